@@ -1,4 +1,4 @@
-# The targets people use: make up, build, test, quick, bench, attack, crash, soak, fmt, help.
+# The targets people use: make up, build, test, quick, bench, peers, attack, crash, soak, fmt, help.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -27,7 +27,7 @@ BIOME := $(CURDIR)/ui/desktop/node_modules/.bin/biome
 PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) ui/base -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: help up build test quick bench attack crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures browsers budget generate
+.PHONY: help up build test quick bench peers attack crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures browsers budget generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -54,6 +54,9 @@ quick: ## the checks of what changed since BASE (default: the last commit), with
 	@$(MAKE) guest $(UIS:%=ui/%/node_modules)
 	@tools/quick.sh $(CURDIR)/$(REPORT) $(CURDIR)/$(OUT)-quick
 	@$(REPORT) sum $(OUT)-quick
+
+peers: ## install the other programs that benchmarks compare with
+	npm install --prefix bench/peers/restate --no-audit --no-fund --no-package-lock --ignore-scripts
 
 bench: build ## measure beside the peers, see bin/choir bench --help
 	@bin/choir bench tti append replay task snapshot checkpoint toolcall rewind desk pty deliver desktop

@@ -20,9 +20,9 @@ import (
 // log takes one event and returns when it is durable.
 type log interface {
 	append(ctx context.Context, w work) error
-	// settle returns when all that follows from an appended event, and from those
-	// before it, has been written.
-	settle(ctx context.Context, last choir.ID) error
+	// awaitProjections waits until the projections of an appended event, and of all
+	// before it, are written.
+	awaitProjections(ctx context.Context, last choir.ID) error
 	close() error
 }
 
@@ -199,7 +199,7 @@ func (r rounds) round(ctx context.Context, to log, waits *samples) (float64, err
 		})
 	}
 	wg.Wait()
-	err := errors.Join(append(errs, to.settle(ctx, load[len(load)-1].Draft.ID))...)
+	err := errors.Join(append(errs, to.awaitProjections(ctx, load[len(load)-1].Draft.ID))...)
 	rate := float64(len(load)) / time.Since(began).Seconds()
 	*waits = append(*waits, took...)
 	return rate, err
@@ -250,9 +250,9 @@ func (s storeLog) append(ctx context.Context, w work) error {
 	return err
 }
 
-// settle asks a question: reads wait for the projections of every event that
-// was durable before.
-func (s storeLog) settle(ctx context.Context, last choir.ID) error {
+// awaitProjections reads the event: a read waits for the projections of every event
+// that was durable before it.
+func (s storeLog) awaitProjections(ctx context.Context, last choir.ID) error {
 	_, err := s.Event(ctx, last)
 	return err
 }
@@ -275,7 +275,7 @@ func (j journalLog) append(_ context.Context, w work) error {
 	})
 }
 
-func (journalLog) settle(context.Context, choir.ID) error { return nil }
+func (journalLog) awaitProjections(context.Context, choir.ID) error { return nil }
 
 func (j journalLog) close() error { return j.Close() }
 
@@ -296,6 +296,6 @@ func (p plainLog) append(ctx context.Context, w work) error {
 	return p.plain.Append(ctx, w)
 }
 
-func (plainLog) settle(context.Context, choir.ID) error { return nil }
+func (plainLog) awaitProjections(context.Context, choir.ID) error { return nil }
 
 func (p plainLog) close() error { return p.plain.Close() }

@@ -57,10 +57,10 @@ func Names() []string {
 	return out
 }
 
-// Run runs benchmarks in the order given and reports whether every target that
-// was measured was met. Everything it made is gone when it returns, also when
-// the context ends. One that fails does not keep the others from running; the
-// error tells of all. Code invalid: there is no such benchmark.
+// Run runs benchmarks in the order given and reports whether every target that was
+// measured was met. Everything it made is gone when it returns, also when the context
+// ends. A benchmark that fails does not keep the others from running; the error tells
+// of all. Code invalid: there is no such benchmark.
 func Run(ctx context.Context, o Options) (met bool, err error) {
 	var chosen []benchmark
 	for _, name := range o.Names {

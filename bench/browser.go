@@ -47,15 +47,15 @@ type answered struct {
 	Missing string `json:"missing,omitempty"`
 	// Error says why what was asked for was not done.
 	Error string `json:"error,omitempty"`
-	// Value is what was measured, in the unit of its row.
+	// Value is the measurement, in the unit of its row.
 	Value float64 `json:"value,omitempty"`
 	// Long are the tasks that kept the page for more than 50 ms, in milliseconds.
 	Long []float64 `json:"long,omitempty"`
 }
 
-// findDriver is the folder of the program, looked for upwards from where choir
-// was started and from where it lies; empty when it is not there.
-func findDriver() string {
+// findUpwards finds a folder of the repository that has a file, upwards from where
+// choir was started and from where it lies. It returns an empty path when there is none.
+func findUpwards(folder, file string) string {
 	var starts []string
 	if dir, err := os.Getwd(); err == nil {
 		starts = append(starts, dir)
@@ -65,9 +65,9 @@ func findDriver() string {
 	}
 	for _, dir := range starts {
 		for {
-			folder := filepath.Join(dir, driverFolder)
-			if _, err := os.Stat(filepath.Join(folder, driverName)); err == nil {
-				return folder
+			found := filepath.Join(dir, folder)
+			if _, err := os.Stat(filepath.Join(found, file)); err == nil {
+				return found
 			}
 			above := filepath.Dir(dir)
 			if above == dir {
@@ -82,7 +82,7 @@ func findDriver() string {
 // browse starts the program; why says what is missing for it here. Its files,
 // and those of its browsers, are the lab's.
 func (l *lab) browse(ctx context.Context) (b *browser, why string, err error) {
-	folder := findDriver()
+	folder := findUpwards(driverFolder, driverName)
 	if folder == "" {
 		return nil, "the browser is driven from choir's repository (" + driverFolder + "/" + driverName + "), which is not here: run it there", nil
 	}

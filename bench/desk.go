@@ -10,7 +10,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// The computer that has been used for long, beside one that has not.
+// The computer that has been used for long, and the empty computer it is compared with.
 const (
 	deskChanges = 100_000
 	deskFiles   = 60_000

@@ -12,7 +12,8 @@ import (
 	"choiros/internal/computer/workspace"
 )
 
-// entry is what the desktop's page begins with; probe is a component of ours.
+// entryPath is the first module of the desktop's page; probePath is a component of the
+// benchmark.
 const (
 	entryPath = selfsource.Folder + "/src/main.tsx"
 	probePath = selfsource.Folder + "/src/BenchProbe.tsx"

@@ -117,14 +117,15 @@ func (l *lab) spec() (sandbox.Spec, error) {
 	}
 	s := sandbox.Spec{
 		Computer: choir.DeriveID(benchComputer, strconv.Itoa(l.folders)), Role: choir.RoleAssociate, Guest: guests,
-		Doors: filepath.Join(dir, "doors"), Workspace: filepath.Join(dir, "workspace"),
+		Doors: filepath.Join(dir, "doors"), Mounts: []sandbox.Mount{sandbox.Workspace(filepath.Join(dir, "workspace"), sandbox.TransportBind)},
 		UID: firstUID + os.Getpid()*1000 + l.folders%1000,
 	}
-	return s, errors.Join(give(s.Doors, os.Geteuid(), s.UID, 0o750), give(s.Workspace, s.UID, s.UID, 0o700))
+	return s, errors.Join(makeOwnedFolder(s.Doors, os.Geteuid(), s.UID, 0o750), makeOwnedFolder(s.WorkspaceFolder(), s.UID, s.UID, 0o700))
 }
 
-// give makes a folder of a user's; without root it stays one's own.
-func give(dir string, uid, gid int, mode os.FileMode) error {
+// makeOwnedFolder makes a folder and, when run as root, gives it to a user; without
+// root it stays the caller's.
+func makeOwnedFolder(dir string, uid, gid int, mode os.FileMode) error {
 	err := os.Mkdir(dir, mode)
 	if err == nil && os.Geteuid() == 0 {
 		err = os.Chown(dir, uid, gid)

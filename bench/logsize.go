@@ -21,8 +21,8 @@ const (
 	buildTime = 10 * time.Minute
 )
 
-// benchLogSize measures opening a large log and appending to it, beside one that
-// has only what is appended here.
+// benchLogSize measures opening a large log and appending to it, beside a log that
+// holds only the events appended here.
 func benchLogSize(ctx context.Context, l *lab, emit func(Row)) (err error) {
 	dir, err := l.folder()
 	if err != nil {

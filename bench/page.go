@@ -109,7 +109,7 @@ func (p *page) open(ctx context.Context) error {
 	}
 	opened := choir.WindowOpened{App: "settings", Title: "bench", Bounds: choir.Rect{X: 40, Y: 40, Width: 640, Height: 420}}
 	window, _, err := p.c.Desk().OpenWindow(ctx, choir.RoleShell, opened, "")
-	p.window = window.ID
+	p.window = window
 	return err
 }
 
@@ -134,7 +134,7 @@ func (p *page) commit(ctx context.Context, mark string) (time.Time, error) {
 		err := p.c.Store().WaitPast(ctx, head)
 		done <- waited{time.Now(), err}
 	}()
-	if _, _, err := p.c.Desk().ChangeWindow(ctx, choir.RoleShell, p.window, "", desk.RetitleWindow(mark, "")); err != nil {
+	if _, err := p.c.Desk().ChangeWindow(ctx, choir.RoleShell, p.window, "", desk.RetitleWindow(mark, "")); err != nil {
 		cancel()
 		<-done
 		return time.Time{}, err

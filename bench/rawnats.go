@@ -29,7 +29,7 @@ const (
 	seenPixel = "pixel" // the colour of a frame that was drawn
 )
 
-// sight is what the page saw, and when by its own clock.
+// sight records where the page saw a mark, and when by its own clock.
 type sight struct {
 	Where string  `json:"where"`
 	Mark  string  `json:"mark"`

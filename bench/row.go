@@ -23,8 +23,8 @@ type Row struct {
 	PeerMedian *float64 `json:"peer_median"`
 	// Ratio is Median by PeerMedian; null without a peer.
 	Ratio *float64 `json:"ratio"`
-	// Target is what TargetOp, such as "ratio <=", holds a number of this row
-	// against; null when ANCHORS says nothing about the case.
+	// Target is the limit that TargetOp, such as "ratio <=", compares a number of this
+	// row with; null when ANCHORS has none for the case.
 	Target   *float64 `json:"target"`
 	TargetOp string   `json:"target_op"`
 	// Met is null when there is no target, or when what the target is about
@@ -54,7 +54,8 @@ func (r *Row) judge() {
 	r.Met = &met
 }
 
-// number is what a target is about; not measured without samples or peer.
+// number returns the figure that a target limits; measured is false without samples,
+// and for a comparison without a peer.
 func (r *Row) number(of Quantity) (value float64, measured bool) {
 	switch {
 	case r.N == 0:

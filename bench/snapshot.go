@@ -54,7 +54,7 @@ func (l *lab) snapshots(ctx context.Context, size treeSize, row Row) (_ Row, err
 	if _, _, err := b.client.Unpack(ctx, "tree", tar); err != nil {
 		return row, err
 	}
-	store, err := fs.Open(filepath.Join(filepath.Dir(spec.Workspace), "blobs"))
+	store, err := fs.Open(filepath.Join(filepath.Dir(spec.WorkspaceFolder()), "blobs"))
 	if err != nil {
 		return row, err
 	}
@@ -63,7 +63,7 @@ func (l *lab) snapshots(ctx context.Context, size treeSize, row Row) (_ Row, err
 	if err != nil {
 		return row, err
 	}
-	file := filepath.Join(spec.Workspace, "tree", changedFile(size.files))
+	file := filepath.Join(spec.WorkspaceFolder(), "tree", changedFile(size.files))
 	var last choir.Digest
 	t := turns{n: l.count(size.n), warmup: 3, peer: peer}
 	t.ours = func(ctx context.Context) (float64, error) {

@@ -9,20 +9,18 @@ import (
 )
 
 const (
-	taskPeer    = "Restate 4.1 ms, Temporal 119 ms for three durable steps (published medians, other hosts)"
-	taskSkipped = "the peer was not run: neither Restate nor Temporal is on this machine"
-	taskFiles   = 1_000
+	taskPeer  = "durable steps of a Restate server, empty and not isolated"
+	taskFiles = 1_000
 )
 
 // benchTask measures DirectorTask{kind run, commands [true], verify none}
 // through bus, sandbox and log to the durable AssociateResult, with the check of
 // the tree before and after; then three of them, each submitted after the result
-// of the one before.
+// of the one before. The peer is one flow of as many durable steps.
 func benchTask(ctx context.Context, l *lab, emit func(Row)) (err error) {
 	rows := []Row{{Case: "one task"}, {Case: "flow of three"}}
 	for i := range rows {
-		rows[i].Unit, rows[i].Peer, rows[i].Skipped = "ms", taskPeer, taskSkipped
-		rows[i].Isolated, rows[i].Durable = true, l.onDisk()
+		rows[i].Unit, rows[i].Peer, rows[i].Isolated, rows[i].Durable = "ms", taskPeer, true, l.onDisk()
 	}
 	if why := l.cannotServe(ctx); why != "" {
 		for _, r := range rows {
@@ -36,8 +34,18 @@ func benchTask(ctx context.Context, l *lab, emit func(Row)) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.stop()) }()
+	peer, why, err := l.startRestate(ctx)
+	if err != nil {
+		return err
+	}
+	if peer != nil {
+		defer peer.close()
+	}
 	for i, tasks := range []int{1, 3} {
 		t := turns{n: l.count(200 / tasks), warmup: l.count(20)}
+		if rows[i].Skipped = why; peer != nil {
+			t.peer = peer.sample(tasks)
+		}
 		t.ours = func(ctx context.Context) (float64, error) {
 			began := time.Now()
 			for range tasks {

@@ -16,9 +16,10 @@ const (
 	statusPeer = "git status in an identical tree"
 )
 
-// benchToolCall measures the looks at the tree around a tool call: after one that
-// changed one file, from the Associate's asking until the event of the call, the
-// snapshot and the file's event are durable; and before one, with nothing changed.
+// benchToolCall measures the scans of the tree around a tool call: the scan after a
+// call that changed one file, from the Associate's request until the event of the call,
+// the snapshot and the file's event are durable; and the scan before a call, with
+// nothing changed.
 func benchToolCall(ctx context.Context, l *lab, emit func(Row)) (err error) {
 	rows := []Row{{Case: "1,000 files, one changed", Peer: gitCommitPeer}, {Case: "1,000 files, none changed", Peer: statusPeer}}
 	why := l.cannotServe(ctx)
@@ -90,7 +91,7 @@ func (l *lab) callPeers(ctx context.Context) ([]sample, error) {
 func (m *machine) call(ctx context.Context, n int) (before, after time.Duration, err error) {
 	run := choir.DeriveID(m.c.ID(), "run of calls")
 	id := choir.DeriveID(run, fmt.Sprint(n))
-	before, err = m.tell(ctx, run, choir.DeriveID(id, "called"), choir.ToolCalled{Call: id, Tool: "bash", Writes: true})
+	before, err = m.timeAppend(ctx, run, choir.DeriveID(id, "called"), choir.ToolCalled{Call: id, Tool: "bash", Writes: true})
 	if err == nil {
 		err = change(m.file(changedFile(callFiles)))
 	}
@@ -98,15 +99,15 @@ func (m *machine) call(ctx context.Context, n int) (before, after time.Duration,
 		return 0, 0, err
 	}
 	head, _ := m.c.Store().Head()
-	after, err = m.tell(ctx, run, choir.DeriveID(id, "returned"), choir.ToolReturned{Call: id, OK: true})
+	after, err = m.timeAppend(ctx, run, choir.DeriveID(id, "returned"), choir.ToolReturned{Call: id, OK: true})
 	if now, _ := m.c.Store().Head(); err == nil && now != head+3 {
 		err = choir.E("bench.toolcall", choir.CodeInternal, "the call is told by %d events, not by three", now-head)
 	}
 	return before, after, err
 }
 
-// tell appends one event by the verb, and says how long that took.
-func (m *machine) tell(ctx context.Context, run, id choir.ID, p choir.Payload) (time.Duration, error) {
+// timeAppend appends one event by the verb and returns how long that took.
+func (m *machine) timeAppend(ctx context.Context, run, id choir.ID, p choir.Payload) (time.Duration, error) {
 	d, err := choir.NewDraft(id, p)
 	if err != nil {
 		return 0, err

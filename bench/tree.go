@@ -30,7 +30,7 @@ func treeFile(i int) (name string, content []byte) {
 	return name, fmt.Appendf(nil, "package p%d\n%s", i, strings.Repeat(fmt.Sprintf("// line of file %d\n", i), 20))
 }
 
-// changedFile is the one that is written before every sample.
+// changedFile names the file that is written before every sample.
 func changedFile(files int) string {
 	name, _ := treeFile(files / 2)
 	return name

@@ -13,7 +13,7 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// firstCommand is what ours and the peer run; its output must come.
+// firstCommand is the command that a sandbox and its peer run; its output must come.
 var firstCommand = []string{"/bin/echo", "choir"}
 
 const barePeer = "bare bwrap --unshare-all running the same command"
@@ -157,7 +157,7 @@ func (l *lab) together(ctx context.Context, r Row, n int, every time.Duration) (
 	return r, nil
 }
 
-// many is what came of starts that overlap.
+// many holds the times and errors of starts that overlap.
 type many struct {
 	took   samples
 	failed []error

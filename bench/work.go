@@ -57,7 +57,8 @@ func numbered(n int, kind string) choir.ID {
 	return id
 }
 
-// smallRun is what the parts of the system append for one run with one task.
+// smallRun returns the payloads that the parts of the system append for one run with
+// one task.
 func smallRun(run, task choir.ID, n int) []choir.Payload {
 	d := choir.DigestOf([]byte(strconv.Itoa(n)))
 	doc := choir.DeriveID(run, "document")

@@ -261,7 +261,7 @@ func f() { bus.Publish("live." + string(user)); e.Request = "x" }`
 	all := "\n" + strings.Join(u.unused(), "\n") + "\n"
 	for text, want := range map[string]bool{
 		"type task.progressed": false, "type task.started": true, "field TaskProgressed.Text": true, "field TaskProgressed.Kind": false,
-		"field TaskProgressed.Request": false, "subject live.<uid>.<cid>.<role>.<run>": false, "subject task.<uid>.<cid>.<role>": true,
+		"field TaskProgressed.Request": false, "subject live.<uid>.<cid>.<role>.<run>": false, "subject job.<class>": true,
 	} {
 		if got := strings.Contains(all, "\n"+text+"\n"); got != want {
 			t.Errorf("%s is listed: %v", text, got)

@@ -19,7 +19,7 @@ const biome = "../ui/desktop/node_modules/.bin/biome"
 // The folders of each page, the lowest first: one imports those before it.
 var (
 	desktopFolders = []string{"domain", "transport", "state", "i18n", "kit", "session", "actions", "apps/writer", "shell"}
-	shellFolders   = []string{"domain", "transport", "state", "kit", "session", "actions", "apps/run", "app"}
+	shellFolders   = []string{"words", "domain", "transport", "state", "kit", "session", "actions", "apps/run", "app"}
 )
 
 // Rules of the linter, by which its findings are told apart.

@@ -1,9 +1,8 @@
-// Command choir-associate is the Associate's process inside its sandbox. It
-// reads who it is from its standard input and executes the tasks that the bus
-// delivers, one at a time, until it is told to end.
+// Command choir-associate is the Associate's process inside its sandbox. It reads its boot line from
+// standard input and executes the tasks of its computer until it is stopped.
 //
-// Started as "choir-associate tree NAME" it is the process below which the
-// tasks' commands run; it then knows nothing and speaks only to its parent.
+// As "choir-associate tree NAME [FOLDER...]" it is the tree process that starts a task's commands,
+// which may write only in these folders; it communicates only with its parent.
 package main
 
 import (
@@ -32,21 +31,21 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// treeName is the lock that one sandbox's tree process holds.
+// treeName is the name of the lock that a sandbox's tree process holds.
 const treeName = "choir-associate-tree"
 
 func main() {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	// Before anything secret is read: no tool process may trace this one.
 	err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	tree := len(os.Args) == 3 && os.Args[1] == "tree"
+	tree := len(os.Args) > 2 && os.Args[1] == "tree"
 	if err == nil {
 		err = inherited.Close(lastHanded(tree))
 	}
 	switch {
 	case err != nil:
 	case tree:
-		err = proctree.Serve(os.NewFile(owner, "owner"), os.Args[2])
+		err = proctree.Serve(os.NewFile(owner, "owner"), os.Args[2], os.Args[3:]...)
 	default:
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 		var door *roledoor.Dialer
@@ -61,10 +60,10 @@ func main() {
 	}
 }
 
-// owner is the descriptor by which the tree process speaks to the role.
+// owner is the file descriptor of the tree process's socket to the role.
 const owner = 3
 
-// lastHanded is the last descriptor that is meant for this process.
+// lastHanded returns the last file descriptor that this process keeps open.
 func lastHanded(tree bool) int {
 	if tree {
 		return owner
@@ -72,7 +71,7 @@ func lastHanded(tree bool) int {
 	return roledoor.FD
 }
 
-// run works until ctx ends.
+// run connects to the bus with the boot line on stdin and executes tasks until ctx ends.
 func run(ctx context.Context, stdin io.Reader, door *roledoor.Dialer, env []string, log *slog.Logger) error {
 	if err := fault.FollowFile(sandbox.GuestInside + "/fault"); err != nil {
 		return err
@@ -101,21 +100,18 @@ func run(ctx context.Context, stdin io.Reader, door *roledoor.Dialer, env []stri
 		Now:       func() choir.Time { return choir.TimeOf(time.Now()) },
 		Workspace: sandbox.WorkspaceInside, Scratch: scratch, Env: env,
 		TreeArgv: []string{path.Join(sandbox.GuestInside, "choir-associate"), "tree"}, Lock: treeName,
+		Shared:   []string{"/dev/shm"}, // programs that share memory cannot do without
 		MaxSteps: boot.Limits.Steps,
 	})
 	if err != nil {
 		return err
 	}
 	defer runner.Close()
-	tasks, err := client.Tasks(ctx)
-	if err != nil {
-		return err
-	}
-	return associate.New(runner, log).Serve(ctx, tasks)
+	return associate.New(runner, boot.Start.Begun, log).Follow(ctx, client, boot.Start.After)
 }
 
-// renew takes up new credentials as they come. It lives as long as the process:
-// a read from the standard input cannot be interrupted.
+// renew reads new credentials from in and uses them. It runs as long as the process, because a read
+// from standard input cannot be interrupted.
 func renew(ctx context.Context, in *bufio.Reader, client *bus.Client, log *slog.Logger) {
 	if err := client.Renew(ctx, in); err != nil && ctx.Err() == nil {
 		log.Error("no new credentials can be taken up", "error", err)

@@ -1,6 +1,6 @@
-// Command choir-director is the Director's process inside its sandbox. It reads
-// who it is from its standard input, makes the key that signs its answers, and
-// conducts the runs of one computer until it is told to end.
+// Command choir-director is the Director's process inside its sandbox. It reads its boot line from
+// standard input, makes the key that signs its answers, and conducts the runs of one computer until
+// it is stopped.
 package main
 
 import (
@@ -45,7 +45,7 @@ func main() {
 	}
 }
 
-// run works until ctx ends.
+// run connects to the bus with the boot line on stdin and conducts runs until ctx ends.
 func run(ctx context.Context, stdin io.Reader, door *roledoor.Dialer, log *slog.Logger) error {
 	// Before anything secret is read: no tool process may trace this one.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
@@ -82,8 +82,8 @@ func run(ctx context.Context, stdin io.Reader, door *roledoor.Dialer, log *slog.
 	}).Serve(ctx)
 }
 
-// renew takes up new credentials as they come. It lives as long as the process:
-// a read from the standard input cannot be interrupted.
+// renew reads new credentials from in and uses them. It runs as long as the process, because a read
+// from standard input cannot be interrupted.
 func renew(ctx context.Context, in *bufio.Reader, client *bus.Client, log *slog.Logger) {
 	for {
 		creds, err := bus.ReadCredentials(in)

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What Landlock lets happen below a folder.
+// Landlock access rights below a folder: writing to existing files, and all changes.
 const (
 	landlockFile = unix.LANDLOCK_ACCESS_FS_WRITE_FILE
 	landlockAll  = landlockFile | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
 		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
 		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER
-	// landlockHandled is forbidden wherever no rule allows it; devices nowhere.
+	// landlockHandled are the rights denied wherever no rule grants them. No rule grants making devices.
 	landlockHandled = landlockAll | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
@@ -30,24 +30,23 @@ type (
 	}
 )
 
-// landlock is the second wall behind the mounts: this process and everything
-// below it may write in the workspace and in the folders in memory, and nowhere
-// else, whatever is mounted there. It needs Landlock's second version (Linux
-// 5.19), because the first forbids every rename between folders.
-func landlock(workspace string) error {
+// landlock restricts this process and its children to writing below the given folders and the
+// folders in memory, in addition to the mounts. It needs Landlock's second version (Linux 5.19),
+// because the first forbids every rename between folders.
+func landlock(writable []string) error {
 	attr := rulesetAttr{landlockHandled}
 	fd, _, errno := syscall.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return fmt.Errorf("landlock: make the rules: %w", errno)
 	}
 	defer syscall.Close(int(fd))
-	for _, rule := range []struct {
-		path   string
-		access uint64
-	}{{workspace, landlockAll}, {"/tmp", landlockAll}, {"/home", landlockAll}, {"/dev/shm", landlockAll}, {"/dev", landlockFile}} {
-		if err := allowBelow(int(fd), rule.path, rule.access); err != nil {
-			return fmt.Errorf("landlock: allow %s: %w", rule.path, err)
+	for _, path := range append(writable, "/tmp", "/home", "/dev/shm") {
+		if err := allowBelow(int(fd), path, landlockAll); err != nil {
+			return fmt.Errorf("landlock: allow %s: %w", path, err)
 		}
+	}
+	if err := allowBelow(int(fd), "/dev", landlockFile); err != nil {
+		return fmt.Errorf("landlock: allow /dev: %w", err)
 	}
 	// Every thread, because Go may start a child from any of them.
 	if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
@@ -56,7 +55,7 @@ func landlock(workspace string) error {
 	return nil
 }
 
-// allowBelow adds a rule; a folder that this sandbox does not have needs none.
+// allowBelow adds a rule that grants access below a folder; it ignores a missing folder.
 func allowBelow(rules int, path string, access uint64) error {
 	if path == "" {
 		return nil

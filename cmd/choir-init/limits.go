@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitFlags adds the flags by which a driver has init limit itself, and with
-// it every process inside: nobody there may raise a limit again. 0 leaves a
-// limit as it is. Core files, which would show memory to whoever reads the
-// folder, are never written.
+// limitFlags adds flags for resource limits, and returns the function that applies them to this
+// process and so to every process in the sandbox, which cannot raise them. 0 leaves a limit
+// unchanged. Core files are always disabled, because they would expose memory.
 func limitFlags(flags *flag.FlagSet) (apply func() error) {
 	files := flags.Uint64("max-files", 0, "open files of a process")
 	processes := flags.Uint64("max-processes", 0, "processes and threads, where no cgroup counts them")
@@ -38,9 +37,9 @@ func limitFlags(flags *flag.FlagSet) (apply func() error) {
 	}
 }
 
-// lower sets a limit that cannot be raised again; one that is lower stays. The
-// call of package syscall is needed for open files: it tells the runtime not to
-// put its own idea of that limit back when it starts a process.
+// lower sets a resource limit to n, or leaves it if it is lower, so that it cannot be raised again.
+// It uses package syscall so that the runtime does not restore its own limit of open files in
+// child processes.
 func lower(what int, n uint64) error {
 	var now syscall.Rlimit
 	if err := syscall.Getrlimit(what, &now); err != nil {

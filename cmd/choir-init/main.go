@@ -1,4 +1,4 @@
-// Command choir-init is PID 1 of every sandbox: it serves the control door that
+// Command choir-init is PID 1 of every sandbox: it serves the control door, whose listening socket
 // the driver passes as file descriptor 3.
 package main
 
@@ -20,10 +20,10 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// version is set by the linker.
+// version is choir's version, set by the linker.
 var version = "dev"
 
-// sessionArg makes this program the first process of a terminal's session.
+// sessionArg is the argument with which this program runs as the first process of a terminal.
 const sessionArg = "session"
 
 func main() {
@@ -51,11 +51,11 @@ func main() {
 	}
 }
 
-// door is the descriptor of the control door that the driver hands over.
+// door is the file descriptor of the control door's listening socket.
 const door = 3
 
-// lastHanded is the last descriptor that is meant for this process: the door is
-// for PID 1 only.
+// lastHanded returns the last file descriptor that this process keeps open: the door, which a
+// terminal's session must not have.
 func lastHanded(session bool) int {
 	if session {
 		return inherited.Standard
@@ -63,12 +63,17 @@ func lastHanded(session bool) int {
 	return door
 }
 
+// serve applies limits, restricts this process and serves the control door until it is stopped.
 func serve(args []string) error {
 	flags := flag.NewFlagSet("choir-init", flag.ContinueOnError)
 	orphan := flags.Duration("orphan", sandbox.OrphanSeconds*time.Second, "how long to live without a control plane")
 	workspace := flags.String("workspace", defaultWorkspace(), "folder of files and snapshots; empty for none")
 	walled := flags.Bool("landlock", false, "write only in the workspace and in folders in memory")
-	var toolchains []string
+	var toolchains, writable []string
+	flags.Func("writable", "further folder that may be written to with --landlock; may be repeated", func(path string) error {
+		writable = append(writable, path)
+		return nil
+	})
 	flags.Func("toolchain", "folder whose bin comes first in PATH; may be repeated", func(path string) error {
 		toolchains = append(toolchains, path)
 		return nil
@@ -81,7 +86,7 @@ func serve(args []string) error {
 		return err
 	}
 	if *walled {
-		if err := landlock(*workspace); err != nil {
+		if err := landlock(append(writable, *workspace)); err != nil {
 			return err
 		}
 	}
@@ -97,13 +102,13 @@ func serve(args []string) error {
 		Version: version, Listener: listener, Workspace: *workspace, GuestDir: sandbox.GuestInside,
 		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(toolchains), Programs: guest.NewReaper(true),
 		Session: []string{"/proc/self/exe", sessionArg},
-		Proxy:   guest.ProxyAddress,
+		Proxy:   guest.ProxyListens,
 	}).Serve(ctx)
 	// What still runs ends with this process: the kernel kills a pid namespace
 	// whose first process is gone.
 }
 
-// defaultWorkspace is the workspace when the sandbox has one.
+// defaultWorkspace returns the workspace's folder, "" if the sandbox has none.
 func defaultWorkspace() string {
 	if info, err := os.Stat(sandbox.WorkspaceInside); err != nil || !info.IsDir() {
 		return ""

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,10 +15,10 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
+	"choiros/internal/names"
 )
 
-// app is what every command shares: where it reads and writes, and the flags
-// that stand on every command.
+// app holds the streams and the common flags of all commands.
 type app struct {
 	in io.Reader
 	console
@@ -26,11 +27,17 @@ type app struct {
 	computer string
 	json     bool
 	env      func(string) string
-	// record is where model exchanges are written down, recording how that ends.
+	// record is the file for recorded model exchanges; recording closes it, nil before the first.
 	record    string
 	recording func() error
 }
 
+// language returns the person's language, from the environment's locale.
+func (a *app) language() names.Language {
+	return names.LanguageOf(cmp.Or(a.env("LC_ALL"), a.env("LC_MESSAGES"), a.env("LANG")))
+}
+
+// newApp returns an app with the process's streams and environment.
 func newApp() *app {
 	return &app{in: os.Stdin, console: newConsole(os.Stdout, os.Stderr), env: os.Getenv}
 }
@@ -41,7 +48,7 @@ and that can be rewound.
 Exit codes: 0 done, 1 failed, 2 usage, 3 needs input, 4 refused by policy,
 5 unavailable here.`
 
-// execute runs one command line and returns its exit code.
+// execute runs one command line, reports its error and returns its exit code.
 func execute(ctx context.Context, args []string, a *app) int {
 	root := newRootCommand(a)
 	root.SetArgs(args)
@@ -51,7 +58,7 @@ func execute(ctx context.Context, args []string, a *app) int {
 	return a.report(verbError(verb, err))
 }
 
-// newRootCommand holds all verbs.
+// newRootCommand returns the command choir with all verbs.
 func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use: "choir", Short: "The Automatic Computer", Long: rootHelp,
@@ -83,13 +90,12 @@ func newRootCommand(a *app) *cobra.Command {
 	return root
 }
 
-// exitError ends a command with a code of its own; what there was to say has
-// been said.
+// exitError ends a command with this exit code, without a further message.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// report prints an error and returns the exit code.
+// report prints an error with its remedy, in the person's language, and returns its exit code, 0 for nil.
 func (a *app) report(err error) int {
 	var exit exitError
 	var e *choir.Error
@@ -100,7 +106,7 @@ func (a *app) report(err error) int {
 	case errors.As(err, &exit):
 		return int(exit)
 	case errors.As(err, &p):
-		e = &choir.Error{Code: p.Code, Path: p.Field, Msg: p.Detail, Remedy: p.Remedy}
+		e = &choir.Error{Code: p.Code, Path: p.Field, Msg: p.Detail, Remedy: p.Remedy, Reason: p.Reason, Values: p.Values}
 	case errors.As(err, &e):
 	case strings.HasPrefix(err.Error(), "invalid argument"):
 		e = choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("choir --help")
@@ -112,14 +118,15 @@ func (a *app) report(err error) int {
 	}
 	text := *e
 	text.Op, text.Remedy = "", ""
-	a.errorf("choir: %s\n", lines(text.Error()))
-	if e.Remedy != "" {
-		a.errorf("  %s\n", lines(e.Remedy))
+	said, help := choir.SayProblem(string(a.language()), choir.Problem{Code: e.Code, Message: text.Error(), Remedy: e.Remedy, Reason: e.Reason, Values: e.Values})
+	a.errorf("choir: %s\n", lines(said))
+	if help != "" {
+		a.errorf("  %s\n", lines(help))
 	}
 	return e.Code.ExitCode()
 }
 
-// defaultData is where the computer lives when nothing else is said.
+// defaultData returns the default data folder.
 func (a *app) defaultData() string {
 	if os.Geteuid() == 0 {
 		// A root user's home cannot be entered by the sandboxes' own users.

@@ -9,8 +9,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// meanings says what each argument is that a verb cannot do without, by the verb and the
-// argument's name in its usage line.
+// meanings describes each required argument, by the verb and the argument's name in its usage line.
 var meanings = map[string]string{
 	"prompt TEXT":         "what you ask for",
 	"task FILE":           "the JSON file of the task, or - for standard input",
@@ -32,9 +31,8 @@ var meanings = map[string]string{
 	"take --from":         "the computer that the changes are in; choir computers lists them",
 }
 
-// checkArguments has every verb below root say in its own words which argument is
-// missing or too many, as its usage line has them; what else a verb checks of them
-// comes after that.
+// checkArguments makes every verb below root check the number of its arguments by its usage line,
+// and report a missing or surplus one, before its own checks.
 func checkArguments(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		checkArguments(c)
@@ -55,8 +53,8 @@ func checkArguments(root *cobra.Command) {
 	}
 }
 
-// argumentsOf reads the arguments that a verb's usage line requires, and how many it
-// takes at most; -1 for any number.
+// argumentsOf returns the required arguments in a verb's usage line, and the largest number of
+// arguments, -1 for any.
 func argumentsOf(c *cobra.Command) (required []string, most int) {
 	endless := false
 	words := strings.Fields(c.Use)[1:]
@@ -78,13 +76,13 @@ func argumentsOf(c *cobra.Command) (required []string, most int) {
 	return required, most
 }
 
-// missing refuses a verb that an argument, or a flag, was not given to.
+// missing returns the error for a verb without a required argument or flag.
 func missing(c *cobra.Command, argument string) *choir.Error {
 	_, verb, _ := strings.Cut(c.CommandPath(), " ")
 	return choir.Invalid(argument, "is missing: %s", meanings[verb+" "+argument]).WithRemedy("for example: %s", exampleOf(c))
 }
 
-// exampleOf is the first example of a verb in its help, or its parent's.
+// exampleOf returns the first example of a verb in its own or its parent's help, else its usage line.
 func exampleOf(c *cobra.Command) string {
 	for from := c; from != nil; from = from.Parent() {
 		for line := range strings.Lines(from.Example) {
@@ -96,6 +94,7 @@ func exampleOf(c *cobra.Command) string {
 	return c.UseLine()
 }
 
+// atMost describes up to n arguments for people.
 func atMost(n int) string {
 	switch n {
 	case 0:

@@ -19,19 +19,17 @@ import (
 	"choiros/internal/control/metrics"
 )
 
-// client calls the API of a computer, over the socket in the data folder or in
-// this very process.
+// client calls the HTTP API for one computer, through the data folder's socket or in process.
 type client struct {
 	http     *http.Client
 	computer choir.ID
 	close    func() error
-	data     string // the data folder, for those who have to start choir again
+	data     string // the data folder, named in errors
 }
 
 const socketName = "choir.sock"
 
-// dial finds the running choir of the data folder; code unavailable when none
-// runs.
+// dial returns a client of the choir that runs on the data folder. Code unavailable: none runs.
 func (a *app) dial(ctx context.Context) (*client, error) {
 	dir, err := os.Open(a.data)
 	if err != nil {
@@ -55,6 +53,7 @@ func (a *app) dial(ctx context.Context) (*client, error) {
 	return c, nil
 }
 
+// notRunning returns the error that no choir runs on the data folder, or err if choir answered.
 func notRunning(data string, err error) error {
 	var p *api.Problem
 	var e *choir.Error
@@ -62,23 +61,24 @@ func notRunning(data string, err error) error {
 	if !errors.As(err, &gone) && (errors.As(err, &p) || errors.As(err, &e)) {
 		return err
 	}
-	return choir.E("", choir.CodeUnavailable, "no choir is running on %s", data).WithRemedy("start it with: choir up --data %s", data)
+	return choir.Refuse("", choir.ReasonNotRunning, choir.TextOf("data", data))
 }
 
-// pick chooses the computer that the other calls are about.
+// pick sets the computer of later calls: the one with the id or name want, or the first.
 func (c *client) pick(ctx context.Context, want string) (err error) {
 	c.computer, err = c.find(ctx, want)
 	return err
 }
 
-// find finds the computer with an id or a name; the first for neither.
+// find returns the id of the computer with the id or name want, of the first for "". Code
+// not_found: there is none.
 func (c *client) find(ctx context.Context, want string) (choir.ID, error) {
 	var list []api.ComputerView
 	if err := c.get(ctx, "/api/computers", &list); err != nil {
 		return "", err
 	}
 	if len(list) == 0 {
-		return "", choir.E("", choir.CodeNotFound, "this data folder has no computer")
+		return "", choir.Refuse("", choir.ReasonNoComputerYet)
 	}
 	if want == "" && list[0].Failed != "" {
 		return "", choir.E("", choir.CodeUnavailable, "%s", list[0].Failed).WithRemedy("choose another with --computer; choir computers lists them")
@@ -96,13 +96,15 @@ func (c *client) find(ctx context.Context, want string) (choir.ID, error) {
 	return "", choir.E("", choir.CodeNotFound, "this data folder has no computer %q", want).WithRemedy("it has %s", strings.Join(known, ", "))
 }
 
-// path of something that belongs to the computer.
+// path returns the API path of a resource of the client's computer.
 func (c *client) path(rest string) string { return "/api/computers/" + string(c.computer) + rest }
 
+// get sends a GET request and decodes the response into into.
 func (c *client) get(ctx context.Context, path string, into any) error {
 	return c.call(ctx, http.MethodGet, path, nil, into)
 }
 
+// post sends a POST request with body as JSON and decodes the response into into.
 func (c *client) post(ctx context.Context, path string, body, into any) error {
 	var r io.Reader
 	if raw, ok := body.(json.RawMessage); ok {
@@ -117,7 +119,8 @@ func (c *client) post(ctx context.Context, path string, body, into any) error {
 	return c.call(ctx, http.MethodPost, path, r, into)
 }
 
-// call makes one request. A problem document becomes an *api.Problem.
+// call sends one request and decodes the response into into, which may be nil. A problem document is
+// returned as an *api.Problem.
 func (c *client) call(ctx context.Context, method, path string, body io.Reader, into any) error {
 	res, err := c.do(ctx, method, path, body)
 	if err != nil {
@@ -133,24 +136,25 @@ func (c *client) call(ctx context.Context, method, path string, body io.Reader, 
 	return nil
 }
 
-// lost says of a request that got no answer, or half of one, that choir is not
-// there any more; nothing new when the caller ended it.
+// lost returns the error for a request that got no complete answer: a *lostError, since choir has
+// stopped, or err itself if ctx ended.
 func (c *client) lost(ctx context.Context, err error) error {
 	var e *choir.Error
 	if ctx.Err() != nil || errors.As(err, &e) {
 		return err
 	}
-	return &lostError{choir.E("", choir.CodeUnavailable, "the choir on %s has stopped", c.data).WithRemedy("start it again with: choir up --data %s", c.data)}
+	return &lostError{choir.Refuse("", choir.ReasonStopped, choir.TextOf("data", c.data))}
 }
 
-// lostError is a request that choir did not answer, because it stopped.
+// lostError is the error for a request that was not answered because choir stopped.
 type lostError struct{ said *choir.Error }
 
 func (e *lostError) Error() string { return e.said.Error() }
 
 func (e *lostError) Unwrap() error { return e.said }
 
-// do makes one request; the caller closes the body.
+// do sends one request and returns the response, whose body the caller closes. A status of 400 or
+// more is returned as an *api.Problem.
 func (c *client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, "http://choir"+path, body)
 	if err != nil {
@@ -173,19 +177,19 @@ func (c *client) do(ctx context.Context, method, path string, body io.Reader) (*
 	return res, nil
 }
 
-// asCLI serves the API for the owner on this host.
-func asCLI(next http.Handler) http.Handler {
+// asCLI returns a handler that serves requests as the user's CLI.
+func asCLI(user choir.ID, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Role: choir.RoleCLI})))
+		next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Role: choir.RoleCLI, User: user})))
 	})
 }
 
-// socketHandler is what the owner on this host may ask: the operations, and the
-// figures, in which these requests are counted too.
-func socketHandler(operations *api.API, figures *metrics.Metrics) http.Handler {
+// socketHandler returns the handler of the CLI's socket: the API as the user's CLI, and the figures,
+// which count these requests too.
+func socketHandler(user choir.ID, operations *api.API, figures *metrics.Metrics) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", figures)
-	mux.Handle("/", asCLI(operations))
+	mux.Handle("/", asCLI(user, operations))
 	route := func(r *http.Request) string {
 		if _, pattern := mux.Handler(r); pattern == "GET /metrics" {
 			return pattern
@@ -195,8 +199,7 @@ func socketHandler(operations *api.API, figures *metrics.Metrics) http.Handler {
 	return figures.Requests("socket", route, mux)
 }
 
-// inProcess calls a handler without a network. It is for answers that fit in
-// memory, as those of the reading verbs do.
+// inProcess is an http.RoundTripper that calls a handler without a network. It buffers the response.
 type inProcess struct{ handler http.Handler }
 
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -211,7 +214,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// answer collects what a handler writes.
+// answer is an http.ResponseWriter that buffers the response.
 type answer struct {
 	header http.Header
 	status int
@@ -222,7 +225,7 @@ func (a *answer) Header() http.Header         { return a.header }
 func (a *answer) WriteHeader(status int)      { a.status = status }
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
-// listenSocket listens for the CLI, for the owner alone.
+// listenSocket listens at the CLI's socket in the data folder, which only the owner can use.
 func listenSocket(data string) (net.Listener, error) {
 	path := filepath.Join(data, socketName)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {

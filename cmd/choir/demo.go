@@ -38,6 +38,7 @@ func newDemoCommand(a *app) *cobra.Command {
 	return c
 }
 
+// demoParts returns the recording and the packed project that replace the demo's own, if given.
 func demoParts(recording, repo string) (parts api.DemoParts, err error) {
 	if recording != "" {
 		if parts.Recording, err = os.ReadFile(recording); err != nil {
@@ -50,7 +51,7 @@ func demoParts(recording, repo string) (parts api.DemoParts, err error) {
 	return parts, err
 }
 
-// demoReport is what a demo shows at its end.
+// demoReport is the output at the end of a demo.
 type demoReport struct {
 	Notice    string   `json:"notice"`
 	Run       choir.ID `json:"run"`
@@ -97,8 +98,7 @@ func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error 
 	return nil
 }
 
-// quietly runs f with what it prints going to the terminal only when people
-// read it.
+// quietly runs f, without output if a.json is set.
 func (a *app) quietly(f func(*app) error) error {
 	if !a.json {
 		return f(a)
@@ -112,7 +112,7 @@ type discard struct{}
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
-// demoReport gathers the evidence, and then tries the change itself.
+// demoReport collects the results of a demo run and, if they are good, tries the change.
 func (c *client) demoReport(ctx context.Context, started api.Demo) (demoReport, error) {
 	r := demoReport{Notice: started.Notice, Run: started.Run}
 	var v api.RunView
@@ -147,7 +147,7 @@ func (c *client) demoReport(ctx context.Context, started api.Demo) (demoReport, 
 	return r, err
 }
 
-// demoFailure is the reason a demo run is not good; empty when it is.
+// demoFailure returns the reason why a demo run failed, "" if it did not.
 func demoFailure(v api.RunView, r demoReport) string {
 	for _, t := range v.Tasks {
 		if t.Result != nil && t.Result.Code == choir.ResultVerifyFailed {
@@ -163,8 +163,8 @@ func demoFailure(v api.RunView, r demoReport) string {
 	return ""
 }
 
-// tryChange runs the changed program in the sandbox, outside the run, and looks
-// whether the checkpoint's commit is what is checked out.
+// tryChange runs the changed program in the sandbox, outside the run, and checks that the
+// checkpoint's commit is checked out. It returns what was checked, or the reason of a failure.
 func (c *client) tryChange(ctx context.Context) (checked, reason string, err error) {
 	const script = `test -z "$(git status --porcelain)" && make --silent test && printf 'b a b c\n' | sh bin/tally --top 1`
 	raw := fmt.Sprintf(`{"kind":"run","instruction":"Try the change.","repo":%q,"verify_profile":{"mode":"none"},"commands":[{"argv":["sh","-c",%q]}]}`, demo.Name, script)

@@ -56,8 +56,8 @@ func runDoctor(ctx context.Context, a *app) error {
 	return nil
 }
 
-// diagnoseMachine asks the running choir what this machine can isolate, or tries it by
-// itself where none runs.
+// diagnoseMachine returns the doctor's findings, of the running choir or, if none runs, of a probe by
+// this process.
 func (a *app) diagnoseMachine(ctx context.Context) (d api.Doctor, running bool, err error) {
 	if c, err := a.dial(ctx); err == nil {
 		err = c.get(ctx, "/api/doctor", &d)
@@ -71,8 +71,7 @@ func (a *app) diagnoseMachine(ctx context.Context) (d api.Doctor, running bool, 
 	return d, false, err
 }
 
-// examine tries what this machine can do with a driver of its own, which leaves
-// nothing behind.
+// examine probes this machine with a temporary driver and returns the doctor's findings.
 func examine(ctx context.Context, cfg supervisor.Config) (api.Doctor, error) {
 	dir, err := os.MkdirTemp("", "choir-doctor-")
 	if err != nil {
@@ -92,6 +91,9 @@ func (a *app) showDoctor(d api.Doctor) {
 	a.printf("choir %s, data in %s\n\nIsolation: %s\n", d.Version, d.Data, d.Isolation.Level.Name)
 	if d.Isolation.Level.Limits != "" {
 		a.printf("Limits:    %s\n", d.Isolation.Level.Limits)
+	}
+	if d.Isolation.Level.Tasks != "" {
+		a.printf("Tasks:     a task in a project can write only there, by %s\n", d.Isolation.Level.Tasks)
 	}
 	for _, m := range d.Isolation.Level.Missing {
 		a.printf("Missing:   %s\n", m)

@@ -13,7 +13,8 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// hostTools ask a program of this machine which folders it lives in, one a line.
+// hostTools are, by tool, the commands that print the folders of this machine's installation, one a
+// line.
 var hostTools = map[string][]string{
 	sandbox.ToolCargo:  {"rustc", "--print", "sysroot"},
 	sandbox.ToolGo:     {"go", "env", "GOROOT"},
@@ -24,11 +25,11 @@ var hostTools = map[string][]string{
 	sandbox.ToolGit:    {"sh", "-c", `dirname "$(dirname "$(readlink -f "$(command -v git)")")"`},
 }
 
-// toolTimeout bounds a program of this machine that is asked where it lives.
+// toolTimeout is the time limit of such a command.
 const toolTimeout = 10 * time.Second
 
-// suggestToolchains says of each tool that tasks do not find, and the user of
-// this command does, which line of the configuration shows it.
+// suggestToolchains completes the checks of tools that tasks do not find but this machine has: with
+// the line of the configuration that makes them available.
 func (a *app) suggestToolchains(ctx context.Context, checks []sandbox.Check) error {
 	file, _, err := a.loadConfig()
 	if err != nil {
@@ -46,7 +47,8 @@ func (a *app) suggestToolchains(ctx context.Context, checks []sandbox.Check) err
 	return nil
 }
 
-// suggest completes the check of a tool that this machine has in some folders.
+// suggest returns the check of a tool that tasks do not find, completed for its folders on this
+// machine.
 func suggest(c sandbox.Check, file config.Config, host config.Host, folders []string) sandbox.Check {
 	all := slices.Clone(file.Runtime.Toolchains)
 	for _, dir := range folders {
@@ -79,8 +81,7 @@ func suggest(c sandbox.Check, file config.Config, host config.Host, folders []st
 	return c
 }
 
-// askHost returns the folders that a program of this machine names, if it is
-// there at all.
+// askHost returns the absolute paths that a command prints, nil if it fails.
 func askHost(ctx context.Context, argv []string) []string {
 	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
 	defer cancel()

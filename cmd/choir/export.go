@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/durablefile"
 	"choiros/internal/fault"
 	"choiros/internal/timeline"
 )
@@ -29,7 +27,7 @@ func newExportCommand(a *app) *cobra.Command {
 	}
 }
 
-// exported is what is told of an export.
+// exported describes a finished export.
 type exported struct {
 	File     string              `json:"file"`
 	Bytes    int64               `json:"bytes"`
@@ -62,34 +60,29 @@ func runExport(ctx context.Context, a *app, file string) error {
 	return nil
 }
 
-// writeWhole makes a file appear whole and durable, or not at all.
-func writeWhole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return choir.E("", choir.CodeUnavailable, "cannot write %s: %v", path, err)
-	}
-	err = write(f)
-	fault.Point("export.sync")
-	if serr := errors.Join(f.Sync(), f.Close()); err == nil && serr != nil {
-		err = choir.E("", choir.CodeUnavailable, "cannot write %s: %v", path, serr)
-	}
-	if err == nil {
-		fault.Point("export.rename")
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	fault.Point("export.folder.sync")
-	return errors.Join(d.Sync(), d.Close())
+// exportFile writes the exported file durably, with fault points.
+var exportFile = durablefile.Files{
+	BeforeSync:       func() { fault.Point("export.sync") },
+	BeforeRename:     func() { fault.Point("export.rename") },
+	BeforeFolderSync: func() { fault.Point("export.folder.sync") },
 }
 
-// export writes the archive, of the running choir or of the data folder, and
-// warns of what is not in it.
+// writeWhole creates a file with the output of write, durably and completely or not at all. It
+// returns write's error; other errors have code unavailable.
+func writeWhole(path string, write func(io.Writer) error) error {
+	var own error
+	err := exportFile.WriteFrom(path, func(w io.Writer) error {
+		own = write(w)
+		return own
+	})
+	if err != nil && own == nil {
+		err = choir.E("", choir.CodeUnavailable, "cannot write %s: %v", path, err)
+	}
+	return err
+}
+
+// export writes the archive of the computer to w, from the running choir or the data folder, and
+// warns of left-out files.
 func (a *app) export(ctx context.Context, w io.Writer) (exported, error) {
 	c, err := a.dial(ctx)
 	if choir.CodeOf(err) == choir.CodeUnavailable {
@@ -106,7 +99,7 @@ func (a *app) export(ctx context.Context, w io.Writer) (exported, error) {
 	return a.copyArchive(w, res.Body)
 }
 
-// exportStopped reads a data folder on which no choir runs.
+// exportStopped exports from a data folder on which no choir runs.
 func (a *app) exportStopped(ctx context.Context, w io.Writer) (out exported, err error) {
 	err = a.withReader(ctx, func(r *supervisor.Reader, c *client) error {
 		one, err := r.Computer(c.computer)
@@ -127,7 +120,7 @@ func (a *app) exportStopped(ctx context.Context, w io.Writer) (out exported, err
 	return out, err
 }
 
-// copyArchive passes an archive on and looks at its manifest on the way.
+// copyArchive copies an archive from r to w and returns its description, from its manifest.
 func (a *app) copyArchive(w io.Writer, r io.Reader) (exported, error) {
 	counted := &counter{w: w}
 	m, digest, err := timeline.ReadArchive(io.TeeReader(r, counted))
@@ -147,7 +140,7 @@ func (a *app) copyArchive(w io.Writer, r io.Reader) (exported, error) {
 	return exported{Bytes: counted.n, Computer: m.Computer, Seq: m.Seq, Hash: m.Hash, Archive: digest, Withheld: m.Withheld}, nil
 }
 
-// counter counts what is written.
+// counter is a writer that counts the written bytes.
 type counter struct {
 	w io.Writer
 	n int64

@@ -11,13 +11,13 @@ import (
 	"choiros/internal/fault"
 )
 
-// followFaults takes up what the crash matrix has planned for this process.
+// followFaults starts the fault plan that the crash matrix passes to this process in env.
 func followFaults(env func(string) string) error {
 	clockFile = env("CHOIR_CLOCK")
 	return fault.Follow(env("CHOIR_FAULT"))
 }
 
-// clockFile holds the seconds by which the clock is wrong; empty for none.
+// clockFile is a file with the seconds to add to the clock; empty for none.
 var clockFile string
 
 func now() time.Time {

@@ -13,8 +13,7 @@ import (
 	"choiros/internal/spelling"
 )
 
-// flagError says what is wrong with a flag of a verb, in place of the words of the
-// library that reads the command line, and how the verb is used.
+// flagError returns the flag library's error in choir's words, with an example of the verb.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var bare *pflag.ValueRequiredError
@@ -36,8 +35,8 @@ func flagError(c *cobra.Command, err error) error {
 	return choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("%s", example)
 }
 
-// unknownFlag refuses a flag that a verb does not have, and names the nearest that it
-// has, or all.
+// unknownFlag returns the error for a flag that a verb does not have, with the most similar flag, or
+// all flags, as the remedy.
 func unknownFlag(c *cobra.Command, e *pflag.NotExistError) *choir.Error {
 	typed, short := "--"+e.GetSpecifiedName(), e.GetSpecifiedShortnames()
 	if short != "" {
@@ -51,8 +50,8 @@ func unknownFlag(c *cobra.Command, e *pflag.NotExistError) *choir.Error {
 	return refused.WithRemedy("its flags are --%s; for example: %s", strings.Join(names, ", --"), exampleOf(c))
 }
 
-// meantFlag is the flag that somebody meant most likely; empty when none is near.
-// Several letters behind one dash may be a name, and one letter the beginning of one.
+// meantFlag returns the flag most similar to an unknown one; "" if none is. Several letters after
+// one dash may be a name, and one letter the beginning of a name.
 func meantFlag(c *cobra.Command, name, short string, names []string) string {
 	if len(short) > 1 {
 		if near := spelling.Nearest(strings.TrimLeft(short, "-"), names); near != "" {
@@ -73,8 +72,7 @@ func meantFlag(c *cobra.Command, name, short string, names []string) string {
 	return ""
 }
 
-// flagNames lists the long names of a verb's flags, its own before those that all
-// verbs have.
+// flagNames returns the long names of a verb's flags, its own first, then those of all verbs.
 func flagNames(c *cobra.Command) []string {
 	var names []string
 	add := func(f *pflag.Flag) {
@@ -88,7 +86,7 @@ func flagNames(c *cobra.Command) []string {
 	return names
 }
 
-// valueWords says which values a flag of a kind takes.
+// valueWords describes the values of a flag's type for people.
 func valueWords(kind string) string {
 	switch kind {
 	case "bool":
@@ -101,7 +99,7 @@ func valueWords(kind string) string {
 	return "a " + kind
 }
 
-// onlyOne refuses flags of a verb of which several were given, and one may be.
+// onlyOne returns an error with code invalid if more than one of the named flags is given.
 func onlyOne(c *cobra.Command, names ...string) error {
 	var given []string
 	for _, name := range names {
@@ -116,8 +114,8 @@ func onlyOne(c *cobra.Command, names ...string) error {
 		WithRemedy("give one of --%s; for example: %s", strings.Join(names, ", --"), exampleOf(c))
 }
 
-// verbError says that there is no such verb, in place of the words of the library; any
-// other error stays as it is.
+// verbError returns the library's error about an unknown verb in choir's words, with the most
+// similar verb, and any other error unchanged.
 func verbError(c *cobra.Command, err error) error {
 	rest, unknown := strings.CutPrefix(fmt.Sprint(err), "unknown command ")
 	quoted, quoteErr := strconv.QuotedPrefix(rest)

@@ -50,7 +50,7 @@ func runFork(ctx context.Context, a *app, c *client, req api.ForkRequest) error 
 	return nil
 }
 
-// warnWithheld names the files that stay behind.
+// warnWithheld prints a warning for each path left out because it looks like a key.
 func (a *app) warnWithheld(paths []string) {
 	for _, path := range paths {
 		a.warn("left out, because it looks like a key: " + path)
@@ -78,6 +78,10 @@ func runComputers(ctx context.Context, a *app, c *client) error {
 	for _, v := range list {
 		if v.Failed != "" {
 			a.printf("%s  not opened     %s\n%38s%s\n", v.ID, v.Name, "", v.Failed)
+			continue
+		}
+		if v.Hibernated {
+			a.printf("%s  %6d events  %s  (hibernates)\n", v.ID, v.Head, v.Name)
 			continue
 		}
 		a.printf("%s  %6d events  %s\n", v.ID, v.Head, v.Name)

@@ -7,7 +7,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// readInput reads a file, or standard input for -, up to max bytes.
+// readInput returns the content of a file, or of standard input for "-". Code too_large: more than
+// max bytes.
 func (a *app) readInput(path string, max int64) ([]byte, error) {
 	r := a.in
 	if path != "-" {

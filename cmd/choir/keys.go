@@ -9,8 +9,7 @@ import (
 	"choiros/internal/control/api"
 )
 
-// keyState says where a provider's key is and whether it can be read now. The
-// key itself goes no further than this function.
+// keyState returns where a provider's key is stored and whether it can be read now, without the key.
 func (a *app) keyState(p config.Provider) api.ModelKey {
 	source := a.keySource(p)
 	if source == nil {

@@ -69,6 +69,7 @@ func runLog(ctx context.Context, a *app, c *client, after uint64, follow bool) e
 	}
 }
 
+// printEvent prints one event as a line of text or JSON.
 func (a *app) printEvent(e choir.Event) {
 	if a.json {
 		a.printJSON(e)
@@ -77,6 +78,7 @@ func (a *app) printEvent(e choir.Event) {
 	a.printf("%6d  %s  %-9s  %-20s  %s\n", e.Seq, e.Time.Std().Local().Format("15:04:05.000"), e.Source, e.Type, timeline.Say(&e))
 }
 
+// runVerify has the log verified and prints the report. Code corrupt: it is damaged.
 func runVerify(ctx context.Context, a *app, c *client) error {
 	var r eventstore.Report
 	if err := c.post(ctx, c.path("/verify"), struct{}{}, &r); err != nil {
@@ -109,7 +111,8 @@ func runVerify(ctx context.Context, a *app, c *client) error {
 	return a.sayCluster(r)
 }
 
-// sayCluster tells how the copy in the cluster compares.
+// sayCluster prints the comparison with the cluster's copy, and returns an error if it differs or was
+// not compared.
 func (a *app) sayCluster(r eventstore.Report) error {
 	switch c := r.Cluster; {
 	case c == nil:

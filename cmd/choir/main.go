@@ -13,12 +13,11 @@ import (
 	"choiros/internal/inherited"
 )
 
-// version is set by the linker.
+// version is choir's version, set by the linker.
 var version = "dev"
 
-// ballast is memory that is never touched, so it costs none: with it the
-// collector waits for as much garbage again before it begins. A heap of a few
-// megabytes is otherwise collected many times in one replay of a log.
+// ballast enlarges the heap by memory that is never touched and so costs nothing, so that the garbage
+// collector runs less often while the heap is small, as in the replay of a log.
 var ballast = make([]byte, 32<<20)
 
 func main() {

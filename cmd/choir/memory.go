@@ -6,14 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The control plane's own memory: a quarter of the machine's, within these bounds.
+// Bounds of the control plane's memory limit, in bytes.
 const (
 	leastMemory = 512 << 20
 	mostMemory  = 2 << 30
 )
 
-// limitMemory has the collector keep the control plane below a limit as far as it
-// can, and give back what is above. GOMEMLIMIT, which the runtime has read, wins.
+// limitMemory sets the Go runtime's memory limit, unless GOMEMLIMIT is set.
 func (a *app) limitMemory() {
 	if a.env("GOMEMLIMIT") != "" {
 		return
@@ -25,7 +24,8 @@ func (a *app) limitMemory() {
 	debug.SetMemoryLimit(memoryLimit(uint64(machine.Totalram) * uint64(machine.Unit)))
 }
 
-// memoryLimit is the limit on a machine with so many bytes.
+// memoryLimit returns the memory limit on a machine with this many bytes: a quarter, within the
+// bounds.
 func memoryLimit(machine uint64) int64 {
 	return int64(min(max(machine/4, leastMemory), mostMemory))
 }

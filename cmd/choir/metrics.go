@@ -42,7 +42,7 @@ Exit codes: 0 done, 5 no choir is running.`,
 	return c
 }
 
-// maxFigures bounds the text that is printed.
+// maxFigures limits the printed text, in bytes.
 const maxFigures = 64 << 20
 
 func runMetrics(ctx context.Context, a *app) error {

@@ -21,10 +21,10 @@ import (
 	"choiros/internal/model/replay"
 )
 
-// keys keeps the keys that the owner gives on the shell's page.
+// keys returns the keyring for keys that the owner enters on the shell's page.
 func (a *app) keys() *keyfiles.Keyring { return keyfiles.New(filepath.Join(a.data, "keys", "models")) }
 
-// connections are the models that choir.toml and the shell's page name.
+// connections returns the models in force, from m (choir.toml) and the shell's page.
 func (a *app) connections(m config.Models) (*connections.Connections, error) {
 	c := connections.Config{
 		Data: a.data, File: m, Keys: a.keys(), Key: a.keyState, Source: a.keySource, Now: now,
@@ -39,7 +39,8 @@ func (a *app) connections(m config.Models) (*connections.Connections, error) {
 	return connections.Open(c)
 }
 
-// recorded makes a provider; with --record, one that writes down its exchanges.
+// recorded returns a provider, which records its exchanges if --record is given. Code invalid: a
+// second provider would be recorded.
 func (a *app) recorded(p config.Provider, key model.KeySource) (model.Provider, error) {
 	made, err := a.provider(p, key, policy.Policy{})
 	if err != nil || a.record == "" {
@@ -57,6 +58,8 @@ func (a *app) recorded(p config.Provider, key model.KeySource) (model.Provider, 
 	return r, nil
 }
 
+// provider returns the client of a model service by its kind. A service from the shell's page may
+// only be at allowed addresses.
 func (a *app) provider(p config.Provider, key model.KeySource, retry policy.Policy) (model.Provider, error) {
 	client := policy.NewClient(nil)
 	if p.OnPage {
@@ -72,8 +75,8 @@ func (a *app) provider(p config.Provider, key model.KeySource, retry policy.Poli
 	}
 }
 
-// onlyAllowed refuses a connection to where no model service is, whatever name
-// led there.
+// onlyAllowed returns an error with code refused unless a model service may be at address, whatever name
+// resolved to it. It is called by the dialer before each connection.
 func onlyAllowed(_, address string, _ syscall.RawConn) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -85,8 +88,8 @@ func onlyAllowed(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// keySource reads a key when it is needed, so that it can be changed while choir
-// runs and never lies in a configuration; nil for a service that needs none.
+// keySource returns the function that reads a provider's key at each use, so that the key can be
+// changed while choir runs; nil if the service needs none.
 func (a *app) keySource(p config.Provider) model.KeySource {
 	switch {
 	case p.Kept:

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// packTree writes a folder as a tar stream: files, folders and links as they
-// are, with modes and times. What a tree of files cannot hold (sockets, devices)
-// is left out and told. files counts what is no folder and is not in git's own.
+// packTree writes the folder root as a tar with files, folders, links, modes and times. It leaves
+// out other kinds of files and calls warn for each. files is the number of entries without folders
+// and .git.
 func packTree(w io.Writer, root string, warn func(string)) (files int, err error) {
 	tw := tar.NewWriter(w)
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -32,6 +32,7 @@ func packTree(w io.Writer, root string, warn func(string)) (files int, err error
 	return files, errors.Join(err, tw.Close())
 }
 
+// packOne writes one entry to the tar, or calls warn if it is neither file, folder nor link.
 func packOne(tw *tar.Writer, path, rel string, d fs.DirEntry, warn func(string)) error {
 	info, err := d.Info()
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"choiros/internal/visible"
 )
 
-// console is where a command prints. Everything that is printed for people or as
-// JSON goes through it, because names, messages and answers are a guest's words;
-// content that a person asked for as it is (export -, timeline cat) goes to raw.
+// console is a command's output. out and err make control characters visible, because names,
+// messages and answers come from guests; content that a person asked for (export -, timeline cat) is
+// written to raw.
 type console struct {
 	out, err, raw io.Writer
 }
@@ -20,28 +20,27 @@ func newConsole(out, err io.Writer) console {
 	return console{out: visible.NewWriter(out), err: visible.NewWriter(err), raw: out}
 }
 
-// lines is text that may have several lines. Other strings that printf prints
-// are shown on one.
+// lines is a text that may have several lines. printf prints other strings on one line.
 type lines string
 
-// printf prints to the output. Strings, and errors, in args are made one line
-// each; see lines.
+// printf formats to the output. Strings and errors in args become one line each, except lines.
 func (c console) printf(format string, args ...any) {
 	fmt.Fprintf(c.out, format, oneLineEach(args)...)
 }
 
-// errorf prints to the error output as printf does to the output.
+// errorf formats to the error output, otherwise like printf.
 func (c console) errorf(format string, args ...any) {
 	fmt.Fprintf(c.err, format, oneLineEach(args)...)
 }
 
-// printJSON prints one value as one line.
+// printJSON prints v as one line of JSON.
 func (c console) printJSON(v any) {
 	if err := json.NewEncoder(visible.NewJSONWriter(c.raw)).Encode(v); err != nil {
 		c.errorf("choir: %v\n", err)
 	}
 }
 
+// oneLineEach returns args with strings and errors made one visible line each.
 func oneLineEach(args []any) []any {
 	shown := make([]any, len(args))
 	for i, arg := range args {

@@ -41,8 +41,8 @@ func runPrompt(ctx context.Context, a *app, c *client, req api.PromptRequest) er
 	return a.followRun(ctx, c, accepted.Run)
 }
 
-// followRun prints what happens in a run until it ends or waits for the user.
-// The exit code says which.
+// followRun prints the events of a run until it ends or waits for the user, and its outcome. It
+// returns the exit code as an exitError.
 func (a *app) followRun(ctx context.Context, c *client, run choir.ID) error {
 	if !a.json {
 		a.printf("run %s\n", run)
@@ -50,7 +50,7 @@ func (a *app) followRun(ctx context.Context, c *client, run choir.ID) error {
 	return a.followFrom(ctx, c, run, 0)
 }
 
-// followFrom follows a run from what came after an event.
+// followFrom does the same as followRun for the events after number after.
 func (a *app) followFrom(ctx context.Context, c *client, run choir.ID, after uint64) error {
 	v, err := a.untilItEnds(ctx, c, run, after)
 	if err != nil {
@@ -59,8 +59,8 @@ func (a *app) followFrom(ctx context.Context, c *client, run choir.ID, after uin
 	return a.showOutcome(v)
 }
 
-// untilItEnds prints what happens in a run until it ends or waits for the user,
-// and returns how it stands then.
+// untilItEnds prints the events of a run after number after until the run ends or waits for the user,
+// and returns its state then.
 func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after uint64) (v api.RunView, err error) {
 	base := c.path("/runs/" + string(run))
 	waits := ""
@@ -91,7 +91,8 @@ func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after ui
 	return v, err
 }
 
-// showOutcome prints how a run stands and turns it into an exit code.
+// showOutcome prints the outcome of a run and returns its exit code as an exitError, nil if it is
+// done.
 func (a *app) showOutcome(v api.RunView) error {
 	if a.json {
 		a.printJSON(v)
@@ -124,7 +125,7 @@ func (a *app) showOutcome(v api.RunView) error {
 	return exitError(1)
 }
 
-// spent says what a run has cost.
+// spent describes the cost of a run: calls, tokens and money.
 func spent(u eventstore.Usage) string {
 	calls := "1 model call"
 	if u.Calls != 1 {
@@ -133,11 +134,11 @@ func spent(u eventstore.Usage) string {
 	return fmt.Sprintf("Cost $%.4f: %s, %d tokens in, %d out.", u.CostUSD, calls, u.InputTokens, u.OutputTokens)
 }
 
-// idleSeconds is how long a run may be without an event before it is looked at.
+// idleSeconds is the time without an event after which watch calls idle.
 const idleSeconds = 1
 
-// follow visits the events of the log, or of one run, in order until visit says
-// that it is done.
+// follow calls visit with the events of the log, or of one run, after number after, in order, until
+// visit returns true or an error.
 func (c *client) follow(ctx context.Context, run choir.ID, after uint64, visit func(choir.Event) (bool, error)) error {
 	for {
 		page, err := c.events(ctx, run, after, true)
@@ -153,8 +154,7 @@ func (c *client) follow(ctx context.Context, run choir.ID, after uint64, visit f
 	}
 }
 
-// watch follows a run as follow does, and calls idle after each second in which
-// nothing happened.
+// watch does the same as follow for one run, and calls idle after each second without an event.
 func (c *client) watch(ctx context.Context, run choir.ID, after uint64, idle func() error, visit func(choir.Event) (bool, error)) error {
 	for {
 		page, err := c.eventsWithin(ctx, run, after, idleSeconds)
@@ -173,7 +173,7 @@ func (c *client) watch(ctx context.Context, run choir.ID, after uint64, idle fun
 	}
 }
 
-// events reads a page of the log; with wait it waits for the first event.
+// events returns a page of events after number after. With wait it waits up to 20 s for the first.
 func (c *client) events(ctx context.Context, run choir.ID, after uint64, wait bool) (api.EventPage, error) {
 	seconds := 0
 	if wait {
@@ -182,8 +182,7 @@ func (c *client) events(ctx context.Context, run choir.ID, after uint64, wait bo
 	return c.eventsWithin(ctx, run, after, seconds)
 }
 
-// eventsWithin reads a page of the log and waits so many seconds for its first
-// event.
+// eventsWithin returns a page of events after number after and waits up to seconds for the first.
 func (c *client) eventsWithin(ctx context.Context, run choir.ID, after uint64, seconds int) (api.EventPage, error) {
 	q := url.Values{"after": {fmt.Sprint(after)}, "limit": {"500"}, "wait": {fmt.Sprint(seconds)}}
 	if run != "" {
@@ -249,7 +248,7 @@ func runCancel(ctx context.Context, a *app, c *client, id string) error {
 	return nil
 }
 
-// showState says in one sentence what a command did to a run.
+// showState prints what a command did to a run, and the run's state.
 func (a *app) showState(v api.RunView, did string) {
 	if a.json {
 		a.printJSON(v)
@@ -258,7 +257,7 @@ func (a *app) showState(v api.RunView, did string) {
 	a.printf("Run %s %s; it is %s. %s\n", v.ID, did, v.State, spent(v.Usage))
 }
 
-// runSteer adds words to a run that is at work.
+// runSteer adds words to a running run.
 func runSteer(ctx context.Context, a *app, c *client, id, words string) error {
 	base := c.path("/runs/" + url.PathEscape(id))
 	if err := c.post(ctx, base+"/steer", api.Words{Text: words}, nil); err != nil {
@@ -276,7 +275,7 @@ func runSteer(ctx context.Context, a *app, c *client, id, words string) error {
 	return nil
 }
 
-// runAnswer answers the question of a run and follows it.
+// runAnswer answers the question of a run and follows the run.
 func runAnswer(ctx context.Context, a *app, c *client, id, words string) error {
 	var v api.RunView
 	base := c.path("/runs/" + url.PathEscape(id))
@@ -334,7 +333,7 @@ func runShow(ctx context.Context, a *app, c *client, id string) error {
 	return nil
 }
 
-// words puts a space between those that are not empty.
+// words joins the texts that are not empty with spaces.
 func words(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
 }
@@ -354,6 +353,7 @@ func newTaskCommand(a *app) *cobra.Command {
 	}
 }
 
+// runTask submits a task, prints its result and returns its exit code as an exitError.
 func runTask(ctx context.Context, a *app, c *client, raw []byte) error {
 	result, err := c.task(ctx, raw)
 	if err != nil {
@@ -375,7 +375,7 @@ func runTask(ctx context.Context, a *app, c *client, raw []byte) error {
 	return exitError(1)
 }
 
-// task submits a DirectorTask and waits for its result.
+// task submits a DirectorTask and waits for its result, which it returns.
 func (c *client) task(ctx context.Context, raw []byte) (*choir.AssociateResult, error) {
 	var accepted api.TaskAccepted
 	if err := c.post(ctx, c.path("/tasks"), json.RawMessage(raw), &accepted); err != nil {

@@ -58,8 +58,8 @@ func isURL(s string) bool {
 	return strings.Contains(s, "://") || strings.HasPrefix(s, "git@")
 }
 
-// runRepoAdd reads the project as the user who runs the command and streams it;
-// nothing of it is run here.
+// runRepoAdd packs a project's folder, with the rights of the user who runs the command, and sends it
+// to the computer. It executes nothing of the project.
 func runRepoAdd(ctx context.Context, a *app, c *client, path, name string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// runReport packs a report into a new file and prints what is in it.
+// runReport writes a report into a new file and prints its contents. Code conflict: the file exists.
 func runReport(ctx context.Context, a *app, path string) error {
 	r, err := a.newReport(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func runReport(ctx context.Context, a *app, path string) error {
 	return nil
 }
 
-// newReport gathers everything. What cannot be had is left out, with the reason.
+// newReport collects the report. Parts that cannot be read are left out, with the reason.
 func (a *app) newReport(ctx context.Context) (*report.Report, error) {
 	file, _, configErr := a.loadConfig()
 	if configErr != nil {
@@ -85,8 +85,8 @@ func (a *app) newReport(ctx context.Context) (*report.Report, error) {
 	return r, nil
 }
 
-// secrets lists what must not be in a report wherever it comes from: keys, the texts of
-// the configuration that a stranger may not read, and the environment of this command.
+// secrets returns the texts that must not occur in a report: keys, values of the configuration that
+// strangers may not read, and the environment of this command.
 func (a *app) secrets(ctx context.Context, file config.Config, connected config.Connected) []string {
 	page := config.Config{Models: connected.Models()}
 	out := slices.Concat(file.Withheld(), page.Withheld(), config.TextsOf(a.configPath()), config.TextsOf(filepath.Join(a.data, config.ConnectedFile)))
@@ -109,7 +109,7 @@ func (a *app) secrets(ctx context.Context, file config.Config, connected config.
 	return append(out, a.data, host)
 }
 
-// configPath is the file that the flags ask for.
+// configPath returns the path of the configuration file.
 func (a *app) configPath() string {
 	if a.config != "" {
 		return a.config
@@ -117,7 +117,7 @@ func (a *app) configPath() string {
 	return filepath.Join(a.data, "choir.toml")
 }
 
-// keptKeys are the keys that were given on the shell's page.
+// keptKeys returns the keys that the owner entered on the shell's page.
 func (a *app) keptKeys(ctx context.Context) (out []string) {
 	var reader keyring.Reader = a.keys()
 	names, err := a.keys().Names(ctx)
@@ -132,7 +132,7 @@ func (a *app) keptKeys(ctx context.Context) (out []string) {
 	return out
 }
 
-// versions is what was built, and what it runs with.
+// versions lists the versions of choir's build and of the programs it runs with.
 type versions struct {
 	Choir    string            `json:"choir"`
 	Go       string            `json:"go"`
@@ -142,9 +142,10 @@ type versions struct {
 	Programs map[string]string `json:"programs"`
 }
 
-// plainVersion is what the version of a program looks like.
+// plainVersion matches a program's output of its name and version.
 var plainVersion = regexp.MustCompile(`^[A-Za-z]+( version)? v?[0-9][0-9A-Za-z.+~-]*( \([0-9A-Za-z .+~-]+\))?$`)
 
+// addVersions adds the versions of choir, its modules, bubblewrap and git to the report.
 func addVersions(ctx context.Context, r *report.Report) error {
 	v := versions{
 		Choir: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
@@ -177,12 +178,13 @@ func addVersions(ctx context.Context, r *report.Report) error {
 	return r.AddJSON("versions.json", "choir, Go, modules, bubblewrap and git", v)
 }
 
-// settings are the configuration as a stranger may read it.
+// settings is the configuration without texts that strangers may not read.
 type settings struct {
 	File []config.Shown `json:"file"`
-	Page []config.Shown `json:"page"` // what was connected on the shell's page
+	Page []config.Shown `json:"page"` // models connected on the shell's page
 }
 
+// addConfiguration adds the settings that strangers may read to the report, unless errs has an error.
 func (a *app) addConfiguration(r *report.Report, file config.Config, connected config.Connected, errs ...error) error {
 	if err := errors.Join(errs...); err != nil {
 		r.LeaveFailed("configuration.json", err)
@@ -202,9 +204,9 @@ type finding struct {
 	Remedy   string `json:"remedy,omitempty"`
 }
 
-// findings are the doctor's, as a stranger may read them.
+// findings are the doctor's findings, without texts that strangers may not read.
 type findings struct {
-	Running   bool      `json:"running"` // a choir was asked that is up
+	Running   bool      `json:"running"` // they come from a running choir
 	Driver    string    `json:"driver"`
 	Usable    bool      `json:"usable"`
 	Level     string    `json:"level"`
@@ -214,12 +216,13 @@ type findings struct {
 	Checks    []finding `json:"checks"`
 }
 
-// ofTheMachine are the checks whose words are about the machine alone. Of the others,
-// whose words may be the owner's, the kind and the outcome are told.
+// ofTheMachine are the checks whose texts concern the machine only. Of other checks, whose texts may
+// have the owner's words, a report has the kind and the outcome.
 var ofTheMachine = []string{
 	"disk", "browser", sandbox.ToolCargo, sandbox.ToolGo, sandbox.ToolNode, sandbox.ToolPython, sandbox.ToolPytest, sandbox.ToolMake, sandbox.ToolGit,
 }
 
+// addFindings adds the doctor's findings to the report.
 func (a *app) addFindings(ctx context.Context, r *report.Report) error {
 	d, running, err := a.diagnoseMachine(ctx)
 	if err != nil {
@@ -244,8 +247,8 @@ func (a *app) addFindings(ctx context.Context, r *report.Report) error {
 	return r.AddJSON("doctor.json", "what this machine isolates, and what is missing", f)
 }
 
-// addDiagnosis asks the running choir, or reads the data folder. A configuration that is
-// refused keeps nobody from reading it.
+// addDiagnosis adds the diagnosis of the running choir, or of the data folder, to the report. It works
+// with an invalid configuration too.
 func (a *app) addDiagnosis(ctx context.Context, r *report.Report, file config.Config) error {
 	var d api.Diagnosis
 	running := false
@@ -269,15 +272,16 @@ func (a *app) addDiagnosis(ctx context.Context, r *report.Report, file config.Co
 	return r.AddJSON("computers.json", "logs, counts of events by type, open work", d)
 }
 
-// records is how many records of the log a report has at most.
+// records is the largest number of log records in a report.
 const records = 2000
 
-// logTail is the end of the log.
+// logTail is the end of choir's log.
 type logTail struct {
 	Skipped int             `json:"lines_that_are_no_records"`
 	Records []logbook.Entry `json:"records"`
 }
 
+// addLog adds the end of choir's log, without private attributes, to the report.
 func (a *app) addLog(r *report.Report) error {
 	entries, skipped, err := logbook.Tail(a.logPath(), records)
 	if err != nil {
@@ -290,23 +294,23 @@ func (a *app) addLog(r *report.Report) error {
 	return r.AddJSON("log.json", "the end of choir.log, without what is private", logTail{skipped, entries})
 }
 
-// logPath is where choir writes its log.
+// logPath returns the path of choir's log.
 func (a *app) logPath() string { return filepath.Join(a.data, "choir.log") }
 
 const (
-	// sizesTime bounds the measuring of all folders, and sizesMost of each.
+	// sizesTime limits the time to measure all folders, sizesMost the entries of each.
 	sizesTime = 20 * time.Second
 	sizesMost = 2 << 20
 )
 
-// folderSize is the size of one folder or file of choir's.
+// folderSize is the size of one of choir's folders or files.
 type folderSize struct {
 	Path string `json:"path"`
 	foldersize.Size
 }
 
-// addSizes measures what choir makes. The workspace is its owner's: its size is in
-// computers.json, from the newest snapshot.
+// addSizes adds the sizes of choir's own folders to the report. The workspace's size is in
+// computers.json.
 func (a *app) addSizes(ctx context.Context, r *report.Report) error {
 	ctx, cancel := context.WithTimeout(ctx, sizesTime)
 	defer cancel()

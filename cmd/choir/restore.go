@@ -7,7 +7,7 @@ import (
 	"choiros/internal/control/supervisor"
 )
 
-// restored is what --restore-from-cluster prints with --json.
+// restored is the JSON output of --restore-from-cluster.
 type restored struct {
 	ID   choir.ID     `json:"id"`
 	Name string       `json:"name"`

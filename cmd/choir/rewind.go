@@ -48,6 +48,7 @@ func newRewindCommand(a *app) *cobra.Command {
 	return c
 }
 
+// parseSeq parses the number of an event. Code invalid: it is none.
 func parseSeq(s string) (uint64, error) {
 	seq, err := strconv.ParseUint(s, 10, 53)
 	if err != nil || seq == 0 {
@@ -56,6 +57,7 @@ func parseSeq(s string) (uint64, error) {
 	return seq, nil
 }
 
+// runRewind rewinds the computer, or with DryRun prints what would change, and waits for the end.
 func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) error {
 	var r api.Rewound
 	err := c.post(ctx, c.path("/rewind"), req, &r)
@@ -94,11 +96,11 @@ func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) er
 	return nil
 }
 
-// rewindLook is how often a rewind is looked at that takes long.
+// rewindLook is the interval at which awaitRewind polls the rewind's state.
 const rewindLook = 500 * time.Millisecond
 
-// awaitRewind says how far a rewind is until it has ended. When the context ends
-// first, the rewind is stopped.
+// awaitRewind prints the progress of a rewind until it has ended, and returns its result. When ctx
+// ends first, it stops the rewind.
 func awaitRewind(ctx context.Context, a *app, c *client) (api.Rewound, error) {
 	tick := time.NewTicker(rewindLook)
 	defer tick.Stop()
@@ -132,7 +134,8 @@ func awaitRewind(ctx context.Context, a *app, c *client) (api.Rewound, error) {
 	}
 }
 
-// stopRewind stops a rewind whose caller was interrupted.
+// stopRewind stops a rewind after ctx has ended, and returns ctx's error. It ignores that none is in
+// progress.
 func stopRewind(ctx context.Context, a *app, c *client) error {
 	stopping, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer done()
@@ -144,11 +147,12 @@ func stopRewind(ctx context.Context, a *app, c *client) error {
 	return errors.Join(ctx.Err(), err)
 }
 
-// workLine says how far the work on a workspace is.
+// workLine describes the progress of work on a workspace.
 func workLine(w *workspace.Work) string {
 	return fmt.Sprintf("%-9s %d paths, %d MiB read", w.Kind, w.Entries, w.Bytes>>20)
 }
 
+// cancelRewind stops the rewind in progress and says so.
 func cancelRewind(ctx context.Context, a *app, c *client) error {
 	if err := c.call(ctx, http.MethodDelete, c.path("/rewind"), nil, nil); err != nil {
 		return err
@@ -165,7 +169,7 @@ func (a *app) printChanges(files []moments.FileDiff) {
 	}
 }
 
-// printEnds says what a step ends besides; nothing when it ends nothing.
+// printEnds prints how many terminals a step ends, or would end if dry; nothing for none.
 func (a *app) printEnds(e api.Ends, dry bool) {
 	if e.Terminals == 0 {
 		return
@@ -211,7 +215,8 @@ func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
 	return nil
 }
 
-// printMoments prints what happened between two moments, and what it came to.
+// printMoments prints the events between two moments and the differences of desktop, documents and
+// files.
 func (a *app) printMoments(d api.MomentsView) {
 	for _, e := range d.Events {
 		a.printf("%6d  %s  %s\n", e.Seq, e.At.Std().Local().Format("15:04:05"), e.Text)

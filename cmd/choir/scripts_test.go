@@ -176,10 +176,15 @@ func react(ctx context.Context, c *client, run choir.ID, r runscript.Reaction) e
 	return nil
 }
 
+// told returns the types of the events that a script expects. The answer of a task of a
+// stopped run is none of them: the control plane gives it while the Director ends the run,
+// and either may come first.
 func told(events []choir.Event) []choir.Type {
 	var out []choir.Type
+	stopped := false
 	for _, e := range events {
-		if runscript.Told(e.Type) {
+		stopped = stopped || e.Type == choir.TypeRunCancelRequested
+		if runscript.Told(e.Type) && !(stopped && e.Type == choir.TypeTaskReturned) {
 			out = append(out, e.Type)
 		}
 	}

@@ -62,7 +62,7 @@ func TestKeysStayOutside(t *testing.T) {
 // it can read.
 const tryDoors = `
 q="curl -s --max-time 20"
-at=http://127.0.0.1:8801
+at=${OPENAI_BASE_URL%/openai/v1}
 json="content-type: application/json"
 body='{"model":"any","max_tokens":20,"messages":[{"role":"user","content":"ping from a tool"}]}'
 pong() { grep -o pong | head -1; }

@@ -14,12 +14,13 @@ import (
 	"choiros/internal/control/supervisor"
 )
 
+// fdPath returns a path to a file in an open folder through /proc, short enough for a socket.
 func fdPath(dir *os.File, name string) string {
 	return filepath.Join("/proc/self/fd", strconv.Itoa(int(dir.Fd())), name)
 }
 
-// withComputer runs f on the running choir; when none runs it starts one for
-// the duration and says so.
+// withComputer calls f with a client of the running choir; if none runs, it starts one for the time of
+// the call and says so.
 func (a *app) withComputer(ctx context.Context, f func(context.Context, *client) error) error {
 	c, err := a.dial(ctx)
 	if err == nil {
@@ -32,7 +33,8 @@ func (a *app) withComputer(ctx context.Context, f func(context.Context, *client)
 	return a.temporarily(ctx, f)
 }
 
-// temporarily starts a control plane without a port, runs f and stops it.
+// temporarily starts a control plane that listens at the CLI's socket only, calls f with its client
+// and stops it.
 func (a *app) temporarily(ctx context.Context, f func(context.Context, *client) error) error {
 	s, listeners, err := openServer(ctx, a, false)
 	if err != nil {
@@ -56,7 +58,8 @@ func (a *app) temporarily(ctx context.Context, f func(context.Context, *client) 
 	return served
 }
 
-// reading runs f on the running choir; when none runs it reads the data folder.
+// reading calls f with a client of the running choir, or, if none runs, of a reader of the data
+// folder.
 func (a *app) reading(ctx context.Context, f func(context.Context, *client) error) error {
 	c, err := a.dial(ctx)
 	if err == nil {
@@ -74,7 +77,7 @@ func (a *app) reading(ctx context.Context, f func(context.Context, *client) erro
 	return err
 }
 
-// withReader runs f on the data folder, which no choir runs on.
+// withReader calls f with a reader of the data folder, on which no choir runs.
 func (a *app) withReader(ctx context.Context, f func(*supervisor.Reader, *client) error) error {
 	file, from, err := a.loadConfig()
 	if err != nil {
@@ -83,8 +86,7 @@ func (a *app) withReader(ctx context.Context, f func(*supervisor.Reader, *client
 	return a.withReaderOf(ctx, file, from, f)
 }
 
-// withReaderOf is withReader with a configuration that is at hand, and the file that it
-// came from.
+// withReaderOf does the same as withReader with the configuration file, read from the path from.
 func (a *app) withReaderOf(ctx context.Context, file config.Config, from string, f func(*supervisor.Reader, *client) error) error {
 	models, err := a.connections(file.Models)
 	if err != nil {
@@ -95,7 +97,7 @@ func (a *app) withReaderOf(ctx context.Context, file config.Config, from string,
 	if err != nil {
 		return err
 	}
-	c := &client{http: &http.Client{Transport: inProcess{asCLI(newAPI(r.Edge(), cfg))}}}
+	c := &client{http: &http.Client{Transport: inProcess{asCLI(r.User(), newAPI(r.Edge(), cfg))}}}
 	if err = c.pick(ctx, a.computer); err == nil {
 		err = f(r, c)
 	}

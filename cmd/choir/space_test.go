@@ -142,6 +142,10 @@ func aStartOnAFullDisk(t *testing.T, m *machine) {
 	r.stop()
 	ballast := filepath.Join(filepath.Dir(m.data), "ballast")
 	fill(t, ballast)
+	// With its note the computer would stay closed, and the first request be refused.
+	if err := os.RemoveAll(filepath.Join(m.computers()[0], "closed.json")); err != nil {
+		t.Fatal(err)
+	}
 	m.refuses(t, 1, choir.CodeNoSpace, "full", "up")
 	shrink(t, ballast, 3<<20) // less than the bus needs
 	r = m.up()

@@ -37,6 +37,7 @@ func newTakeCommand(a *app) *cobra.Command {
 	return c
 }
 
+// runTake merges changes of another computer and prints them. Code conflict: both changed a path.
 func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error {
 	var t api.Taken
 	if err := c.post(ctx, c.path("/take"), req, &t); err != nil {
@@ -69,7 +70,8 @@ func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error 
 	return nil
 }
 
-// withOther lets the command that compares two moments compare two computers too.
+// withOther adds the flag --with to the command diff, which then compares two computers instead of two
+// moments.
 func withOther(a *app, c *cobra.Command) *cobra.Command {
 	var with string
 	moments := c.RunE
@@ -94,7 +96,7 @@ func withOther(a *app, c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// runCompare compares the files of two computers.
+// runCompare prints the differences between the files of two computers.
 func runCompare(ctx context.Context, a *app, c *client, with string) error {
 	id, err := c.find(ctx, with)
 	if err != nil {

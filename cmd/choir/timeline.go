@@ -40,7 +40,8 @@ func newTimelineCommand(a *app) *cobra.Command {
 	return c
 }
 
-// lookCommand looks at one moment, also when no choir runs.
+// lookCommand returns a command that calls run for the event and the path in its arguments, also when
+// no choir runs.
 func (a *app) lookCommand(use, short string, run func(context.Context, *app, *client, uint64, string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, RunE: func(c *cobra.Command, args []string) error {
 		seq, err := parseSeq(args[0])
@@ -55,7 +56,7 @@ func (a *app) lookCommand(use, short string, run func(context.Context, *app, *cl
 	}}
 }
 
-// keepDays is how long the moments between tool calls are kept unless asked.
+// keepDays is the default number of days for which snapshots between tool calls are kept.
 const keepDays = 30
 
 func newCollectCommand(a *app) *cobra.Command {
@@ -109,7 +110,7 @@ func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint6
 	return nil
 }
 
-// printMark prints a mark, with the id by which it can be undone.
+// printMark prints a mark of the timeline with the id by which it can be undone.
 func (a *app) printMark(m moments.Mark) {
 	files := ""
 	if m.Files > 0 {
@@ -122,7 +123,7 @@ func (a *app) printMark(m moments.Mark) {
 	if m.Kind != eventstore.MarkTask && m.Kind != eventstore.MarkCall {
 		id = ""
 	}
-	a.printf("%6d  %s  %-10s  %s%s  %s\n", m.Seq, m.At.Std().Local().Format("2006-01-02 15:04:05"), m.Kind, m.Text, files, id)
+	a.printf("%6d  %s  %-10s  %s%s  %s\n", m.Seq, m.At.Std().Local().Format("2006-01-02 15:04:05"), m.Kind, m.Say(a.language()), files, id)
 	for _, path := range m.Withheld {
 		a.printf("%8sin no commit, because it looks like a key: %s\n", "", path)
 	}
@@ -173,7 +174,7 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 	return nil
 }
 
-// meaning is what an event of a type says in general.
+// meaning describes an event type for people.
 func meaning(t choir.Type) string {
 	info, ok := choir.LookupType(t)
 	if !ok {

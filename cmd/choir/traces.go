@@ -15,8 +15,8 @@ import (
 	"choiros/internal/control/traces"
 )
 
-// openTraces has each computer of a control plane traced, where the configuration says
-// where to; nil where it does not.
+// openTraces connects to the configured collector and makes cfg trace every computer; nil if none is
+// configured. The caller closes the traces.
 func openTraces(ctx context.Context, cfg *supervisor.Config) (*traces.Traces, error) {
 	endpoint := cfg.File.Trace.Endpoint
 	if endpoint == "" {
@@ -32,13 +32,13 @@ func openTraces(ctx context.Context, cfg *supervisor.Config) (*traces.Traces, er
 	return spans, nil
 }
 
-// tracer makes the spans of one computer. It is a service.
+// tracer is the service that makes the spans of one computer.
 type tracer struct {
 	spans *traces.Traces
 	c     *computer.Computer
 }
 
-// Serve makes spans until the context ends.
+// Serve makes the spans of the computer's events until ctx ends.
 func (t tracer) Serve(ctx context.Context) error {
 	err := t.spans.Follow(ctx, t.c.ID(), t.c.Store())
 	if choir.CodeOf(err) == choir.CodeCancelled {
@@ -47,10 +47,11 @@ func (t tracer) Serve(ctx context.Context) error {
 	return err
 }
 
-// String names the service.
+// String returns the name of the service.
 func (t tracer) String() string { return "traces of " + string(t.c.ID()) }
 
-// tracedRequests makes a span of each request to a gateway, where there are traces.
+// tracedRequests returns next, wrapped to make a span for each request to the gateway if spans is not
+// nil.
 func tracedRequests(spans *traces.Traces, to *gateway.Gateway, next http.Handler) http.Handler {
 	if spans == nil {
 		return next
@@ -58,9 +59,10 @@ func tracedRequests(spans *traces.Traces, to *gateway.Gateway, next http.Handler
 	return spans.Requests("web", to.Route, next)
 }
 
-// lastSpans is how long the end of choir waits for a collector to take what is left.
+// lastSpans is how long choir's end waits for the collector to receive the last spans.
 const lastSpans = 2 * time.Second
 
+// closeTraces sends the last spans and closes spans, which may be nil. It ignores errors.
 func closeTraces(spans *traces.Traces) error {
 	if spans == nil {
 		return nil

@@ -43,13 +43,12 @@ func newUpCommand(a *app) *cobra.Command {
 	return c
 }
 
-// server is a control plane with its two doors: the port for browsers and the
-// socket for the CLI.
+// server is a control plane with the port for browsers and the socket for the CLI.
 type server struct {
 	sys    *supervisor.System
 	driver io.Closer
 	book   *logbook.File
-	spans  *traces.Traces // nil for none
+	spans  *traces.Traces // nil if no collector is configured
 	api    *api.API
 	socket *http.Server
 	web    *http.Server
@@ -57,7 +56,8 @@ type server struct {
 	origin string
 }
 
-// openServer opens the control plane. With web it listens on the port too.
+// openServer opens the control plane and returns it with its listeners: the CLI's socket and, with web,
+// the port.
 func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener, error) {
 	cfg, err := a.systemConfig()
 	if err != nil {
@@ -99,7 +99,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		return closing(err)
 	}
 	listeners = append(listeners, ln)
-	s.socket = &http.Server{Handler: socketHandler(s.api, figures), ReadHeaderTimeout: 10 * time.Second}
+	s.socket = &http.Server{Handler: socketHandler(s.sys.User(), s.api, figures), ReadHeaderTimeout: 10 * time.Second}
 	if !web {
 		return s, listeners, nil
 	}
@@ -126,6 +126,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	return s, listeners, nil
 }
 
+// newAPI returns the HTTP API with the limits of the configuration.
 func newAPI(sys api.System, cfg supervisor.Config) *api.API {
 	l := cfg.File.Limits
 	return api.New(sys, api.Config{
@@ -133,7 +134,7 @@ func newAPI(sys api.System, cfg supervisor.Config) *api.API {
 	})
 }
 
-// serve runs everything until the context ends, then stops it in order.
+// serve runs the control plane until ctx ends, then stops and closes everything in order.
 func (s *server) serve(ctx context.Context, listeners []net.Listener) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.sys.Serve(ctx) })
@@ -158,7 +159,7 @@ func (s *server) serve(ctx context.Context, listeners []net.Listener) error {
 	return errors.Join(group.Wait(), s.close())
 }
 
-// close gives back what openServer opened. Sandboxes that still run live on.
+// close closes everything that openServer opened. Running sandboxes live on.
 func (s *server) close() error {
 	if s.gate != nil {
 		s.gate.Close()
@@ -166,6 +167,7 @@ func (s *server) close() error {
 	return errors.Join(s.sys.Close(), closeTraces(s.spans), s.driver.Close(), s.book.Close())
 }
 
+// servers returns the HTTP servers of the socket and, if there is one, of the port.
 func (s *server) servers() []*http.Server {
 	if s.web == nil {
 		return []*http.Server{s.socket}
@@ -173,6 +175,7 @@ func (s *server) servers() []*http.Server {
 	return []*http.Server{s.socket, s.web}
 }
 
+// runUp opens and runs the control plane until ctx ends, and prints its address.
 func runUp(ctx context.Context, a *app) error {
 	a.limitMemory()
 	s, listeners, err := openServer(ctx, a, true)
@@ -202,7 +205,7 @@ func runUp(ctx context.Context, a *app) error {
 	return errors.Join(err, os.Remove(filepath.Join(a.data, socketName)))
 }
 
-// printFailed says which computers are not there, and that the others are.
+// printFailed prints the computers that could not be opened, with their remedies.
 func (a *app) printFailed(failed []api.FailedComputer) {
 	for _, f := range failed {
 		a.errorf("choir: %s; the other computers go on\n", f.Why.Msg)
@@ -212,8 +215,7 @@ func (a *app) printFailed(failed []api.FailedComputer) {
 	}
 }
 
-// printUnusable says which keys and services of the models in force cannot be
-// used, and what to do.
+// printUnusable prints the failed checks of model keys and services, with their remedies.
 func (a *app) printUnusable(checks []sandbox.Check) {
 	for _, c := range checks {
 		a.errorf("choir: %s: %s\n", c.Name, c.Detail)
@@ -223,9 +225,8 @@ func (a *app) printUnusable(checks []sandbox.Check) {
 	}
 }
 
-// printAddress prints where the computer is, and a login link when nobody is
-// logged in. The link's token stands behind #, which browsers never send to a
-// server.
+// printAddress prints the desktop's address, and the login link unless it is empty. The link's token
+// is after #, which browsers do not send to servers.
 func (a *app) printAddress(origin, login string, m api.ModelState) {
 	if a.json {
 		a.printJSON(struct {
@@ -244,8 +245,8 @@ func (a *app) printAddress(origin, login string, m api.ModelState) {
 	a.printf("\n  %s\n  Stop it with Ctrl+C.\n", lines(m.Message))
 }
 
-// printLink prints a login link alone, from the beginning of its line to the end: a
-// terminal marks it whole with three presses, and a script reads it as it is.
+// printLink prints a login link alone on its line, so that it is easily selected in a terminal and read
+// by scripts.
 func (a *app) printLink(login string) {
 	if a.json {
 		a.printJSON(struct {
@@ -256,6 +257,7 @@ func (a *app) printLink(login string) {
 	a.printf("%s\n", login)
 }
 
+// runLink prints a new login link of the running choir.
 func runLink(ctx context.Context, a *app) error {
 	c, err := a.dial(ctx)
 	if err != nil {

@@ -21,12 +21,12 @@ import (
 	"choiros/internal/webui"
 )
 
-// loadConfig reads the configuration the flags ask for.
+// loadConfig returns the configuration and the path of its file, see config.Load.
 func (a *app) loadConfig() (config.Config, string, error) {
 	return config.Load(a.config, filepath.Join(a.data, "choir.toml"), "/etc/choir/config.toml")
 }
 
-// host is what no toolchain may show.
+// host returns the folders of this machine that toolchains must not expose.
 func (a *app) host() (config.Host, error) {
 	homes, err := config.HomesOf("/etc/passwd")
 	if home := a.env("HOME"); home != "" {
@@ -35,7 +35,7 @@ func (a *app) host() (config.Host, error) {
 	return config.Host{Data: a.data, Homes: homes}, err
 }
 
-// systemConfig wires the control plane from the configuration.
+// systemConfig returns the control plane's configuration with all its parts.
 func (a *app) systemConfig() (supervisor.Config, error) {
 	file, from, err := a.loadConfig()
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 	}, nil
 }
 
-// desktop is what this build carries of the desktop beside its bundle.
+// desktop returns the desktop's source and packages that this build carries.
 func (a *app) desktop() supervisor.DesktopConfig {
 	c := supervisor.DesktopConfig{Source: webui.DesktopSource()}
 	if digest, open := webui.DesktopModules(); digest != "" {
@@ -77,8 +77,7 @@ func (a *app) desktop() supervisor.DesktopConfig {
 	return c
 }
 
-// boot names the time since the machine was started; empty where the kernel does
-// not say.
+// boot returns the kernel's id of the current boot, "" if unknown.
 func boot() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -89,8 +88,7 @@ func boot() string {
 
 func openBlobs(dir string) (blob.Store, error) { return fs.Open(dir) }
 
-// play puts a recording in the place of both models; with wait, at the pace of a
-// reader.
+// play returns routes that answer for both models from a recording; with wait, at a reader's pace.
 func play(recording []byte, wait supervisor.Wait) (map[string]modelgw.Route, error) {
 	rec, err := replay.Load(bytes.NewReader(recording))
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package agentloop is the one while-loop of the system: a model, its tools, a
-// budget and a reason to stop. The Director and the Associate both use it and
-// differ only in the tools they hand over.
+// Package agentloop is the loop of model calls and tool calls, with its budget and stop
+// conditions. The Director and the Associate both use it with different tools.
 //
-// The loop keeps the providers' protocol: one assistant message holds the text
-// and every tool call of an answer, and the user message after it answers all
-// of them, in order, also when the loop stops in the middle.
+// The loop keeps the providers' protocol: one assistant message has the text and every
+// tool call of an answer, and the next user message has a result for each, in order,
+// also when the loop stops in between.
 package agentloop
 
 import (
@@ -14,62 +13,64 @@ import (
 	"choiros/internal/model"
 )
 
-// Caller makes one model call. on may be nil.
+// Caller makes one model call and passes the pieces of the answer to on, which may be
+// nil.
 type Caller interface {
 	Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error)
 }
 
-// Tool is a tool the model is offered.
+// Tool is a tool that the model may call.
 type Tool struct {
 	Def model.ToolDef
-	// Run executes one call. What the model did wrong, or what went wrong in a
-	// way it can react to, is a Result with IsError; an error ends the loop.
+	// Run executes one call. A mistake of the model, or a failure that it can react to,
+	// is a Result with IsError; an error ends the loop.
 	Run func(ctx context.Context, call model.Block) (Result, error)
 }
 
-// Result is what the model is told about a call.
+// Result is the result of a tool call for the model.
 type Result struct {
 	Text    string
 	IsError bool
-	// Stop ends the loop after this answer of the model; calls behind this one
-	// in the same answer are not run.
+	// Stop ends the loop after the current answer. Later calls in the same answer are
+	// not run.
 	Stop bool
 }
 
-// Config says what runs. Model is required; everything else has a default.
+// Config is the configuration of a loop. Model is required; everything else has a
+// default.
 type Config struct {
 	Model     Caller
 	ModelName string
 	System    string
-	Messages  []model.Message // what was said before; not changed
+	Messages  []model.Message // the conversation so far; not modified
 	Tools     []Tool
-	// Unknown answers calls of tools that were not offered. Default: an error
-	// that names the tools there are.
+	// Unknown runs calls of tools that are not in Tools. Default: a result with an error
+	// that lists the tools.
 	Unknown func(ctx context.Context, call model.Block) (Result, error)
-	// MaxSteps bounds the model calls. Default 40.
+	// MaxSteps is the maximum of model calls. Default 40.
 	MaxSteps int
-	// MaxTokens bounds one answer. Default 8192.
+	// MaxTokens is the maximum of tokens in one answer. Default 8192.
 	MaxTokens int
-	// TokenBudget bounds input and output tokens of all calls together; 0 means
-	// no bound. It is looked at before each call.
+	// TokenBudget is the maximum of input and output tokens of all calls together,
+	// checked before each call; 0 means no limit.
 	TokenBudget int64
-	// MaxRepeats is how often the same call may fail in the same way, with no
-	// successful call in between, before the loop gives up. Default 3.
+	// MaxRepeats is the number of times that the same call may fail in the same way,
+	// without a successful call in between, before the loop stops. Default 3.
 	MaxRepeats int
-	// Steer gives what a person added meanwhile, oldest first; asked before each
-	// step and before the end.
+	// Steer returns the texts that a person added since its last call, oldest first. It
+	// is called before each step and before the end.
 	Steer      func() []string
 	ToolChoice string
-	// Asked, when given, is called after each answer and gives the conversation that
-	// it answers, for an answer to another one than the loop's: one that was recorded.
-	// The loop goes on from there. nil stands for the loop's own.
+	// Asked is called after each answer, if not nil. It returns the conversation that a
+	// recorded answer belongs to if that differs from the loop's own, and the loop
+	// continues from it; nil means the loop's own.
 	Asked func() []model.Message
-	// OnDelta receives the stream of every call.
+	// OnDelta receives the pieces of every answer.
 	OnDelta func(model.Delta)
 }
 
-// Outcome is how a loop ended. It is filled as far as it goes also when Run
-// returns an error.
+// Outcome is the result of a loop. It is filled as far as the loop got when Run returns
+// an error.
 type Outcome struct {
 	Messages []model.Message // the whole conversation, Config.Messages included
 	Final    string          // text of the last answer
@@ -79,7 +80,7 @@ type Outcome struct {
 	Stopped  Reason
 }
 
-// Reason is why a loop ended.
+// Reason is the reason why a loop ended.
 type Reason string
 
 // The reasons.
@@ -116,7 +117,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// Say is a message with one piece of text.
+// Say returns a message with one text block.
 func Say(role model.Role, text string) model.Message {
 	return model.Message{Role: role, Content: []model.Block{{Kind: model.Text, Text: text}}}
 }

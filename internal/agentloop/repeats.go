@@ -5,16 +5,17 @@ import (
 	"choiros/internal/model"
 )
 
-// repeats finds a model that goes in circles: the same call failing in the same
-// way while nothing else succeeds. A success starts the count again, because it
-// may have changed what the failing call sees.
+// repeats detects a model that makes no progress: the same call fails in the same way
+// while no other succeeds. A success resets the counts, because it may have changed the
+// failing call's situation.
 type repeats struct {
 	max   int
 	count map[choir.Digest]int
 }
 
-// seen notes a call and reports whether it failed too often.
-func (r *repeats) seen(call model.Block, res Result) bool {
+// countFailure records a call's result and reports whether the same call failed max
+// times.
+func (r *repeats) countFailure(call model.Block, res Result) bool {
 	if !res.IsError || r.count == nil {
 		r.count = map[choir.Digest]int{}
 	}

@@ -9,8 +9,9 @@ import (
 	"choiros/internal/model"
 )
 
-// Run calls the model until it has no more to do or a bound is reached. Errors
-// are those of the model, of a tool, and of the context.
+// Run calls the model and runs its tools until the model is done or a limit is reached.
+// Errors are those of the model, of a tool, and of ctx; the outcome is filled as far as
+// it got.
 func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -33,12 +34,12 @@ type loop struct {
 	repeats repeats
 }
 
-// step is one model call and the answers to its tool calls.
+// step makes one model call and runs the tool calls of its answer.
 func (l *loop) step(ctx context.Context) error {
-	if l.out.Stopped = l.bound(); l.out.Stopped != "" {
+	if l.out.Stopped = l.reachedLimit(); l.out.Stopped != "" {
 		return nil
 	}
-	l.say(l.steering())
+	l.appendUser(l.steering())
 	res, err := l.Model.Call(ctx, l.request(), l.OnDelta)
 	if err != nil {
 		return err
@@ -48,18 +49,19 @@ func (l *loop) step(ctx context.Context) error {
 			l.out.Messages = slices.Clone(asked)
 		}
 	}
-	l.take(res)
+	l.appendAnswer(res)
 	calls := res.ToolCalls()
 	if len(calls) == 0 {
 		l.end(res.Stop)
 		return nil
 	}
 	answers, err := l.answer(ctx, calls, res.Stop == model.StopLength)
-	l.say(answers)
+	l.appendUser(answers)
 	return err
 }
 
-func (l *loop) bound() Reason {
+// reachedLimit returns the limit that prevents another step; "" for none.
+func (l *loop) reachedLimit() Reason {
 	switch {
 	case l.out.Steps >= l.MaxSteps:
 		return Steps
@@ -69,6 +71,7 @@ func (l *loop) bound() Reason {
 	return ""
 }
 
+// request returns the next request to the model.
 func (l *loop) request() model.Request {
 	defs := make([]model.ToolDef, len(l.Tools))
 	for i, t := range l.Tools {
@@ -80,8 +83,8 @@ func (l *loop) request() model.Request {
 	}
 }
 
-// take adds an answer to the conversation.
-func (l *loop) take(res model.Response) {
+// appendAnswer appends an answer to the conversation and adds its usage.
+func (l *loop) appendAnswer(res model.Response) {
 	l.out.Steps++
 	l.out.Model = res.Model
 	addUsage(&l.out.Usage, res.Usage)
@@ -98,8 +101,8 @@ func (l *loop) take(res model.Response) {
 	}
 }
 
-// end decides what an answer without tool calls means. Something a person added
-// meanwhile is a reason to go on.
+// end handles an answer without tool calls. It ends the loop unless a person added
+// something meanwhile.
 func (l *loop) end(stop model.Stop) {
 	switch stop {
 	case model.StopLength:
@@ -108,15 +111,16 @@ func (l *loop) end(stop model.Stop) {
 		l.out.Stopped = Refusal
 	default:
 		if more := l.steering(); len(more) > 0 {
-			l.say(more)
+			l.appendUser(more)
 			return
 		}
 		l.out.Stopped = Done
 	}
 }
 
-// answer runs the calls of one message in order. Every call gets an answer,
-// also those that are not run any more.
+// answer runs the tool calls of one message in order and returns a result for each, also
+// for calls that are no longer run. cut means that the token limit cut the message off,
+// so that its last call is not run.
 func (l *loop) answer(ctx context.Context, calls []model.Block, cut bool) ([]model.Block, error) {
 	answers := make([]model.Block, 0, len(calls))
 	var failed error
@@ -135,6 +139,8 @@ func (l *loop) answer(ctx context.Context, calls []model.Block, cut bool) ([]mod
 	return answers, failed
 }
 
+// call runs one tool call. A result with Stop, or a call that failed too often, ends the
+// loop.
 func (l *loop) call(ctx context.Context, call model.Block) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{Text: "not run: " + err.Error(), IsError: true}, choir.Wrap("agentloop.run", choir.CodeCancelled, err, "stopped before %s", call.Tool)
@@ -146,12 +152,13 @@ func (l *loop) call(ctx context.Context, call model.Block) (Result, error) {
 	switch {
 	case r.Stop:
 		l.out.Stopped = ByTool
-	case l.repeats.seen(call, r):
+	case l.repeats.countFailure(call, r):
 		l.out.Stopped = NoProgress
 	}
 	return r, nil
 }
 
+// dispatch passes a call to its tool, or to Unknown.
 func (l *loop) dispatch(ctx context.Context, call model.Block) (Result, error) {
 	for _, t := range l.Tools {
 		if t.Def.Name == call.Tool {
@@ -168,6 +175,7 @@ func (l *loop) dispatch(ctx context.Context, call model.Block) (Result, error) {
 	return Result{Text: "there is no tool " + call.Tool + "; there are: " + strings.Join(names, ", "), IsError: true}, nil
 }
 
+// steering returns the texts that a person added since the last call, as blocks.
 func (l *loop) steering() []model.Block {
 	if l.Steer == nil {
 		return nil
@@ -179,8 +187,9 @@ func (l *loop) steering() []model.Block {
 	return blocks
 }
 
-// say adds to the user's side; two user messages in a row become one.
-func (l *loop) say(blocks []model.Block) {
+// appendUser appends blocks to the conversation as a user message, or to the last
+// message if that is a user's.
+func (l *loop) appendUser(blocks []model.Block) {
 	if len(blocks) == 0 {
 		return
 	}
@@ -193,6 +202,7 @@ func (l *loop) say(blocks []model.Block) {
 	l.out.Messages = append(l.out.Messages, model.Message{Role: model.User, Content: blocks})
 }
 
+// addUsage adds u to sum.
 func addUsage(sum *model.Usage, u model.Usage) {
 	sum.Input += u.Input
 	sum.Output += u.Output

@@ -1,6 +1,6 @@
-// Package blob is the contract of content-addressed stores: what is put under
-// the SHA-256 of its bytes is found there, whole and unchanged, or not at all.
-// Stores only add; nothing is ever overwritten.
+// Package blob is the contract of content-addressed stores. Content put under the
+// SHA-256 of its bytes is found there whole and unchanged, or not at all. Content is
+// never overwritten.
 package blob
 
 import (
@@ -10,8 +10,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Store keeps content under its digest. All methods may be called at once from
-// many goroutines.
+// Store stores content under its SHA-256 digest. Its methods are safe for concurrent
+// use.
 type Store interface {
 	// Put reads content to its end and keeps it; when Put returns without an
 	// error the content is durable. Putting what is there already is no error.
@@ -43,14 +43,14 @@ type Batch interface {
 	Discard()
 }
 
-// Piecer is the optional power to read from the middle.
+// Piecer is the optional power to read content from an offset.
 type Piecer interface {
-	// OpenAt is Open from an offset on, up to the size. A piece cannot be held
-	// against the digest. The caller closes.
+	// OpenAt is Open from an offset, which may be at most the size. The digest of a
+	// part is not checked. The caller closes the reader.
 	OpenAt(ctx context.Context, d choir.Digest, offset int64) (io.ReadCloser, error)
 }
 
-// ReadAll reads content into memory; code too_large above max bytes.
+// ReadAll reads content into memory. Code too_large: it has more than max bytes.
 func ReadAll(ctx context.Context, s Store, d choir.Digest, max int64) ([]byte, error) {
 	size, err := s.Size(ctx, d)
 	if err != nil {

@@ -2,8 +2,8 @@ package blob
 
 import "io"
 
-// Close ends writing to a store that is an io.Closer; other stores have nothing
-// to end. What was kept can still be read.
+// Close closes a store that is an io.Closer and does nothing for other stores. Stored
+// content can still be read.
 func Close(s Store) error {
 	if c, ok := s.(io.Closer); ok {
 		return c.Close()

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// ContextReader reads from r until the context ends, then gives the context's error.
-// It does not interrupt a Read that waits.
+// ContextReader returns a reader that reads from r and returns the context's error once
+// the context has ended. It does not interrupt a Read that blocks.
 func ContextReader(ctx context.Context, r io.Reader) io.Reader { return &contextReader{ctx, r} }
 
 type contextReader struct {

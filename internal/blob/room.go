@@ -1,8 +1,8 @@
 package blob
 
-// Roomer is a Store that knows how much it may still take.
+// Roomer is the optional power of a Store to check its free space.
 type Roomer interface {
-	// RoomFor reports whether so many bytes more fit, beside what the store leaves
-	// free for others; code no_space when they do not.
+	// RoomFor returns code no_space if size more bytes do not fit beside the space that
+	// the store reserves for others, else nil.
 	RoomFor(size int64) error
 }

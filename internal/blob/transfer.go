@@ -6,17 +6,17 @@ import (
 	"choiros/internal/choir"
 )
 
-// Linker is the optional power to share content with another store instead of
-// copying it. What is shared can be removed from either without harm to the
-// other.
+// Linker is the optional power to share content with another store instead of copying
+// it. Shared content can be removed from either store without harm to the other.
 type Linker interface {
-	// Link takes content of another store up and gives back what it could not
-	// share, which is then to be copied. Code not_found: the other lacks it.
+	// Link shares content of the store from. It returns the digests that it could not
+	// share, which the caller copies. Code not_found: the other store lacks the
+	// content.
 	Link(ctx context.Context, from Store, digests []choir.Digest) (left []choir.Digest, err error)
 }
 
-// Transfer makes sure that a store has content of another, shared where it can
-// be; when it returns without an error all of it is durable.
+// Transfer copies the content of digests from one store to another, and shares it where
+// the stores can. After a nil error all of it is durable.
 func Transfer(ctx context.Context, from, to Store, digests []choir.Digest) error {
 	if l, ok := to.(Linker); ok {
 		var err error

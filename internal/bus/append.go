@@ -7,9 +7,9 @@ import (
 	"choiros/internal/choir"
 )
 
-// Append appends all drafts or none and returns their receipts, in order, once
-// they are durable. It asks again over reconnects until ctx ends: a draft's id
-// makes that safe.
+// Append appends all drafts or none and returns their receipts in order, once they are
+// durable. It retries over reconnects until ctx ends, which is safe because drafts have
+// ids.
 func (c *Client) Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error) {
 	if len(drafts) == 0 {
 		return nil, nil
@@ -24,10 +24,9 @@ func (c *Client) Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Rec
 	return reply.Receipts, nil
 }
 
-// Events reads committed events from one number to another in order, both included,
-// up to the newest there is when the reading begins; to 0 stands for that event. It
-// asks for them in pages, as the loop goes on. An error is the last pair: code
-// internal when an event comes out of order, else that of the question.
+// Events yields the events from number from up to number to, or up to the newest one at
+// the start if to is 0 or beyond it. It requests pages while it is iterated. An error is
+// the last pair; code internal: an event out of order.
 func (c *Client) Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error] {
 	return func(yield func(choir.Event, error) bool) {
 		next, last := max(from, 1), to
@@ -57,20 +56,21 @@ func (c *Client) Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Ev
 	}
 }
 
-// EventsAfter reads one page of committed events in order: at most limit, fewer when
-// they are large, none when seq is the newest. A limit of 0 is the most there may be.
+// EventsAfter returns one page of events after number seq, in order: at most limit (0: the
+// most allowed), fewer if they are large, none if seq is the newest.
 func (c *Client) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
 	reply, err := c.eventsAfter(ctx, seq, limit)
 	return reply.Events, err
 }
 
-// ReadRun reads what was asked and answered in a run that has ended.
+// ReadRun returns the prompt and the answer of a finished run.
 func (c *Client) ReadRun(ctx context.Context, run choir.ID) (choir.RunReadReply, error) {
 	var reply choir.RunReadReply
 	err := c.Call(ctx, choir.VerbRunRead, choir.RunReadRequest{Run: run}, &reply)
 	return reply, err
 }
 
+// eventsAfter requests one page of events after number seq, see EventsAfter.
 func (c *Client) eventsAfter(ctx context.Context, seq uint64, limit int) (choir.EventsAfterReply, error) {
 	var reply choir.EventsAfterReply
 	err := c.Call(ctx, choir.VerbEventsAfter, choir.EventsAfterRequest{Seq: seq, Limit: limit}, &reply)

@@ -6,8 +6,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// PutBlob stores content and returns its digest. What is stored already is not
-// sent again.
+// PutBlob stores content in the computer's blob store and returns its digest. It does not
+// send content that is already stored.
 func (c *Client) PutBlob(ctx context.Context, content []byte) (choir.Digest, error) {
 	d := choir.DigestOf(content)
 	var at int64
@@ -29,7 +29,8 @@ func (c *Client) PutBlob(ctx context.Context, content []byte) (choir.Digest, err
 	}
 }
 
-// GetBlob reads content by its digest and checks it.
+// GetBlob returns the content with the given digest and verifies it. Code corrupt: the
+// received content has another digest.
 func (c *Client) GetBlob(ctx context.Context, d choir.Digest) ([]byte, error) {
 	var content []byte
 	for {

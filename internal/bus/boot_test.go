@@ -82,22 +82,6 @@ func TestCredentialsHideTheirSecretsInALog(t *testing.T) {
 	}
 }
 
-func TestADeliveryNamesWhatItIsAbout(t *testing.T) {
-	t.Parallel()
-	for raw, path := range map[string]string{
-		`{"kind":"run"}`:             "run",
-		`{"kind":"cancel"}`:          "run",
-		`{"kind":"task"}`:            "event",
-		`{"kind":"dance","run":"x"}`: "kind",
-	} {
-		var d bus.Delivery
-		var e *choir.Error
-		if err := choir.DecodeStrict([]byte(raw), &d); !errors.As(err, &e) || e.Path != path {
-			t.Errorf("%s: got %v, want a refusal of %s", raw, err, path)
-		}
-	}
-}
-
 // FuzzReadBoot: an accepted line is the same again when it is written and read;
 // a refusal says why with a code.
 func FuzzReadBoot(f *testing.F) {

@@ -16,11 +16,11 @@ const (
 	retryMax = 250 * time.Millisecond
 )
 
-// Call asks the computer for a verb and decodes the reply into resp, which may
-// be nil. A refusal comes back as *choir.Error.
+// Call sends a verb to the computer and decodes the reply into resp, which may be nil. A
+// refusal is returned as a *choir.Error.
 //
-// Verbs are idempotent, so Call asks again, until ctx ends, when the connection
-// was lost, nobody answers yet, or the answer is busy.
+// Verbs are idempotent, so Call retries until ctx ends while the connection is down,
+// nobody answers, or the answer has code busy.
 func (c *Client) Call(ctx context.Context, verb choir.Verb, req, resp any) error {
 	info, ok := choir.LookupVerb(verb)
 	if !ok || !info.MayAsk(c.cfg.Role) {
@@ -49,7 +49,8 @@ func (c *Client) Call(ctx context.Context, verb choir.Verb, req, resp any) error
 	}
 }
 
-// putAside stores a request and is what is sent for it.
+// putAside stores a large request as a blob and returns the message to send instead, which names the
+// blob. Code too_large: the request exceeds choir.MaxLargeBody.
 func (c *Client) putAside(ctx context.Context, body []byte) ([]byte, error) {
 	if len(body) > choir.MaxLargeBody {
 		return nil, choir.E("bus.call", choir.CodeTooLarge, "the request has %d bytes, more than %d", len(body), choir.MaxLargeBody)
@@ -61,10 +62,10 @@ func (c *Client) putAside(ctx context.Context, body []byte) ([]byte, error) {
 	return json.Marshal(choir.LargeRequest{Large: d})
 }
 
-// ask sends one request over the link of the moment. The error's code is busy
-// when asking again may help.
+// ask sends one request over the current link and returns its reply. Code busy: a retry
+// may succeed.
 func (c *Client) ask(ctx context.Context, verb choir.Verb, body []byte) (choir.Reply, error) {
-	l, err := c.begin()
+	l, err := c.beginCall()
 	if err != nil {
 		return choir.Reply{}, err
 	}
@@ -84,16 +85,17 @@ func (c *Client) ask(ctx context.Context, verb choir.Verb, body []byte) (choir.R
 	case ctx.Err() != nil:
 		return choir.Reply{}, ended(ctx, verb, err)
 	case c.life.Err() != nil:
-		return choir.Reply{}, errClosed
+		return choir.Reply{}, ErrClosed
 	}
 	return choir.Reply{}, choir.Wrap("bus.call", choir.CodeBusy, err, "ask for %s", verb)
 }
 
+// caller returns the client's identity on a link.
 func (c *Client) caller(l *link) choir.Caller {
 	return choir.Caller{User: c.cfg.User, Computer: c.cfg.Computer, Role: c.cfg.Role, Connection: l.nc.Opts.Name}
 }
 
-// openReply reads the envelope.
+// openReply decodes a reply's envelope. It returns the error that the reply carries.
 func openReply(raw []byte) (choir.Reply, error) {
 	var r choir.Reply
 	if err := json.Unmarshal(raw, &r); err != nil || (r.OK == nil && r.Large == "") == (r.Error == nil) {
@@ -102,6 +104,7 @@ func openReply(raw []byte) (choir.Reply, error) {
 	return r, r.Error.Err()
 }
 
+// decodeReply decodes a reply into resp, which may be nil. A large reply is read from the blob store.
 func (c *Client) decodeReply(ctx context.Context, verb choir.Verb, r choir.Reply, resp any) error {
 	if resp == nil {
 		return nil
@@ -116,7 +119,7 @@ func (c *Client) decodeReply(ctx context.Context, verb choir.Verb, r choir.Reply
 	return choir.Wrap("bus.call", choir.CodeInternal, json.Unmarshal(r.OK, resp), "read the reply to %s", verb)
 }
 
-// ended says that the caller's context ended, and what the last obstacle was.
+// ended returns the error for a call whose ctx ended, which includes the last error.
 func ended(ctx context.Context, verb choir.Verb, last error) error {
 	code := choir.CodeCancelled
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -125,7 +128,7 @@ func ended(ctx context.Context, verb choir.Verb, last error) error {
 	return choir.Wrap("bus.call", code, errors.Join(ctx.Err(), last), "no answer to %s", verb)
 }
 
-// pause waits; false when ctx ended first.
+// pause waits for d. It returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

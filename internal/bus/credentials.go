@@ -4,8 +4,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Credentials are one connection's short-lived identity on the bus. They are
-// handed over in memory or on a pipe, never in a file or the environment.
+// Credentials are the short-lived identity of one connection on the bus. They are passed
+// in memory or through a pipe, never in a file or the environment.
 type Credentials struct {
 	JWT        string     `json:"jwt" choir:"len=1..65536" doc:"User JWT with the connection's permissions."`
 	Seed       string     `json:"seed" choir:"len=1..200" doc:"Seed of the key that signs the server's nonce."`
@@ -14,10 +14,10 @@ type Credentials struct {
 	Expires    choir.Time `json:"expires" doc:"When the server ends the connection."`
 }
 
-// String hides the secrets, so that credentials may appear in a log.
+// String returns connection and expiry without the secrets, for logs.
 func (c Credentials) String() string {
 	return "credentials of connection " + c.Connection + " until " + c.Expires.String()
 }
 
-// GoString hides the secrets too.
+// GoString returns the same as String.
 func (c Credentials) GoString() string { return c.String() }

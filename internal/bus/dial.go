@@ -9,9 +9,9 @@ import (
 	"choiros/internal/choir"
 )
 
-// DialConfig says how a Client reaches the bus and as whom.
+// DialConfig configures a Client: how to reach the bus, with which identity.
 type DialConfig struct {
-	// Dial opens one byte stream to the bus: the bus door of a sandbox, or an
+	// Dial opens a byte stream to the bus: the bus door of a sandbox, or an
 	// in-process pipe. It is called again for every reconnect.
 	Dial        func(context.Context) (net.Conn, error)
 	Credentials Credentials
@@ -20,23 +20,23 @@ type DialConfig struct {
 	Role        choir.Role
 }
 
-// Client speaks to one computer. It reconnects by itself; its methods may be
-// called from many goroutines.
+// Client is a connection to one computer. It reconnects by itself; its methods are safe
+// for concurrent use.
 type Client struct {
 	cfg DialConfig
-	// life ends with Close.
+	// life is cancelled by Close.
 	life context.Context
 	end  context.CancelFunc
-	// turn is held by whoever changes which links exist or what they listen to.
-	// It is a channel because that is slow and must be possible to give up.
+	// turn locks changes to the link and its subscriptions. It is a channel
+	// because a change is slow, and a waiting caller may give up when its context ends.
 	turn chan struct{}
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards link and feeds
 	link  *link      // carries new calls; nil once closed
 	feeds []*feed
 }
 
-// Dial connects once and returns the client, or says why the bus refused.
+// Dial connects to the bus and returns the client, or the error of the first connection.
 func Dial(ctx context.Context, cfg DialConfig) (*Client, error) {
 	switch {
 	case cfg.Dial == nil:
@@ -55,8 +55,8 @@ func Dial(ctx context.Context, cfg DialConfig) (*Client, error) {
 	return c, nil
 }
 
-// Close ends the connection and every call on it. It waits for a change of
-// credentials that is under way.
+// Close closes the connection and aborts every call on it. It waits for a change of
+// credentials in progress.
 func (c *Client) Close() error {
 	c.end()
 	c.turn <- struct{}{}
@@ -71,8 +71,9 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// take waits for the client's turn.
-func (c *Client) take(ctx context.Context) (release func(), err error) {
+// acquireTurn locks c.turn and returns the function that unlocks it. Code cancelled: ctx
+// ended first; unavailable: the client is closed.
+func (c *Client) acquireTurn(ctx context.Context) (release func(), err error) {
 	select {
 	case c.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -80,23 +81,24 @@ func (c *Client) take(ctx context.Context) (release func(), err error) {
 	}
 	if c.life.Err() != nil {
 		<-c.turn
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	return func() { <-c.turn }, nil
 }
 
-// begin counts a call on the link of the moment.
-func (c *Client) begin() (*link, error) {
+// beginCall returns the current link with its call counter incremented; the caller calls
+// calls.Done. Code unavailable: the client is closed.
+func (c *Client) beginCall() (*link, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.link == nil {
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	c.link.calls.Add(1)
 	return c.link, nil
 }
 
-// pokeAll makes every feed look whether it missed something.
+// pokeAll makes the reader of every feed check for missed messages.
 func (c *Client) pokeAll() {
 	c.mu.Lock()
 	feeds := slices.Clone(c.feeds)
@@ -106,4 +108,5 @@ func (c *Client) pokeAll() {
 	}
 }
 
-var errClosed = choir.E("bus", choir.CodeUnavailable, "the client is closed")
+// ErrClosed is returned by the methods of a closed Client.
+var ErrClosed = choir.E("bus", choir.CodeUnavailable, "the client is closed")

@@ -1,5 +1,4 @@
-// Package bus is the guest-safe half of the bus: subjects, credentials, the
-// boot line and the client that a role, the CLI or a test uses to talk to a
-// computer. It links nats.go and nothing of the server, so that the role
-// binaries stay small; the server is in package hub beside it.
+// Package bus is the guest's side of the bus: subjects, credentials, the boot line, and
+// the client of a computer for roles, the CLI and tests. It does not link the server,
+// which is in package hub, so that the role binaries stay small.
 package bus

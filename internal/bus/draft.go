@@ -1,10 +1,10 @@
 package bus
 
-// DraftChanged says that a draft of an app was changed, or is gone: what a person
-// typed and has not saved. Its text is read over HTTP.
+// DraftChanged is the message that a draft of an app (typed text that is not saved)
+// changed or was removed. Pages then read the text over HTTP.
 type DraftChanged struct {
 	App     string `json:"app"`
 	Subject string `json:"subject"`
-	// Revision is that of the draft now; 0 when it was saved or discarded.
+	// Revision is the draft's current revision; 0 if it was saved or discarded.
 	Revision int64 `json:"revision"`
 }

@@ -9,23 +9,25 @@ import (
 	"choiros/internal/choir"
 )
 
-// feedBuffer is how many messages wait for a slow reader. More are dropped and
-// the reader is poked: it catches up from the log, or is sent them again.
+// feedBuffer is the number of messages buffered for a slow reader. Further ones are
+// dropped and the reader is poked, so that it reads them from the log.
 const feedBuffer = 1024
 
-// feed is a set of subjects that moves from link to link.
+// feed is the subscriptions of one reader. They are moved to the new link when the
+// credentials change.
 type feed struct {
 	subjects []string
 	// messages of all subjects in one channel keep the order between them. It is
 	// never closed: the old and the new link write to it at the same time.
 	messages chan *nats.Msg
-	// pokes holds at most one; whoever reads it looks for what it missed.
+	// pokes holds at most one poke, which tells the reader to look for missed messages.
 	pokes chan struct{}
-	// on and lost are what missed saw last; they belong to the feed's reader.
+	// on and lost are the link and its dropped messages at the last call of missed; only the reader uses them.
 	on   *link
 	lost int
 }
 
+// poke makes the feed's reader check for missed messages. It never blocks.
 func (f *feed) poke() {
 	select {
 	case f.pokes <- struct{}{}:
@@ -33,17 +35,18 @@ func (f *feed) poke() {
 	}
 }
 
-// listen begins a feed, and returns once the server listens for it. It waits
-// without the client's turn, since new credentials may be what it waits for.
+// listen subscribes to subjects and returns the feed once the server has confirmed. It
+// does not hold the client's turn while it waits, because only new credentials may bring
+// the link back. The caller ends the feed by unlisten.
 func (c *Client) listen(ctx context.Context, subjects ...string) (*feed, error) {
 	f := &feed{subjects: subjects, messages: make(chan *nats.Msg, feedBuffer), pokes: make(chan struct{}, 1)}
 	if err := c.enlist(ctx, f); err != nil {
 		return nil, err
 	}
 	for n := 1; ; n++ {
-		l, err := c.begin()
+		l, err := c.beginCall()
 		if err == nil {
-			err = l.settle(ctx, f)
+			err = l.confirmSubscription(ctx, f)
 			l.calls.Done()
 		}
 		if err == nil {
@@ -56,9 +59,9 @@ func (c *Client) listen(ctx context.Context, subjects ...string) (*feed, error) 
 	}
 }
 
-// enlist makes the feed part of this link and of all that follow.
+// enlist subscribes f on the current link, and on every later one.
 func (c *Client) enlist(ctx context.Context, f *feed) error {
-	release, err := c.take(ctx)
+	release, err := c.acquireTurn(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,9 +79,9 @@ func (c *Client) enlist(ctx context.Context, f *feed) error {
 	return nil
 }
 
-// unlisten ends a feed.
+// unlisten ends a feed and its subscriptions.
 func (c *Client) unlisten(f *feed) {
-	release, err := c.take(context.Background())
+	release, err := c.acquireTurn(context.Background())
 	if err != nil {
 		return // the client is closed, and its subscriptions with it
 	}
@@ -90,9 +93,9 @@ func (c *Client) unlisten(f *feed) {
 	l.detach(f)
 }
 
-// missed reports whether messages were dropped since it was last asked. NATS
-// tells of the first one of a series only. Messages are dropped while the buffer
-// is full, so asking whenever it is empty misses none.
+// missed reports whether messages of f were dropped since its last call. The reader calls
+// it whenever its buffer is empty, because NATS reports only the first dropped message of
+// a series.
 func (c *Client) missed(f *feed) bool {
 	c.mu.Lock()
 	l := c.link

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"testing"
 
-	"choiros/internal/bus"
 	"choiros/internal/choir"
 )
 
@@ -35,24 +34,6 @@ func FuzzCommandRequest(f *testing.F) {
 			if err := choir.DecodeStrict(raw, again.Interface()); err != nil || !reflect.DeepEqual(again.Interface(), req.Interface()) {
 				t.Fatalf("%s: %s became %+v, %v", v.Verb, raw, again, err)
 			}
-		}
-	})
-}
-
-// FuzzDelivery: the same for what control sends.
-func FuzzDelivery(f *testing.F) {
-	f.Add([]byte(`{"kind":"run","run":"` + userID + `"}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		var d, again bus.Delivery
-		if choir.DecodeStrict(body, &d) != nil {
-			return
-		}
-		raw, err := json.Marshal(d)
-		if err == nil {
-			err = choir.DecodeStrict(raw, &again)
-		}
-		if err != nil || !reflect.DeepEqual(d, again) {
-			t.Fatalf("%s became %+v, %v", raw, again, err)
 		}
 	})
 }

@@ -19,21 +19,21 @@ const (
 	reconnectMax = time.Second
 )
 
-// link is one connection with one set of credentials.
+// link is a NATS connection with one set of credentials.
 type link struct {
 	nc *nats.Conn
 	// calls counts the requests in flight; a link retires when none is left.
 	calls sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards up, down, closed and subs
 	up     context.Context
 	down   context.CancelFunc
 	closed bool
 	subs   map[*feed][]*nats.Subscription
 }
 
-// open connects. The link reconnects by itself until it is closed; when its
-// credentials have expired it keeps trying, until a take-over replaces it.
+// open connects with creds and returns the link. It reconnects by itself until it is
+// closed; with expired credentials it keeps trying.
 func (c *Client) open(ctx context.Context, creds Credentials) (*link, error) {
 	if !validToken(creds.Connection) || creds.Inbox != InboxPrefix(creds.Connection) {
 		return nil, choir.Invalid("credentials", "of connection %q with inbox %q do not hold", creds.Connection, creds.Inbox)
@@ -65,7 +65,7 @@ func (c *Client) open(ctx context.Context, creds Credentials) (*link, error) {
 	return l, nil
 }
 
-// dialer lets NATS dial the way the client was told to.
+// dialer makes NATS connect through the client's Dial.
 type dialer struct{ c *Client }
 
 // Dial satisfies nats.CustomDialer.
@@ -75,7 +75,7 @@ func (d dialer) Dial(string, string) (net.Conn, error) {
 	return d.c.cfg.Dial(ctx)
 }
 
-// lose tells the requests in flight that their replies will not come.
+// lose aborts the requests in flight after the connection was lost.
 func (l *link) lose(life context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,13 +85,14 @@ func (l *link) lose(life context.Context) {
 	}
 }
 
-// alive is a context that ends when the link loses its connection.
+// alive returns a context that ends when the link loses its current connection.
 func (l *link) alive() context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.up
 }
 
+// close closes the connection and aborts the requests in flight.
 func (l *link) close() {
 	l.nc.Close()
 	l.mu.Lock()
@@ -100,8 +101,8 @@ func (l *link) close() {
 	l.down()
 }
 
-// retire closes the link once no call is in flight on it. When ctx or life ends
-// first, those calls are asked again elsewhere. The link must be out of use.
+// retire waits until no call is in flight on the link, or ctx or life ends, and closes
+// it; aborted calls are retried on the new link. It must no longer be the client's link.
 func (l *link) retire(ctx, life context.Context) {
 	idle := make(chan struct{})
 	go func() {
@@ -117,7 +118,8 @@ func (l *link) retire(ctx, life context.Context) {
 	<-idle
 }
 
-// attach subscribes a feed. A link that is down does so once it is back.
+// attach subscribes to the feed's subjects. If the link is down, this takes effect when it
+// reconnects.
 func (l *link) attach(f *feed) error {
 	for _, s := range f.subjects {
 		sub, err := l.nc.ChanSubscribe(s, f.messages)
@@ -131,8 +133,9 @@ func (l *link) attach(f *feed) error {
 	return nil
 }
 
-// settle returns once the server listens for a feed; busy when the link is down.
-func (l *link) settle(ctx context.Context, f *feed) error {
+// confirmSubscription waits until the server has processed the feed's subscriptions. Code
+// busy: the link is down; forbidden: the server refuses a subject.
+func (l *link) confirmSubscription(ctx context.Context, f *feed) error {
 	limited, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
 	if err := l.nc.FlushWithContext(limited); err != nil {
@@ -141,8 +144,8 @@ func (l *link) settle(ctx context.Context, f *feed) error {
 	return l.refusal(f)
 }
 
-// refusal says that the server lets this link not hear a feed: otherwise it
-// would only stay silent.
+// refusal returns an error with code forbidden if the server refused a subscription of the
+// feed, else nil.
 func (l *link) refusal(f *feed) error {
 	err := l.nc.LastError()
 	if !errors.Is(err, nats.ErrPermissionViolation) {
@@ -156,6 +159,7 @@ func (l *link) refusal(f *feed) error {
 	return nil
 }
 
+// detach ends the feed's subscriptions on this link.
 func (l *link) detach(f *feed) {
 	l.mu.Lock()
 	subs := l.subs[f]
@@ -166,7 +170,7 @@ func (l *link) detach(f *feed) {
 	}
 }
 
-// dropped counts the messages of a feed that found its buffer full.
+// dropped returns the number of the feed's messages dropped because its buffer was full.
 func (l *link) dropped(f *feed) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,7 +182,7 @@ func (l *link) dropped(f *feed) int {
 	return total
 }
 
-// backoff doubles from first to last.
+// backoff returns the wait before attempt n: first, doubled each time, at most last.
 func backoff(n int, first, last time.Duration) time.Duration {
 	for ; n > 1 && first < last; n-- {
 		first *= 2

@@ -6,8 +6,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// SubjectFor is the subject a committed event is delivered on: agent.… when it
-// has a run, else user.….
+// SubjectFor returns the subject on which the relay publishes an event: agent.… if it
+// belongs to a run, else user.….
 func SubjectFor(e choir.Event) string {
 	owner := string(e.User) + "." + string(e.Computer) + "."
 	if e.Run != "" {
@@ -16,31 +16,37 @@ func SubjectFor(e choir.Event) string {
 	return "user." + owner + string(e.Type)
 }
 
-// TaskSubject is where control sends a worker its deliveries.
-func TaskSubject(user, computer choir.ID, role choir.Role) string {
-	return "task." + string(user) + "." + string(computer) + "." + string(role)
+// TaskFeedSubject returns the subject of a computer's events of type t, which is in the
+// task feed, of every run.
+func TaskFeedSubject(user, computer choir.ID, t choir.Type) string {
+	return "agent." + string(user) + "." + string(computer) + ".*." + string(t)
 }
 
-// LiveSubject is where a worker streams text of a run.
+// BeforeHeader is the message header with the number of the previous event of the task
+// feed. It is absent if the relay does not know it.
+const BeforeHeader = "Choir-Task-Before"
+
+// LiveSubject returns the subject on which a role publishes live text of a run.
 func LiveSubject(user, computer choir.ID, role choir.Role, run choir.ID) string {
 	return "live." + string(user) + "." + string(computer) + "." + string(role) + "." + string(run)
 }
 
-// DraftSubject is where control tells pages of drafts that changed.
+// DraftSubject returns the subject on which the control plane tells pages of changed
+// drafts.
 func DraftSubject(user, computer choir.ID) string {
 	return "draft." + string(user) + "." + string(computer)
 }
 
-// CommandSubject is where the caller asks its computer for a verb.
+// CommandSubject returns the subject on which the caller sends a verb to its computer.
 func CommandSubject(c choir.Caller, verb choir.Verb) string {
 	return strings.Join([]string{
 		"cmd", string(c.User), string(c.Computer), string(verb), string(c.Role), c.Connection,
 	}, ".")
 }
 
-// ParseCommand reads the caller and the verb out of a cmd subject. The server
-// lets a connection publish under its own role and token only, so what is read
-// here is who really asked.
+// ParseCommand returns caller and verb of a command's subject. The server permits a
+// connection to publish only under its own role and token, so the caller is authentic.
+// Code invalid: it is no such subject.
 func ParseCommand(subject string) (choir.Caller, choir.Verb, error) {
 	parts := strings.Split(subject, ".")
 	if len(parts) != 6 || parts[0] != "cmd" {
@@ -61,11 +67,12 @@ func ParseCommand(subject string) (choir.Caller, choir.Verb, error) {
 	return c, choir.Verb(parts[3]), nil
 }
 
-// InboxPrefix begins the only subjects a connection receives replies on.
+// InboxPrefix returns the first token of the subjects on which a connection receives
+// replies.
 func InboxPrefix(connection string) string { return "_INBOX_" + connection }
 
-// validToken accepts what hub makes as a connection token: it is part of a
-// subject, so it must hold no dot and no wildcard.
+// validToken reports whether s has the form of a connection token made by hub: lower-case
+// letters and digits only, so that it fits in a subject.
 func validToken(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') {

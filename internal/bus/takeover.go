@@ -10,12 +10,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// UseCredentials opens a second connection, moves every subscription and all
-// later calls to it, lets the calls in flight end on the first, and closes that.
-// Called before the first expires, it interrupts nothing; afterwards it brings
-// the client back. When it fails the client goes on as before.
+// UseCredentials opens a connection with creds, moves subscriptions and later calls to it,
+// waits for the calls on the old one and closes that. Before the old credentials expire it
+// interrupts nothing. After an error the client is unchanged.
 func (c *Client) UseCredentials(ctx context.Context, creds Credentials) error {
-	release, err := c.take(ctx)
+	release, err := c.acquireTurn(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,7 +28,7 @@ func (c *Client) UseCredentials(ctx context.Context, creds Credentials) error {
 	c.mu.Unlock()
 	for _, f := range feeds {
 		if err = next.attach(f); err == nil {
-			err = next.settle(ctx, f)
+			err = next.confirmSubscription(ctx, f)
 		}
 		if err != nil {
 			next.close()
@@ -44,8 +43,8 @@ func (c *Client) UseCredentials(ctx context.Context, creds Credentials) error {
 	return nil
 }
 
-// Renew takes over to each new line of credentials on a role's standard input.
-// It ends with nil when the input does, or with ctx.
+// Renew calls UseCredentials for each line of credentials on a role's standard input. It
+// returns nil at the end of input, and an error when ctx ends.
 func (c *Client) Renew(ctx context.Context, r *bufio.Reader) error {
 	for {
 		creds, err := ReadCredentials(r)

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Canonicalize rewrites JSON as canonical JSON (RFC 8785, JCS). It refuses what
-// is not I-JSON: duplicate names, lone surrogates, numbers outside a double.
-// The result is a copy.
+// Canonicalize converts JSON to canonical JSON (RFC 8785, JCS). It returns a copy. Input
+// that is not I-JSON (a duplicate name, a lone surrogate, a number outside a double) is
+// code invalid.
 func Canonicalize(raw []byte) ([]byte, error) {
 	if canonicalEnd(raw, 0, 0) == len(raw) {
 		return bytes.Clone(raw), nil
@@ -19,7 +19,8 @@ func Canonicalize(raw []byte) ([]byte, error) {
 	return canonicalizeAt(raw, 0)
 }
 
-// canonicalizeAt is Canonicalize for a value that lies depth levels deep.
+// canonicalizeAt returns the canonical JSON of a value that is nested depth levels deep
+// in a document. The depth counts against maxDepth.
 func canonicalizeAt(raw []byte, depth int) ([]byte, error) {
 	s := scanner{src: raw}
 	s.space()
@@ -67,8 +68,9 @@ func (n *node) appendCanonical(out []byte) []byte {
 	return append(out, '}')
 }
 
-// compareUTF16 orders names by their UTF-16 code units (RFC 8785, 3.2.3). The
-// order differs from that of the bytes only above the basic plane.
+// compareUTF16 compares two names by their UTF-16 code units (RFC 8785, 3.2.3), as
+// strings.Compare does by bytes. The two orders differ only for characters above the
+// basic plane.
 func compareUTF16(a, b string) int {
 	for a != "" && b != "" {
 		ra, na := utf8.DecodeRuneInString(a)
@@ -81,8 +83,8 @@ func compareUTF16(a, b string) int {
 	return len(a) - len(b)
 }
 
-// AppendCanonicalString writes a JSON string as RFC 8785, 3.2.2.2 says. Bytes
-// that are not UTF-8 become U+FFFD, as in encoding/json.
+// AppendCanonicalString appends s to out as a canonical JSON string (RFC 8785, 3.2.2.2)
+// and returns the result. Bytes that are not UTF-8 become U+FFFD, as in encoding/json.
 func AppendCanonicalString(out []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	if !utf8.ValidString(s) {
@@ -117,8 +119,8 @@ func AppendCanonicalString(out []byte, s string) []byte {
 	return append(append(out, s[start:]...), '"')
 }
 
-// appendNumber writes a double as ECMAScript's Number::toString does (RFC 8785,
-// 3.2.2.3).
+// appendNumber appends a finite double to out in the form of ECMAScript's
+// Number::toString (RFC 8785, 3.2.2.3) and returns the result.
 func appendNumber(out []byte, f float64) []byte {
 	if f == 0 {
 		return append(out, '0')

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// canonicalEnd is where the canonical JSON value that begins at pos ends, found
-// in one pass without allocating; -1 when it is not canonical. It is also -1
-// for a few rare forms (names with escapes or beyond ASCII), which Canonicalize
-// then looks at the slow way.
+// canonicalEnd returns the offset behind the canonical JSON value that begins at pos, or
+// -1 if the value is not canonical. It makes one pass and allocates nothing. A few rare
+// canonical forms (member names with escapes or beyond ASCII) give -1 too; callers then
+// parse the value with scanner.tree.
 func canonicalEnd(src []byte, pos, depth int) int {
 	if pos >= len(src) || depth > maxDepth {
 		return -1
@@ -79,7 +79,8 @@ func canonicalObject(src []byte, pos, depth int) int {
 	}
 }
 
-// plainString is the end of a string of ASCII without escapes, else -1.
+// plainString returns the offset behind the quoted string at pos if the string is ASCII
+// without escapes, else -1.
 func plainString(src []byte, pos int) int {
 	if pos >= len(src) || src[pos] != '"' {
 		return -1
@@ -95,8 +96,8 @@ func plainString(src []byte, pos int) int {
 	return -1
 }
 
-// plainText are the bytes that a string holds as they are and that need no look
-// at their neighbours: ASCII without controls, quote and backslash.
+// plainText has true for each byte that a JSON string may contain unescaped and that is a
+// whole character: ASCII without control characters, quote and backslash.
 var plainText = func() (t [256]bool) {
 	for c := 0x20; c < 0x80; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -129,7 +130,8 @@ func canonicalString(src []byte, pos int) int {
 	return -1
 }
 
-// canonicalEscape is the last byte of an escape that canonical JSON uses.
+// canonicalEscape returns the offset of the last byte of the escape sequence at pos, or
+// -1 if canonical JSON would not write it so.
 func canonicalEscape(src []byte, pos int) int {
 	if pos+1 >= len(src) {
 		return -1

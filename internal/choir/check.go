@@ -1,12 +1,15 @@
 package choir
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if Repo is neither empty nor a valid project name. DecodeStrict
+// calls it.
 func (p *PromptSubmitted) Check() error { return checkRepo("repo", p.Repo) }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if Name has characters that a project name may not have.
+// DecodeStrict calls it.
 func (p *RepoAdded) Check() error { return checkRepo("name", p.Name) }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if Name has characters that a project name may not have.
+// DecodeStrict calls it.
 func (p *RepoExported) Check() error { return checkRepo("name", p.Name) }
 
 func checkRepo(path, name string) error {
@@ -16,7 +19,8 @@ func checkRepo(path, name string) error {
 	return nil
 }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error unless Request is set exactly when Kind is "request".
+// DecodeStrict calls it.
 func (p *TaskProgressed) Check() error {
 	if (p.Kind == "request") != (p.Request != "") {
 		return Invalid("request", "is for kind request, and required there")
@@ -24,7 +28,7 @@ func (p *TaskProgressed) Check() error {
 	return nil
 }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if the range ends before it begins. DecodeStrict calls it.
 func (p *LogRepaired) Check() error {
 	if p.From > p.To {
 		return Invalid("to", "must not be before from")
@@ -32,7 +36,9 @@ func (p *LogRepaired) Check() error {
 	return nil
 }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if Was is set for a window that is not minimised, or unless Snap
+// is set exactly for a window that is snapped, or was snapped before it was minimised.
+// DecodeStrict calls it.
 func (p *WindowShown) Check() error {
 	shown := p.State
 	if p.State == WindowMinimised {

@@ -2,8 +2,8 @@ package choir
 
 import "iter"
 
-// Collect gathers what a sequence yields, most values at most, or all when most is
-// 0. With an error, which ends it, it returns what came before.
+// Collect returns the first most values of a sequence, or all if most is 0. At the first
+// error it stops and returns the values before it with the error.
 func Collect[V any](seq iter.Seq2[V, error], most int) ([]V, error) {
 	var out []V
 	for v, err := range seq {

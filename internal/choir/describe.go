@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// FieldInfo describes one field of a struct of this vocabulary, for generators
-// of schemas, documents and test values.
+// FieldInfo describes one field of a struct of this package, for the generators of
+// schemas, documents and test values.
 type FieldInfo struct {
 	Name     string
 	Index    int // of the Go struct
@@ -17,14 +17,15 @@ type FieldInfo struct {
 	Rules    RuleInfo
 }
 
-// RuleInfo is what a choir tag says, see DecodeStrict.
+// RuleInfo holds the rules of a field's choir tag, see DecodeStrict. A nil or empty field
+// is no rule.
 type RuleInfo struct {
 	Len, Each, Range *Bounds
 	Enum             []string
 	Format           string // id, id7, digest or empty
 }
 
-// Bounds are inclusive.
+// Bounds is an inclusive range.
 type Bounds struct{ Min, Max float64 }
 
 func (b *Bounds) String() string {
@@ -32,8 +33,8 @@ func (b *Bounds) String() string {
 	return s.String()
 }
 
-// Describe lists the fields of a struct of this vocabulary as declared. It
-// panics on a struct whose tags do not parse, a defect the tests look for.
+// Describe returns the JSON fields of a struct type of this package, in the order of
+// their declaration. It panics on a struct whose tags do not parse.
 func Describe(t reflect.Type) []FieldInfo {
 	sh, err := shapeOf(t)
 	if err != nil {

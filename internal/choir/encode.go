@@ -8,17 +8,19 @@ import (
 	"strconv"
 )
 
-// maxInteger is the largest whole number that I-JSON promises to keep.
+// maxInteger is the largest integer that every I-JSON implementation represents exactly.
 const maxInteger = 1<<53 - 1
 
-// Canonical encodes a value as canonical JSON (RFC 8785, JCS). Structs of this
-// vocabulary are written directly: a nil list that is required is written as an
-// empty one. Anything else goes through encoding/json.
+// Canonical returns the canonical JSON (RFC 8785, JCS) of a value. Structs of this
+// package are encoded by their tags, with an empty list for a required nil slice; other
+// types go through encoding/json. A number that a double cannot hold exactly is code
+// invalid.
 func Canonical(v any) ([]byte, error) {
 	return AppendCanonical(make([]byte, 0, 512), v)
 }
 
-// AppendCanonical appends the canonical JSON of a value to out.
+// AppendCanonical appends the canonical JSON of a value to out and returns the result,
+// see Canonical.
 func AppendCanonical(out []byte, v any) ([]byte, error) {
 	return appendValue(out, reflect.ValueOf(v))
 }
@@ -134,7 +136,7 @@ func appendStruct(out []byte, v reflect.Value) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// isEmpty is what omitempty means in encoding/json.
+// isEmpty reports whether encoding/json's omitempty would omit v.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.String:

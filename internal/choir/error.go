@@ -44,11 +44,13 @@ const (
 type Error struct {
 	Op     string // operation, such as "journal.append"
 	Code   Code
-	Path   string // field or thing, such as "verify_profile.commands[0].argv"
-	Msg    string // what happened, to what
-	Remedy string // what to do next, or empty
-	First  *First // the event that is in the log in place of a refused one, or nil
-	Err    error  // cause, or nil
+	Path   string  // field or thing, such as "verify_profile.commands[0].argv"
+	Msg    string  // what happened, to what
+	Remedy string  // what to do next, or empty
+	Reason Reason  // what happened, for sentences in other languages; empty for most
+	Values []Value // what fills the sentence of Reason
+	First  *First  // the event that is in the log in place of a refused one, or nil
+	Err    error   // cause, or nil
 }
 
 func (e *Error) Error() string {
@@ -56,7 +58,7 @@ func (e *Error) Error() string {
 	if e.Op != "" {
 		b.WriteString(e.Op + ": ")
 	}
-	if e.Path != "" {
+	if e.Path != "" && !e.namesPath() {
 		b.WriteString(e.Path + " ")
 	}
 	b.WriteString(e.Msg)
@@ -74,13 +76,18 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// E makes an error with a code and a message.
+// namesPath reports whether the sentence of the error's reason names its path.
+func (e *Error) namesPath() bool {
+	return slices.ContainsFunc(e.Values, func(v Value) bool { return v.Kind == ValueText && v.Text == e.Path })
+}
+
+// E returns an Error with an operation, a code and a formatted message.
 func E(op string, code Code, format string, args ...any) *Error {
 	return &Error{Op: op, Code: code, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Wrap gives a cause an operation and a code. It keeps the cause's own code
-// when code is empty, and returns nil for a nil cause.
+// Wrap returns an Error with an operation, a code and a message whose cause is err. An
+// empty code means the code of err. A nil err gives nil.
 func Wrap(op string, code Code, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -91,18 +98,20 @@ func Wrap(op string, code Code, err error, format string, args ...any) error {
 	return &Error{Op: op, Code: code, Msg: fmt.Sprintf(format, args...), Err: err}
 }
 
-// WithRemedy says what to do next.
+// WithRemedy sets the error's remedy, the advice what to do next, and returns the same
+// error.
 func (e *Error) WithRemedy(format string, args ...any) *Error {
 	e.Remedy = fmt.Sprintf(format, args...)
 	return e
 }
 
-// Invalid refuses the value of a field.
+// Invalid returns an Error with code invalid about the field at path.
 func Invalid(path, format string, args ...any) *Error {
 	return &Error{Code: CodeInvalid, Path: path, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Under puts a parent in front of the path of an *Error.
+// Under returns a copy of the first *Error in err's chain with parent prefixed to its
+// path. An error without an *Error is returned unchanged.
 func Under(parent string, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -120,8 +129,8 @@ func Under(parent string, err error) error {
 	return &c
 }
 
-// CodeOf is the code of the first *Error in the chain, or that of an ended
-// context; internal when there is neither, empty for nil.
+// CodeOf returns the code of the first *Error in err's chain, else cancelled_by_you or
+// timeout for a context's error, else internal. It is empty for nil.
 func CodeOf(err error) Code {
 	var e *Error
 	switch {
@@ -137,8 +146,8 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// codeTable maps each code to its HTTP status, its exit code and whether the
-// same call may succeed when it is made again.
+// codeTable maps each code to its HTTP status, its exit code and whether a retry of the
+// same call may succeed.
 var codeTable = map[Code]struct {
 	http, exit int
 	retry      bool
@@ -170,13 +179,14 @@ var codeTable = map[Code]struct {
 // Codes lists every code, sorted.
 func Codes() []Code { return slices.Sorted(maps.Keys(codeTable)) }
 
-// Known reports whether the code is one of the list.
+// Known reports whether the code is one of the declared codes.
 func (c Code) Known() bool {
 	_, known := codeTable[c]
 	return known
 }
 
-// HTTPStatus is the status a code is answered with.
+// HTTPStatus returns the HTTP status for responses with this code; 500 for an unknown
+// code.
 func (c Code) HTTPStatus() int {
 	if row, ok := codeTable[c]; ok {
 		return row.http
@@ -184,8 +194,8 @@ func (c Code) HTTPStatus() int {
 	return 500
 }
 
-// ExitCode is what the CLI exits with: 1 failed, 2 usage, 3 needs input, 4
-// refused by policy, 5 unavailable here.
+// ExitCode returns the CLI's exit status for this code: 1 failed, 2 usage, 3 needs input,
+// 4 refused by policy, 5 unavailable here.
 func (c Code) ExitCode() int {
 	if row, ok := codeTable[c]; ok {
 		return row.exit
@@ -193,5 +203,5 @@ func (c Code) ExitCode() int {
 	return 1
 }
 
-// Retry reports whether the same call may succeed when it is made again.
+// Retry reports whether a retry of the same call may succeed.
 func (c Code) Retry() bool { return codeTable[c].retry }

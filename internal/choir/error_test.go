@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,7 +105,7 @@ func TestProblemsKeepInternalsInside(t *testing.T) {
 	err := Under("commands", Invalid("[0].argv", "exactly one of argv and shell must be given").WithRemedy("drop one"))
 	want := Problem{Code: CodeInvalid, Message: "exactly one of argv and shell must be given", Path: "commands[0].argv", Remedy: "drop one"}
 	p := ProblemOf(err)
-	if *p != want {
+	if !reflect.DeepEqual(*p, want) {
 		t.Errorf("told as %+v, want %+v", *p, want)
 	}
 	if p.Err().Error() != err.Error() {
@@ -116,7 +117,7 @@ func TestAProblemKeepsTheRemedyOfItsCause(t *testing.T) {
 	cause := E("guest.dial", CodeUnavailable, "nothing listens at port %d", 80).WithRemedy("start a server there")
 	told := ProblemOf(Wrap("preview", "", cause, "the page"))
 	want := Problem{Code: CodeUnavailable, Message: "the page: guest.dial: nothing listens at port 80", Remedy: "start a server there"}
-	if *told != want {
+	if !reflect.DeepEqual(*told, want) {
 		t.Errorf("told as %+v, want %+v", *told, want)
 	}
 	if told := ProblemOf(Wrap("preview", CodeNotFound, cause, "the page")); told.Remedy != "" {

@@ -47,10 +47,12 @@ type Draft struct {
 	Blob    Digest          `json:"blob,omitempty" choir:"digest" doc:"Content that is too large for the payload."`
 }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if the type is malformed or the payload is not a JSON object.
+// DecodeStrict calls it.
 func (d *Draft) Check() error { return checkBody(d.Type, d.Payload) }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if the type is malformed or the payload is not a JSON object.
+// DecodeStrict calls it.
 func (e *Event) Check() error { return checkBody(e.Type, e.Payload) }
 
 func checkBody(t Type, payload []byte) error {
@@ -93,7 +95,7 @@ func (s Source) valid() bool {
 	return false
 }
 
-// Role is what a connection to the computer may do.
+// Role decides the rights of a connection to the computer.
 type Role string
 
 // The roles.
@@ -112,8 +114,8 @@ func Roles() []Role {
 	return []Role{RoleShell, RoleDesktop, RoleCLI, RoleDirector, RoleAssociate, RolePool, RoleControl}
 }
 
-// Source is the source stamped on events that the role appends; empty for an
-// unknown role.
+// Source returns the source that the store stamps on events appended by this role; empty
+// for an unknown role.
 func (r Role) Source() Source {
 	switch r {
 	case RoleShell, RoleCLI:
@@ -132,7 +134,8 @@ func (r Role) Source() Source {
 	return ""
 }
 
-// NewDraft encodes a payload into a draft. The id is the idempotency key.
+// NewDraft returns a draft of the payload's event type with the payload as canonical
+// JSON. The id is the idempotency key of the append.
 func NewDraft(id ID, payload Payload) (Draft, error) {
 	raw, err := Canonical(payload)
 	if err != nil {
@@ -141,13 +144,13 @@ func NewDraft(id ID, payload Payload) (Draft, error) {
 	return Draft{ID: id, Type: payload.EventType(), Payload: raw}, nil
 }
 
-// ForRun sets the run (and the task, when given) a draft belongs to.
+// ForRun returns a copy of the draft with its run and task set; an empty task means none.
 func (d Draft) ForRun(run ID, task ID) Draft {
 	d.Run, d.Task = run, task
 	return d
 }
 
-// CausedBy names the event that caused the draft.
+// CausedBy returns a copy of the draft that names the event that caused it.
 func (d Draft) CausedBy(cause ID) Draft {
 	d.Cause = cause
 	return d

@@ -17,11 +17,11 @@ type First struct {
 	Source Source `json:"source" doc:"Where it comes from."`
 }
 
-// Receipt acknowledges the event.
+// Receipt returns the receipt of the event, not marked as a duplicate.
 func (f *First) Receipt() Receipt { return Receipt{Seq: f.Seq, ID: f.ID, Hash: f.Hash} }
 
-// FirstOf finds the event that a refused append collided with; nil when the error
-// is of another kind.
+// FirstOf returns the event that a refused append collided with, from the error of the
+// append; nil if the error names none.
 func FirstOf(err error) *First {
 	for e := new(Error); errors.As(err, &e); err = e.Err {
 		if e.First != nil {
@@ -31,16 +31,16 @@ func FirstOf(err error) *First {
 	return nil
 }
 
-// AppendFunc appends drafts, all or none.
+// AppendFunc appends drafts, all or none, and returns their receipts in the order of the
+// drafts.
 type AppendFunc func(ctx context.Context, drafts ...Draft) ([]Receipt, error)
 
-// AppendAs appends the drafts of a source. A draft whose id is held by an event
-// of another source or type gets the id that fresh gives, so that nobody can keep
-// an event out of the log by the use of its id; drafts of the same append that
-// name it as their cause name the new one. Any other refusal is returned as it
-// is, among them the conflict with an event that is the draft's own from an
-// earlier execution or the only one of its type about the subject: its index is
-// that of the draft.
+// AppendAs appends the drafts of a source with add. If a draft's id belongs to an event
+// of another source or type, it retries with an id from fresh and updates the Cause of
+// the other drafts that name the old id, so that nobody can block an event by using its
+// id. Every other error is returned unchanged, with the index of the draft that it is
+// about: also the conflict with this source's own event of an earlier execution, or with
+// the one event that TypeInfo.Once allows.
 func AppendAs(ctx context.Context, source Source, drafts []Draft, fresh func(taken *First) (ID, error), add AppendFunc) (receipts []Receipt, index int, err error) {
 	for {
 		receipts, err := add(ctx, drafts...)
@@ -65,7 +65,8 @@ func AppendAs(ctx context.Context, source Source, drafts []Draft, fresh func(tak
 	}
 }
 
-// draftIndex is the draft that the path of an error names.
+// draftIndex returns the index i of the draft in an error's path "drafts[i]"; 0 if the
+// path names none of the n drafts.
 func draftIndex(err error, n int) int {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -79,5 +80,5 @@ func draftIndex(err error, n int) int {
 	return 0
 }
 
-// Says reports whether the event is of a source and a type.
+// Says reports whether the event has this source and type.
 func (f *First) Says(source Source, t Type) bool { return f.Source == source && f.Type == t }

@@ -12,8 +12,8 @@ import (
 // are version 7 (RFC 9562), so they sort by the time they were made.
 type ID string
 
-// NewID makes a UUIDv7 from a time and 10 bytes of randomness, both injected so
-// that whatever is replayed can be replayed exactly.
+// NewID returns a UUIDv7 made of a time and 10 bytes read from random. Both are
+// parameters so that a replay gives the same id.
 func NewID(now Time, random io.Reader) (ID, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[6:]); err != nil {
@@ -22,9 +22,9 @@ func NewID(now Time, random io.Reader) (ID, error) {
 	return stampID(b, now), nil
 }
 
-// DeriveID makes the UUIDv7 that always follows from a base id and the given
-// parts. It keeps the base's time and replaces its randomness by a SHA-256, so
-// an effect that is repeated after a crash carries the id it had before.
+// DeriveID returns a UUIDv7 that depends only on a base id and the parts: it has the
+// base's time, and a SHA-256 of base and parts in place of the random bits. An effect
+// that is repeated after a crash thus has the same id as before.
 func DeriveID(base ID, parts ...string) ID {
 	h := sha256.New()
 	io.WriteString(h, string(base))
@@ -62,8 +62,9 @@ func (id ID) Valid() bool {
 		lowerHex(string(id[:8])) && lowerHex(string(id[9:13])) && lowerHex(string(id[14:18])) && lowerHex(string(id[19:23])) && lowerHex(string(id[24:]))
 }
 
-// lowerHex looks at eight bytes at a time, each in its own lane of a word: adding
-// 0x80-c to a byte below 0x80 sets its high bit when the byte is c or more.
+// lowerHex reports whether s consists of lower-case hexadecimal digits. It checks eight
+// bytes at a time, each in a lane of a 64-bit word: adding 0x80-c to a byte below 0x80
+// sets its high bit if the byte is at least c.
 func lowerHex(s string) bool {
 	const (
 		ones = 0x0101010101010101
@@ -97,8 +98,7 @@ func (id ID) ValidV7() bool {
 	return v == '8' || v == '9' || v == 'a' || v == 'b'
 }
 
-// Time is the moment written into the first 48 bits of a UUIDv7, in Unix
-// milliseconds; zero for an invalid id.
+// Time returns the time in the first 48 bits of a UUIDv7; zero for an invalid id.
 func (id ID) Time() Time {
 	if !id.Valid() {
 		return 0
@@ -113,16 +113,16 @@ func (id ID) Time() Time {
 // Digest is a SHA-256 in lower-case hexadecimal: the name of some content.
 type Digest string
 
-// DigestOf is the digest of content.
+// DigestOf returns the SHA-256 of content.
 func DigestOf(content []byte) Digest {
 	sum := sha256.Sum256(content)
 	return Digest(hex.EncodeToString(sum[:]))
 }
 
-// DigestFrom is the digest whose 32 raw bytes are given.
+// DigestFrom returns the Digest for 32 raw bytes of a SHA-256.
 func DigestFrom(sum [32]byte) Digest { return Digest(hex.EncodeToString(sum[:])) }
 
-// Bytes are the 32 raw bytes; ok is false when the digest is malformed.
+// Bytes returns the 32 raw bytes of the digest; ok is false if the digest is malformed.
 func (d Digest) Bytes() (sum [32]byte, ok bool) {
 	if !d.Valid() {
 		return sum, false

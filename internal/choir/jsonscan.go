@@ -5,10 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds the nesting of any JSON that is taken in.
+// maxDepth is the limit on the nesting of decoded JSON.
 const maxDepth = 64
 
-// scanner reads I-JSON (RFC 7493) token by token: UTF-8 without lone surrogates.
+// scanner reads I-JSON (RFC 7493) token by token. It refuses strings that are not UTF-8
+// or have lone surrogates.
 type scanner struct {
 	src  []byte
 	text string // the same as src, for DecodeStrict
@@ -32,7 +33,7 @@ func (s *scanner) space() {
 	}
 }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte without consuming it; 0 at the end of the input.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.src) {
 		return s.src[s.pos]
@@ -40,7 +41,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// end refuses anything but space after the value.
+// end returns an error if anything but white space follows.
 func (s *scanner) end() error {
 	if s.space(); s.pos != len(s.src) {
 		return s.fail("there is something after the value")
@@ -48,7 +49,7 @@ func (s *scanner) end() error {
 	return nil
 }
 
-// literal takes a word such as null when it comes next.
+// literal consumes word, such as null, if it comes next, and reports whether it did.
 func (s *scanner) literal(word string) bool {
 	if end := s.pos + len(word); end <= len(s.src) && string(s.src[s.pos:end]) == word {
 		s.pos = end
@@ -57,7 +58,7 @@ func (s *scanner) literal(word string) bool {
 	return false
 }
 
-// noValue says why no value begins here.
+// noValue returns the error for a position at which no JSON value begins.
 func (s *scanner) noValue() error {
 	if s.pos >= len(s.src) {
 		return s.fail("it ends too early")
@@ -65,7 +66,8 @@ func (s *scanner) noValue() error {
 	return s.fail("no value begins here")
 }
 
-// open takes the bracket that begins a list or an object.
+// open consumes the opening bracket of a list or an object at a nesting depth, and the
+// white space after it. It returns an error at maxDepth.
 func (s *scanner) open(depth int) error {
 	if depth >= maxDepth {
 		return s.fail("it is nested more than 64 deep")
@@ -75,8 +77,8 @@ func (s *scanner) open(depth int) error {
 	return nil
 }
 
-// next moves to the next item of a list or object and reports whether there is
-// one; first is true before the first item.
+// next advances to the next item of a list or an object and reports whether there is one;
+// if not, it consumes the closing bracket. first is true before the first item.
 func (s *scanner) next(closing byte, first bool) (bool, error) {
 	s.space()
 	if s.peek() == closing {
@@ -94,7 +96,7 @@ func (s *scanner) next(closing byte, first bool) (bool, error) {
 	return true, nil
 }
 
-// name reads a member's name and its colon. The bytes are good until src changes.
+// name consumes a member's name and colon and returns the name. The bytes may alias src.
 func (s *scanner) name() ([]byte, error) {
 	if s.peek() != '"' {
 		return nil, s.fail("a member's name is missing")
@@ -119,7 +121,7 @@ func (s *scanner) digits() bool {
 	return s.pos > from
 }
 
-// number reads the literal of a number.
+// number consumes a JSON number and returns its text, which aliases src.
 func (s *scanner) number() ([]byte, error) {
 	start := s.pos
 	if s.peek() == '-' {
@@ -144,7 +146,8 @@ func (s *scanner) number() ([]byte, error) {
 	return s.src[start:s.pos], nil
 }
 
-// str reads a string. Without escapes the bytes are those of src.
+// str consumes a string and returns its unescaped bytes, which alias src if the string
+// has no escapes.
 func (s *scanner) str() ([]byte, error) {
 	s.pos++
 	start := s.pos

@@ -14,7 +14,7 @@ const (
 	nodeObject
 )
 
-// node is one parsed JSON value. Object members keep the order of the input.
+// node is one parsed JSON value. Object members are in the order of the input.
 type node struct {
 	kind    nodeKind
 	text    string // of a string
@@ -28,7 +28,8 @@ type member struct {
 	value node
 }
 
-// tree reads any value; its members have no name twice.
+// tree parses the next JSON value, nested depth levels deep. A duplicate member name, or
+// nesting beyond maxDepth, is code invalid.
 func (s *scanner) tree(depth int) (node, error) {
 	switch c := s.peek(); {
 	case c == '{':
@@ -51,7 +52,8 @@ func (s *scanner) tree(depth int) (node, error) {
 	return node{}, s.noValue()
 }
 
-// double reads a number as IEEE 754 double precision, all that I-JSON has.
+// double consumes a number and returns it as an IEEE 754 double. A number outside its
+// range is code invalid.
 func (s *scanner) double() (float64, error) {
 	text, err := s.number()
 	if err != nil {
@@ -113,8 +115,8 @@ func (s *scanner) array(depth int) (node, error) {
 	}
 }
 
-// pathOf writes a member's name as part of a path: as it is when it is plain,
-// else quoted in brackets, so that a path is never empty or ambiguous.
+// pathOf returns a member name as an element of an error path: as it is if it is a plain
+// word, else quoted in brackets. The result is never empty.
 func pathOf(name string) string {
 	if plainName(name) {
 		return name

@@ -10,15 +10,16 @@ type RunLimits struct {
 	Tasks   int     `json:"tasks,omitempty" choir:"range=1..10000" doc:"Tasks sent to the Associate."`
 }
 
-// MaxCostUSD is the highest limit on cost, which stands for none.
+// MaxCostUSD is the highest cost limit in US dollars; it means that there is no limit.
 const MaxCostUSD = 1_000_000
 
-// DefaultRunLimits returns the limits of a run for which nobody set others.
+// DefaultRunLimits returns the limits of a run without limits of its own.
 func DefaultRunLimits() RunLimits {
 	return RunLimits{Steps: 60, Calls: 1000, Tokens: 2_000_000, Seconds: 3600, CostUSD: 5, Tasks: 40}
 }
 
-// WithDefaults returns the limits with the default in the place of each zero.
+// WithDefaults returns a copy of the limits in which each field that is zero or negative
+// has its default.
 func (l RunLimits) WithDefaults() RunLimits {
 	d := DefaultRunLimits()
 	if l.Steps <= 0 {

@@ -1,13 +1,14 @@
 package choir
 
-// Lineage follows whose log the events are that it is given, in the order of the
-// log: ids change only where a fork or an import begins, and what the event there
-// says of the past must be true. The zero value stands before event 1.
+// Lineage checks that the events of a log, given in order, belong to one computer and its
+// ancestors: computer and user change only at a computer.forked or computer.imported
+// event, which must name the event before it correctly. The zero value expects event 1.
 type Lineage struct {
 	computer, user ID
 }
 
-// Next holds the next event against the ones before; code corrupt.
+// Next checks the next event of the log and remembers its computer and user. It returns
+// code corrupt if the event does not continue the lineage.
 func (l *Lineage) Next(e *Event) error {
 	was := *l
 	l.computer, l.user = e.Computer, e.User
@@ -29,7 +30,9 @@ func (l *Lineage) Next(e *Event) error {
 	return nil
 }
 
-// origin is what a fork or an import says of the past.
+// origin returns the computer, number and hash of the event that a computer.forked or
+// computer.imported event names as the last one of its past. Another type is code
+// invalid.
 func origin(e *Event) (from ID, seq uint64, hash Digest, err error) {
 	p, err := ReadPayload(e.Type, e.Payload)
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// OnceKey names an event among those of which the log has one: its type and the
-// values of the fields in TypeInfo.Once. It begins with the time in the first of
-// them, in hexadecimal, so that keys sort by it.
+// OnceKey identifies the subject of an event type that the log has at most once per
+// subject: a hash of the type and of the values of the fields in TypeInfo.Once. It begins
+// with the timestamp of the first value, in hexadecimal, so that keys sort by time.
 type OnceKey string
 
-// onceKeyTime is how many characters of a key are its time.
+// onceKeyTime is the number of leading characters of a key that are its timestamp.
 const onceKeyTime = 12
 
-// NewOnceKey makes the key of a type and the values of its subject, in the order
-// of TypeInfo.Once.
+// NewOnceKey returns the key of an event type and the values of its subject, which are in
+// the order of TypeInfo.Once.
 func NewOnceKey(t Type, subject ...string) OnceKey {
 	var room [256]byte
 	said := append(room[:0], t...)
@@ -33,9 +33,9 @@ func NewOnceKey(t Type, subject ...string) OnceKey {
 	return OnceKey(base64.RawURLEncoding.AppendEncode(key, sum[:12]))
 }
 
-// OnceKeys are the key of an event, and the key of the event that must be in the
-// log before it. Either is empty where the type has no such rule. The payload
-// must be canonical.
+// OnceKeys returns an event's own key, and the key of the event that must precede it
+// (TypeInfo.After). Each is empty if the type has no such rule or the event lacks a field
+// of its subject. The payload must be canonical JSON.
 func OnceKeys(t Type, run, task, cause ID, payload []byte) (own, after OnceKey) {
 	info, ok := LookupType(t)
 	if !ok || len(info.Once) == 0 {
@@ -63,7 +63,7 @@ func OnceKeys(t Type, run, task, cause ID, payload []byte) (own, after OnceKey) 
 	return NewOnceKey(t, subject...), after
 }
 
-// memberText is the string at a dotted path of a canonical object; empty when
+// memberText returns the string at a dotted path in a canonical JSON object; empty if
 // there is none.
 func memberText(raw []byte, path string) string {
 	for {
@@ -84,7 +84,8 @@ func memberText(raw []byte, path string) string {
 	return text
 }
 
-// memberOf is the value of a member of a canonical object; nil when it has none.
+// memberOf returns the encoded value of a member of a canonical JSON object; nil if it
+// has no such member.
 func memberOf(raw []byte, name string) []byte {
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil
@@ -106,7 +107,8 @@ func memberOf(raw []byte, name string) []byte {
 	return nil
 }
 
-// memberSlow is memberOf for the rare forms that canonicalEnd leaves out.
+// memberSlow does what memberOf does with encoding/json, for the rare forms that
+// canonicalEnd does not recognise.
 func memberSlow(raw []byte, name string) []byte {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {

@@ -43,9 +43,9 @@ type SnapshotTaken struct {
 	Bytes    int64  `json:"bytes" choir:"range=0..9007199254740991" doc:"Bytes of content in the tree."`
 }
 
-// CachesLeftOut says what snapshots leave out from here on: caches that have more
-// than the limit, and other paths that are too much for a snapshot. None when both
-// lists are empty.
+// CachesLeftOut lists the paths that snapshots leave out from here on: caches above the
+// limit, and other paths that are too much for a snapshot. None when both lists are
+// empty.
 type CachesLeftOut struct {
 	Paths []string `json:"paths,omitempty" choir:"len=0..100,each=1..16384" doc:"Folders below the workspace root, escaped; the first hundred."`
 	Limit int64    `json:"limit" choir:"range=0..9007199254740991" doc:"Bytes that a cache may have to be kept; 0 is no limit."`

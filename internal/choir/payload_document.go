@@ -11,7 +11,7 @@ type DocumentRemoved struct {
 	Document ID `json:"document" choir:"id7" doc:"The document."`
 }
 
-// OverlayKind says what an overlay is.
+// OverlayKind is the kind of an overlay: a proposal or a comment.
 type OverlayKind string
 
 // The kinds of overlay.
@@ -47,7 +47,7 @@ type ProposalTarget struct {
 	Anchor   TextAnchor `json:"anchor" doc:"Text that the answer may take the place of."`
 }
 
-// OverlayOutcome is what became of an overlay.
+// OverlayOutcome is how an overlay was settled.
 type OverlayOutcome string
 
 // The outcomes of an overlay; an open one has none.
@@ -58,7 +58,7 @@ const (
 	OverlayReopened OverlayOutcome = "reopened"
 )
 
-// OverlaySettled says what became of an overlay.
+// OverlaySettled records how an overlay was settled.
 type OverlaySettled struct {
 	Overlay  ID             `json:"overlay" choir:"id7" doc:"The overlay."`
 	Document ID             `json:"document" choir:"id7" doc:"The document."`

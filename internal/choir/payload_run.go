@@ -45,8 +45,8 @@ const (
 	OutcomeCancelled Outcome = "cancelled"
 )
 
-// SignedText is what the Director signs: the kind of answer, the run and the
-// text, separated by newlines, after a fixed first line.
+// SignedText returns the bytes that the Director signs for an answer: a fixed first line,
+// the event type, the run and the text, separated by newlines.
 func SignedText(t Type, run ID, text string) []byte {
 	return []byte("choir answer 1\n" + string(t) + "\n" + string(run) + "\n" + text)
 }
@@ -92,6 +92,11 @@ type TaskStarted struct {
 	Attempt int    `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
 }
 
+// TaskCancelRequested asks the Associate to end a task that it has begun.
+type TaskCancelRequested struct {
+	Reason string `json:"reason" choir:"enum=run_cancelled|run_finished" doc:"Whether a person stopped the run or it ended."`
+}
+
 // TaskProgressed is one message of a worker to the Conductor.
 type TaskProgressed struct {
 	Kind    string `json:"kind" choir:"enum=progress|request" doc:"progress or request; result and failed are task.returned."`
@@ -113,7 +118,7 @@ type TaskJudged struct {
 	Reason   string         `json:"reason" choir:"len=1..4000" doc:"Why."`
 }
 
-// Verdict is what follows from a judgement.
+// Verdict is the decision of a judgement.
 type Verdict string
 
 // The verdicts.
@@ -242,7 +247,7 @@ type DocumentVersioned struct {
 	Note     string `json:"note,omitempty" choir:"len=1..200" doc:"What changed."`
 }
 
-// EgressRefused says what was wanted and not allowed.
+// EgressRefused records a refused connection to the outside.
 type EgressRefused struct {
 	Host   string `json:"host" choir:"len=1..300" doc:"Host that was wanted."`
 	Port   int    `json:"port,omitempty" choir:"range=1..65535" doc:"Port that was wanted."`
@@ -283,6 +288,9 @@ func (TaskDispatched) EventType() Type { return "task.dispatched" }
 
 // EventType implements Payload.
 func (TaskStarted) EventType() Type { return "task.started" }
+
+// EventType implements Payload.
+func (TaskCancelRequested) EventType() Type { return "task.cancel_requested" }
 
 // EventType implements Payload.
 func (TaskProgressed) EventType() Type { return "task.progressed" }

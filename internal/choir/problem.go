@@ -7,15 +7,18 @@ import (
 
 // Problem is an Error on the wire, without what only the log should hold.
 type Problem struct {
-	Code    Code   `json:"code" choir:"len=1..40" doc:"Stable reason."`
-	Message string `json:"message" choir:"len=0..4000" doc:"What happened, to what."`
-	Path    string `json:"path,omitempty" choir:"len=1..4096" doc:"Field or thing it is about."`
-	Remedy  string `json:"remedy,omitempty" choir:"len=1..2000" doc:"What to do next."`
-	First   *First `json:"first,omitempty" doc:"For an append that is a conflict: the event that is in the log in its place."`
+	Code    Code    `json:"code" choir:"len=1..40" doc:"Stable reason."`
+	Message string  `json:"message" choir:"len=0..4000" doc:"What happened, to what."`
+	Path    string  `json:"path,omitempty" choir:"len=1..4096" doc:"Field or thing it is about."`
+	Remedy  string  `json:"remedy,omitempty" choir:"len=1..2000" doc:"What to do next."`
+	Reason  Reason  `json:"reason,omitempty" choir:"len=1..60" doc:"What happened, from a closed list, for sentences in other languages."`
+	Values  []Value `json:"values,omitempty" choir:"len=0..8" doc:"What fills the sentence of the reason."`
+	First   *First  `json:"first,omitempty" doc:"For an append that is a conflict: the event that is in the log in its place."`
 }
 
-// ProblemOf is the problem an error is answered with; nil for nil. The cause of
-// an internal error stays here: it may name files of the host.
+// ProblemOf converts an error to the Problem sent to a client; nil for nil. An error
+// without a code, or with code internal, gives a general message, because its text may
+// name files of the host.
 func ProblemOf(err error) *Problem {
 	if err == nil {
 		return nil
@@ -31,10 +34,11 @@ func ProblemOf(err error) *Problem {
 		remedy = remedyOf(e)
 		message = strings.Replace(message, " ("+remedy+")", "", 1)
 	}
-	return &Problem{Code: e.Code, Message: cut(message, 4000), Path: cut(e.Path, 4096), Remedy: cut(remedy, 2000), First: FirstOf(err)}
+	reason, values := ReasonOf(err)
+	return &Problem{Code: e.Code, Message: truncate(message, 4000), Path: truncate(e.Path, 4096), Remedy: truncate(remedy, 2000), Reason: reason, Values: values, First: FirstOf(err)}
 }
 
-// remedyOf is what the cause says to do, while it is the cause's code that is told.
+// remedyOf returns the first remedy among the causes that share the error's code.
 func remedyOf(e *Error) string {
 	for cause := e; cause.Code == e.Code; {
 		if cause.Remedy != "" {
@@ -49,10 +53,10 @@ func remedyOf(e *Error) string {
 	return ""
 }
 
-// Err is the error a problem stands for; nil for nil.
+// Err converts a received Problem back to an error; nil for nil.
 func (p *Problem) Err() error {
 	if p == nil {
 		return nil
 	}
-	return &Error{Code: p.Code, Path: p.Path, Msg: p.Message, Remedy: p.Remedy, First: p.First}
+	return &Error{Code: p.Code, Path: p.Path, Msg: p.Message, Remedy: p.Remedy, Reason: p.Reason, Values: p.Values, First: p.First}
 }

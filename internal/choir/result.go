@@ -69,7 +69,7 @@ type FileChange struct {
 	From   string     `json:"from,omitempty" choir:"len=1..4096" doc:"Former path of a renamed file."`
 }
 
-// ChangeKind is what happened to a path.
+// ChangeKind is the kind of a change to a path.
 type ChangeKind string
 
 // The kinds of change.
@@ -93,7 +93,7 @@ type CommandRun struct {
 	StderrTail string `json:"stderr_tail,omitempty" doc:"Last 500 characters."`
 }
 
-// VerifyOutcome is what verification found.
+// VerifyOutcome is the result of verification.
 type VerifyOutcome struct {
 	Mode     VerifyMode   `json:"mode" choir:"enum=none|smoke|full" doc:"How it was verified."`
 	Status   VerifyStatus `json:"status" choir:"enum=pass|fail|unknown" doc:"unknown is never shown as verified."`
@@ -118,8 +118,8 @@ type BlobRef struct {
 	Size   int64  `json:"size" choir:"range=0..9007199254740991" doc:"Bytes."`
 }
 
-// TaskUsage is what a task cost, measured rather than estimated where the provider
-// or the kernel tells.
+// TaskUsage is the cost of a task, measured rather than estimated where the provider or
+// the kernel reports it.
 type TaskUsage struct {
 	Model        string  `json:"model,omitempty" doc:"Model, when one was used."`
 	InputTokens  int64   `json:"input_tokens" choir:"range=0..9007199254740991" doc:"Input tokens."`
@@ -139,7 +139,8 @@ type Question struct {
 	Choices []string `json:"choices,omitempty" choir:"len=0..16,each=1..400" doc:"Suggested answers."`
 }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error unless Code is absent for status ok and present for status
+// failed, and the status is failed if verification failed. DecodeStrict calls it.
 func (r *AssociateResult) Check() error {
 	switch {
 	case r.Status == StatusOK && r.Code != "":
@@ -152,7 +153,7 @@ func (r *AssociateResult) Check() error {
 	return nil
 }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if both Content and Blob are set. DecodeStrict calls it.
 func (d *Diff) Check() error {
 	if d.Content != "" && d.Blob != "" {
 		return Invalid("blob", "a diff has content or a blob, not both")

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// rules are what a choir tag says about one field.
+// rules is the parsed choir tag of one field.
 type rules struct {
 	len, num        *span
 	enum            []string
@@ -27,8 +27,8 @@ func (s *span) String() string {
 	return f(s.min) + " to " + f(s.max)
 }
 
-// parseRules reads a choir tag; a tag that does not parse is a defect found by
-// the package's tests, which call it for every type.
+// parseRules parses a choir tag. An unknown rule or a malformed value is an error, which
+// only a wrong tag in this package's source can cause.
 func parseRules(tag string) (*rules, error) {
 	r := &rules{}
 	var each *span
@@ -74,7 +74,8 @@ func parseSpan(s string) (*span, error) {
 	return &span{a, b}, nil
 }
 
-// text holds a string against the rules.
+// text returns an error if the string s breaks a rule on ids, digests, enumerated values
+// or length.
 func (r *rules) text(s string) error {
 	switch {
 	case r.id && !ID(s).Valid():
@@ -102,16 +103,16 @@ func length(s *span, n int, unit string) error {
 	return e
 }
 
-// clip shortens a value for a message.
+// clip shortens a value to about 80 bytes for an error message.
 func clip(s string) string {
 	if len(s) <= 80 {
 		return s
 	}
-	return cut(s, 80) + "..."
+	return truncate(s, 80) + "..."
 }
 
-// cut keeps at most n bytes of s, and whole characters.
-func cut(s string, n int) string {
+// truncate returns s shortened to at most n bytes, without a partial character at its end.
+func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

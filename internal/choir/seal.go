@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// SealEvent links an event to the one before it and gives it its hash. It
-// writes both into e, makes e.Payload canonical and returns the event's
-// canonical JSON, which is what lies on disk and travels. prev is ZeroHash for
-// the first event of a log.
+// SealEvent sets e.PrevHash to prev, makes e.Payload canonical and sets e.Hash. It
+// returns the event's canonical JSON, the form that is stored and sent. prev is ZeroHash
+// for the first event of a log. An event above MaxEventBytes is code too_large, an
+// invalid field code invalid.
 func SealEvent(e *Event, prev Digest) ([]byte, error) {
 	e.PrevHash = prev
-	if err := e.settle(); err != nil {
+	if err := e.normalizePayload(); err != nil {
 		return nil, err
 	}
 	out, at, err := e.appendUnsealed(make([]byte, 0, 700+len(e.Payload)))
@@ -30,11 +30,11 @@ func SealEvent(e *Event, prev Digest) ([]byte, error) {
 	return out, nil
 }
 
-// ComputeHash is the hash the event must have: SHA-256 over the canonical JSON
-// of all other fields.
+// ComputeHash returns the hash that the event must have: the SHA-256 of the canonical
+// JSON of all other fields. It does not look at e.Hash.
 func (e *Event) ComputeHash() (Digest, error) {
 	c := *e
-	if err := c.settle(); err != nil {
+	if err := c.normalizePayload(); err != nil {
 		return "", err
 	}
 	out, _, err := c.appendUnsealed(make([]byte, 0, 700+len(e.Payload)))
@@ -44,11 +44,11 @@ func (e *Event) ComputeHash() (Digest, error) {
 	return DigestOf(out), nil
 }
 
-// EncodeEvent is the canonical JSON of a sealed event. It does not check the
-// hash.
+// EncodeEvent returns the canonical JSON of a sealed event. It does not check whether the
+// hash is right.
 func EncodeEvent(e *Event) ([]byte, error) {
 	c := *e
-	if err := c.settle(); err != nil {
+	if err := c.normalizePayload(); err != nil {
 		return nil, err
 	}
 	sum, ok := e.Hash.Bytes()
@@ -62,9 +62,9 @@ func EncodeEvent(e *Event) ([]byte, error) {
 	return insertHash(out, at, sum), nil
 }
 
-// settle makes the payload canonical and refuses every field that DecodeStrict
-// would refuse.
-func (e *Event) settle() error {
+// normalizePayload makes the payload canonical and checks all fields but the hash. A
+// value that DecodeStrict would refuse is an error.
+func (e *Event) normalizePayload() error {
 	if len(e.Payload) > 0 && canonicalEnd(e.Payload, 0, 1) != len(e.Payload) {
 		raw, err := canonicalizeAt(e.Payload, 1)
 		if err != nil {
@@ -109,9 +109,9 @@ func notID(path string, id ID) error {
 
 const hashMember = `,"hash":"`
 
-// appendUnsealed writes canonical JSON without the hash, by hand in canonical
-// order around the payload, and says where the hash belongs. It wants a settled
-// event.
+// appendUnsealed appends the event's canonical JSON without the hash to out. It returns
+// the result and the offset at which the hash member belongs. The event must have passed
+// normalizePayload.
 func (e *Event) appendUnsealed(out []byte) (_ []byte, hashAt int, err error) {
 	out = append(out, '{')
 	if e.Blob != "" {
@@ -140,7 +140,8 @@ func (e *Event) appendUnsealed(out []byte) (_ []byte, hashAt int, err error) {
 	return append(appendPlain(out, `,"user":"`, string(e.User)), '}'), hashAt, nil
 }
 
-// appendPlain writes a member whose value needs no escapes.
+// appendPlain appends a member: its name with the opening quote, its value, which must
+// need no escapes, and the closing quote.
 func appendPlain(out []byte, member, value string) []byte {
 	return append(append(append(out, member...), value...), '"')
 }
@@ -157,8 +158,8 @@ func insertHash(out []byte, at int, sum [32]byte) []byte {
 	return out
 }
 
-// hashOf is the hash that canonical bytes must carry, when the hash is the
-// member that begins at the given place.
+// hashOf returns the hash of an event from its canonical JSON, whose hash member begins
+// at offset at. The member itself is left out of the hash.
 func hashOf(raw []byte, at int) [32]byte {
 	const width = len(hashMember) + 64 + 1
 	var buf [1024]byte

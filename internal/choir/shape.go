@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// shape is what the tags of a struct say, read once per type. Its fields are in
-// canonical order.
+// shape holds the parsed tags of a struct type. Its fields are in the order of canonical
+// JSON.
 type shape struct {
 	fields []field
 	index  map[string]int
@@ -23,7 +23,7 @@ type field struct {
 	rules    *rules
 }
 
-// checker is a struct with rules that lie between its fields.
+// checker is implemented by pointers to structs that have rules between fields.
 type checker interface{ Check() error }
 
 var (
@@ -33,7 +33,7 @@ var (
 	checkerType = reflect.TypeFor[checker]()
 )
 
-// shapes caches by reflect.Type; it only grows, by the types of this program.
+// shapes caches a *shape for each struct type, by reflect.Type. It is never emptied.
 var shapes sync.Map
 
 func shapeOf(t reflect.Type) (*shape, error) {
@@ -69,8 +69,8 @@ func shapeOf(t reflect.Type) (*shape, error) {
 	return s, nil
 }
 
-// find looks a field up: among those from a place on, where canonical JSON has
-// it, then anywhere.
+// find returns the index of the field with a JSON name. It searches from index from on
+// first, where canonical JSON has the field, then everywhere.
 func (sh *shape) find(name []byte, from int) (int, bool) {
 	for i := from; i < len(sh.fields); i++ {
 		if sh.fields[i].name == string(name) {

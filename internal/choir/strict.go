@@ -6,27 +6,25 @@ import (
 	"reflect"
 )
 
-// DecodeStrict decodes JSON into a pointer to a struct and refuses unknown,
-// missing, duplicate and out-of-range fields. A refusal is an *Error with code
-// invalid, or too_large for a length, and the path of the field, such as
-// verify_profile.commands[0].argv; $ is the whole. What was decoded before a
-// refusal stays in the struct. Strings of the struct share one copy of raw.
+// DecodeStrict decodes JSON into a pointer to a struct. An unknown, missing, duplicate or
+// out-of-range field is an *Error with code invalid, or too_large for a length, and the
+// path of the field, such as verify_profile.commands[0].argv; $ is the whole document.
+// Fields decoded before an error keep their values. All strings of the struct share one
+// copy of raw.
 //
-// A field is required unless its json tag says omitempty. The choir tag holds
-// its rules: len=MIN..MAX (characters of a string, items of a list, bytes of
-// base64), each=MIN..MAX (characters of each item), range=MIN..MAX, enum=a|b|c,
-// id (a UUID), id7 (a UUIDv7), digest. Of a list the last five hold for each
-// item. Rules between fields are a method Check() error on the pointer.
+// A field is required unless its json tag has omitempty. The choir tag holds its rules:
+// len=MIN..MAX (characters of a string, items of a list, bytes of base64), each=MIN..MAX
+// (characters of each item), range=MIN..MAX, enum=a|b|c, id (a UUID), id7 (a UUIDv7),
+// digest. For a list the last five apply to each item. Rules between fields are checked
+// by the pointer's method Check() error.
 //
-// null stands for the empty list where a list is required and may be empty, as
-// encoding/json writes a nil slice. An optional list that is empty decodes as
-// nil, a required one as an empty slice, so decoding what Canonical wrote gives
-// the same value.
+// null is accepted for a required list that may be empty, because encoding/json writes a
+// nil slice so. An empty optional list decodes as nil, an empty required one as an empty
+// slice, so decoding the output of Canonical gives the same value.
 func DecodeStrict(raw []byte, into any) error { return decodeStruct(raw, into, false) }
 
-// DecodeDurable is DecodeStrict that passes over unknown fields. It is for what is
-// in the log: a newer choir may have added optional fields, and the hash of the
-// event tells that nobody else did.
+// DecodeDurable decodes JSON as DecodeStrict does, but ignores unknown fields. Use it for
+// events of the log, to which a newer choir may have added optional fields.
 func DecodeDurable(raw []byte, into any) error { return decodeStruct(raw, into, true) }
 
 func decodeStruct(raw []byte, into any, lenient bool) error {
@@ -73,7 +71,8 @@ func (s *scanner) decode(v reflect.Value, r *rules, depth int) error {
 	return s.decodeNumber(v, r)
 }
 
-// wrongType says what was found instead; what is no value at all is not JSON.
+// wrongType returns an error that names the wanted type and the type of the value found.
+// If no value can be parsed it returns the syntax error.
 func (s *scanner) wrongType(want string) error {
 	found := *s
 	n, err := found.tree(0)
@@ -118,7 +117,7 @@ func (s *scanner) decodeTime(v reflect.Value) error {
 	return nil
 }
 
-// decodeRaw keeps any value, in its canonical form.
+// decodeRaw stores the next value of any type in v as canonical JSON.
 func (s *scanner) decodeRaw(v reflect.Value, depth int) error {
 	start := s.pos
 	if end := canonicalEnd(s.src, start, depth); end > 0 {
@@ -134,7 +133,8 @@ func (s *scanner) decodeRaw(v reflect.Value, depth int) error {
 	return nil
 }
 
-// decodeBytes reads base64; the length rule counts the bytes.
+// decodeBytes decodes the next value, a base64 string, into v. The length rule of r
+// counts the decoded bytes.
 func (s *scanner) decodeBytes(v reflect.Value, r *rules) error {
 	if r.null && s.literal("null") {
 		v.SetBytes([]byte{})
@@ -253,11 +253,12 @@ func (s *scanner) decodeStruct(v reflect.Value, depth int) error {
 	}
 }
 
-// unknown is the place of a member that the struct does not have.
+// unknown is the index that decodeMember returns for a member without a field.
 const unknown = -1
 
-// decodeMember reads one member and says which field it is. In canonical JSON
-// it is at from or behind.
+// decodeMember decodes one member into its field of v and returns the index of the field,
+// or unknown if the scanner is lenient and there is none. In canonical JSON the index is
+// at least from.
 func (s *scanner) decodeMember(v reflect.Value, shape *shape, from, depth int) (int, error) {
 	name, err := s.name()
 	if err != nil {
@@ -282,7 +283,8 @@ func (s *scanner) decodeMember(v reflect.Value, shape *shape, from, depth int) (
 	return at, nil
 }
 
-// complete refuses missing fields and what breaks the rules between fields.
+// complete returns an error if a required field is missing or v's Check fails. Bit i of
+// seen is set if field i was decoded.
 func (sh *shape) complete(v reflect.Value, seen uint64) error {
 	for i := range sh.fields {
 		if f := &sh.fields[i]; f.required && seen&(1<<i) == 0 {

@@ -2,14 +2,14 @@ package choir
 
 import "strings"
 
-// Subject declares one kind of bus subject and who may publish and subscribe.
-// It is the one table of permissions: the bus mints credentials from it, and
-// docs/CONTRACTS.md is generated from it.
+// Subject declares one kind of bus subject and which roles may publish and subscribe to
+// it. All permissions of the bus come from this table: the bus makes credentials from it,
+// and docs/CONTRACTS.md is generated from it.
 //
-// Pattern names its parts: <uid> and <cid> are the user and the computer of the
-// connection, <role> and <connection> its own role and token, <run> and <class>
-// any one token, <type> an event type, which is two tokens. A <verb> is one of
-// those the role may use, see Verbs.
+// Pattern has placeholders: <uid> and <cid> are the user and the computer of the
+// connection, <role> and <connection> its own role and token, <run> and <class> any one
+// token, <type> an event type, which is two tokens. <verb> is a verb that the role may
+// use, see Verbs.
 type Subject struct {
 	Pattern   string
 	Publish   []Role
@@ -22,33 +22,43 @@ var subjects = []Subject{
 	{"agent.<uid>.<cid>.<run>.<type>", control, watchers, "Committed events with a run, whatever their source."},
 	{"live.<uid>.<cid>.<role>.<run>", workers, person, "Streaming text, never in a stream. Each role publishes under its own name."},
 	{"draft.<uid>.<cid>", control, []Role{RoleDesktop}, "A draft of an app was changed: `app`, `subject` and `revision`, which is 0 once it is gone. Never in a stream; the text is read over HTTP."},
-	{"cmd.<uid>.<cid>.<verb>.<role>.<connection>", readers, control, "Request and reply. The last two parts carry the caller: a connection can publish only under its own."},
-	{"task.<uid>.<cid>.<role>", control, workers, "Prompts, steering, tasks and cancels, each role its own. Sent after the event that causes it is committed, and again until the answering event is committed."},
+	{"cmd.<uid>.<cid>.<verb>.<role>.<connection>", callers, control, "Request and reply. The last two parts carry the caller: a connection can publish only under its own."},
+	{"agent.<uid>.<cid>.<run>.task.dispatched", control, associate, "Of the committed events with a run, those that the Associate works by: its tasks,"},
+	{"agent.<uid>.<cid>.<run>.task.cancel_requested", control, associate, "which of them it is to end,"},
+	{"agent.<uid>.<cid>.<run>.task.returned", control, associate, "and which have been answered. It hears no other event."},
 	{"job.<class>", control, []Role{RolePool}, "Work for the agent pool."},
+}
+
+// InTaskFeed reports whether the Associate receives events of a type. Each such type has
+// an entry of its own in Subjects, and its events name a task.
+func InTaskFeed(t Type) bool {
+	return t == TypeTaskDispatched || t == TypeTaskCancelRequested || t == TypeTaskReturned
 }
 
 var watchers = []Role{RoleShell, RoleDesktop, RoleCLI, RoleDirector}
 
-// Subjects lists every kind of subject, in the order of docs/CONTRACTS.md.
+// Subjects returns every kind of subject, in the order of docs/CONTRACTS.md.
 func Subjects() []Subject { return append([]Subject(nil), subjects...) }
 
-// Caller is a connection to the bus: its role, and the user and computer it is
-// bound to. Control serves them all: its empty User and Computer match any.
+// Caller is a connection to the bus: its role, and the user and computer that it is bound
+// to. The connection of RoleControl serves all computers: its empty User and Computer
+// match any.
 type Caller struct {
 	Role           Role
 	User, Computer ID
 	Connection     string // random token, one to a connection
 }
 
-// Publishes lists the subjects this connection may publish to, wildcards
-// included, without inboxes. A bound role without its user and computer may
-// publish nothing.
+// Publishes returns the subjects this connection may publish to, with wildcards and
+// without inboxes. It is empty for a role that must be bound and lacks its user or
+// computer.
 func (c Caller) Publishes() []string {
 	return c.expand(func(s Subject) (list []Role, own bool) { return s.Publish, true })
 }
 
-// Subscribes lists the subjects this connection may subscribe to, without its
-// inbox. A bound role without its user and computer may subscribe to nothing.
+// Subscribes returns the subjects this connection may subscribe to, with wildcards and
+// without its inbox. It is empty for a role that must be bound and lacks its user or
+// computer.
 func (c Caller) Subscribes() []string {
 	return c.expand(func(s Subject) (list []Role, own bool) {
 		// In what workers publish, <role> is the publisher: others hear them all.

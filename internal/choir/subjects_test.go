@@ -26,10 +26,10 @@ func TestSubjectsOfEachRole(t *testing.T) {
 		RoleCLI:     {ask("cli", "events-after"), slices.Concat(events, live)},
 		RoleDirector: {
 			append([]string{"live" + at + "director.*"}, ask("director", "append", "events-after", "run-read", "blob-put", "blob-get", "hello")...),
-			slices.Concat(events, []string{"task" + at + "director"})},
+			events},
 		RoleAssociate: {
-			append([]string{"live" + at + "associate.*"}, ask("associate", "append", "events-after", "blob-put", "blob-get", "task-begin", "task-tree", "task-rollback", "task-commit")...),
-			[]string{"task" + at + "associate"}},
+			append([]string{"live" + at + "associate.*"}, ask("associate", "append", "tasks-after", "blob-put", "blob-get", "task-begin", "task-tree", "task-rollback", "task-commit")...),
+			[]string{"agent" + at + "*.task.dispatched", "agent" + at + "*.task.cancel_requested", "agent" + at + "*.task.returned"}},
 		RolePool: {nil, []string{"job.*"}},
 	}
 	for role, want := range cases {

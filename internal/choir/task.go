@@ -3,8 +3,8 @@ package choir
 // ContractVersion is the version of both envelopes.
 const ContractVersion = 1
 
-// DirectorTask is what the Director asks of the Associate. It is answered by
-// exactly one AssociateResult; TaskID is the idempotency key.
+// DirectorTask is a task of the Director for the Associate. It is answered by exactly
+// one AssociateResult; TaskID is the idempotency key.
 type DirectorTask struct {
 	Version            int            `json:"version" choir:"range=1..1" doc:"Contract version."`
 	TaskID             ID             `json:"task_id" choir:"id7" doc:"Idempotency key: the same id is executed once, a second delivery gets the first result."`
@@ -27,7 +27,7 @@ type DirectorTask struct {
 	Return             *ReturnSpec    `json:"return,omitempty" doc:"What the result must carry."`
 }
 
-// TaskKind says what a task may do.
+// TaskKind decides the rights of a task.
 type TaskKind string
 
 // The task kinds.
@@ -63,7 +63,7 @@ const (
 	ToolFetchURL    Tool = "fetch_url"
 )
 
-// EgressProfile is what a task may reach outside its sandbox.
+// EgressProfile lists the hosts that a task may reach outside its sandbox.
 type EgressProfile struct {
 	Mode      EgressMode   `json:"mode" choir:"enum=none|git+pkg|allowlist" doc:"The profile."`
 	Allowlist []EgressHost `json:"allowlist,omitempty" choir:"len=0..256" doc:"Only for mode allowlist."`
@@ -127,7 +127,7 @@ type ModelBudget struct {
 	CostUSD float64 `json:"cost_usd,omitempty" choir:"range=0..1000000" doc:"US dollars."`
 }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if no limit is set. DecodeStrict calls it.
 func (b *ModelBudget) Check() error {
 	if *b == (ModelBudget{}) {
 		return Invalid("cost_usd", "or calls or tokens must be above zero; without model_budget no calls are allowed")
@@ -135,7 +135,7 @@ func (b *ModelBudget) Check() error {
 	return nil
 }
 
-// ReturnSpec is what a result must carry.
+// ReturnSpec lists the parts that a result must have.
 type ReturnSpec struct {
 	Diff         bool     `json:"diff,omitempty" doc:"The diff of the change."`
 	DiffFormat   string   `json:"diff_format,omitempty" choir:"enum=unified" doc:"Format of the diff."`
@@ -150,7 +150,9 @@ const (
 	MaxInstruction     = 20_000
 )
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if a git field is set for another kind of task, a git task lacks
+// its action or has commands, a trigger is set without git_checkpoint, or Repo is neither
+// empty nor a valid project name. DecodeStrict calls it.
 func (t *DirectorTask) Check() error {
 	switch {
 	case t.Kind == TaskGit && t.GitAction == "":
@@ -167,7 +169,8 @@ func (t *DirectorTask) Check() error {
 	return checkRepo("repo", t.Repo)
 }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error unless exactly one of Argv and Shell is set. DecodeStrict calls
+// it.
 func (c *Command) Check() error {
 	if (len(c.Argv) == 0) == (c.Shell == "") {
 		return Invalid("argv", "exactly one of argv and shell must be given")
@@ -175,7 +178,8 @@ func (c *Command) Check() error {
 	return nil
 }
 
-// Check holds the rules that lie between fields; DecodeStrict calls it.
+// Check returns an error if there is an allow list and the mode is not allowlist.
+// DecodeStrict calls it.
 func (p *EgressProfile) Check() error {
 	if p.Mode != EgressAllowlist && len(p.Allowlist) > 0 {
 		return Invalid("allowlist", "is only for mode allowlist, not %s", p.Mode)
@@ -183,7 +187,8 @@ func (p *EgressProfile) Check() error {
 	return nil
 }
 
-// validRepoName accepts the empty name, which means the whole workspace.
+// validRepoName reports whether name has only the characters of a project name. It
+// accepts the empty name, which means the whole workspace.
 func validRepoName(name string) bool {
 	for i, r := range name {
 		alnum := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
@@ -194,7 +199,8 @@ func validRepoName(name string) bool {
 	return true
 }
 
-// ValidRepoName reports whether a project may have this name.
+// ValidRepoName reports whether name is a valid project name: 1 to 100 ASCII letters,
+// digits, and . _ -, of which . and - may not come first.
 func ValidRepoName(name string) bool {
 	return name != "" && len(name) <= 100 && validRepoName(name)
 }

@@ -15,18 +15,19 @@ const (
 	maxTime    = Time(253402300799999) // 9999-12-31T23:59:59.999
 )
 
-// TimeOf drops everything below the millisecond.
+// TimeOf converts a time.Time, dropping everything below the millisecond.
 func TimeOf(t time.Time) Time { return Time(t.UnixMilli()) }
 
-// Std is the same moment as a time.Time in UTC.
+// Std converts the time to a time.Time in UTC.
 func (t Time) Std() time.Time { return time.UnixMilli(int64(t)).UTC() }
 
 func (t Time) String() string { return t.Std().Format(timeLayout) }
 
-// MarshalJSON writes the wire form; it refuses years the form has no room for.
+// MarshalJSON writes the time in the wire form. A time before year 0 or after year 9999
+// is an error.
 func (t Time) MarshalJSON() ([]byte, error) { return appendTime(nil, t) }
 
-// UnmarshalJSON reads the wire form and refuses every other.
+// UnmarshalJSON reads a time in the wire form. Any other form is code invalid.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
@@ -39,7 +40,7 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ParseTime reads the wire form and refuses every other.
+// ParseTime parses a time in the wire form. Any other form is code invalid.
 func ParseTime(s string) (Time, error) {
 	if len(s) == len(timeLayout) {
 		std := time.Date(number(s[:4]), time.Month(number(s[5:7])), number(s[8:10]),
@@ -53,7 +54,8 @@ func ParseTime(s string) (Time, error) {
 	return 0, Invalid("$", "must be a time like 2026-11-21T02:28:00.000Z, not %q", clip(s))
 }
 
-// number reads a few digits; what is not a digit gives some number.
+// number converts decimal digits to an integer. It checks neither that they are digits
+// nor that the result fits.
 func number[S string | []byte](s S) int {
 	n := 0
 	for i := 0; i < len(s); i++ {
@@ -62,7 +64,8 @@ func number[S string | []byte](s S) int {
 	return n
 }
 
-// appendTime writes the wire form in quotes, without the cost of a layout.
+// appendTime appends the time in the wire form, in quotes, to out and returns the result.
+// A time before year 0 or after year 9999 is an error.
 func appendTime(out []byte, t Time) ([]byte, error) {
 	if t < minTime || t > maxTime {
 		return nil, Invalid("$", "%d ms is a moment before year 0 or after year 9999", int64(t))

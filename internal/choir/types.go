@@ -27,14 +27,14 @@ type Payload interface {
 	EventType() Type
 }
 
-// Class says what a rewind does to what the event established.
+// Class decides how a rewind treats the state that an event established.
 type Class string
 
 const (
 	// ClassFact is trust, money or history: never rewound.
 	ClassFact Class = "fact"
-	// ClassState is what the owner sees and works on: a rewind writes its
-	// earlier version again, as a new event.
+	// ClassState is state that the owner sees and works on: a rewind writes its earlier
+	// version again, as a new event.
 	ClassState Class = "state"
 )
 
@@ -46,11 +46,11 @@ type TypeInfo struct {
 	Class Class
 	// Run says whether the event must name a run.
 	Run bool
-	// Once names the fields that say what the event is about, where the log has
-	// one event of the type about each subject, whoever appends it: "run", "task"
-	// and "cause" are the event's own, "payload.x" is a text in its payload. Where
-	// one of them is absent there is no rule. The store refuses a second as
-	// conflict and names the first, see FirstOf.
+	// Once names the fields that identify the event's subject, where the log has one
+	// event of the type about each subject, from any source: "run", "task" and "cause"
+	// are the event's own, "payload.x" is a text in its payload. Where one of them is
+	// absent there is no rule. The store refuses a second as conflict and names the
+	// first, see FirstOf.
 	Once []string
 	// After is the type of the event about the same subject and of the same run
 	// that must be in the log before.
@@ -82,8 +82,8 @@ var (
 	anyWriter = []Role{RoleControl, RoleShell, RoleDesktop, RoleCLI}
 )
 
-// types are the event types there are. What a type is called its payload says: the
-// method EventType is the one place.
+// types declares every event type. The name of each type comes from its payload's method
+// EventType.
 var types = typed([]TypeInfo{
 	{Sample: ComputerCreated{}, Class: ClassFact, Roles: control, Doc: "The computer exists; always the first event of a log."},
 	{Sample: SessionStarted{}, Class: ClassFact, Roles: control, Doc: "The computer woke."},
@@ -99,6 +99,7 @@ var types = typed([]TypeInfo{
 	{Sample: PlanRefused{}, Class: ClassFact, Run: true, Roles: director, Doc: "A plan did not hold; the model is told why."},
 	{Sample: TaskDispatched{}, Class: ClassFact, Run: true, Once: []string{"task"}, Roles: []Role{RoleDirector, RoleShell, RoleDesktop, RoleCLI, RoleControl}, Doc: "A DirectorTask is to be executed."},
 	{Sample: TaskStarted{}, Class: ClassFact, Run: true, Roles: control, Doc: "The Associate took a task up; the workspace as it was then."},
+	{Sample: TaskCancelRequested{}, Class: ClassFact, Run: true, Once: []string{"task"}, After: TypeTaskDispatched, Roles: control, Doc: "The Associate is to end a task that it has begun, because its run was stopped or has ended."},
 	{Sample: TaskProgressed{}, Class: ClassFact, Run: true, Roles: associate, Doc: "The Associate says something while it works: what its model says beside its tool calls."},
 	{Sample: TaskReturned{}, Class: ClassFact, Run: true, Once: []string{"task"}, After: TypeTaskDispatched, Roles: []Role{RoleAssociate, RoleControl}, Doc: "The one AssociateResult of a task."},
 	{Sample: TaskJudged{}, Class: ClassFact, Run: true, Once: []string{"payload.task"}, Roles: director, Doc: "The Director held a result against the acceptance criteria."},
@@ -146,7 +147,8 @@ var types = typed([]TypeInfo{
 	{Sample: LogRepaired{}, Class: ClassFact, Roles: control, Doc: "One copy of the log was damaged and restored from the other."},
 })
 
-// typed gives every declaration the type that its payload says.
+// typed sets the Type of each declaration to that of its sample payload, and returns
+// infos.
 func typed(infos []TypeInfo) []TypeInfo {
 	for i := range infos {
 		infos[i].Type = infos[i].Sample.EventType()
@@ -154,7 +156,7 @@ func typed(infos []TypeInfo) []TypeInfo {
 	return infos
 }
 
-// Types lists every event type, in the order of docs/CONTRACTS.md.
+// Types returns the declaration of every event type, in the order of docs/CONTRACTS.md.
 func Types() []TypeInfo { return append([]TypeInfo(nil), types...) }
 
 var typeIndex = func() map[Type]TypeInfo {
@@ -165,19 +167,20 @@ var typeIndex = func() map[Type]TypeInfo {
 	return m
 }()
 
-// LookupType finds the declaration of an event type.
+// LookupType returns the declaration of an event type; ok is false for an unknown type.
 func LookupType(t Type) (TypeInfo, bool) {
 	info, ok := typeIndex[t]
 	return info, ok
 }
 
-// DecodePayload decodes the payload strictly into the struct of its type. The
-// error is an *Error with code invalid and the path of the field.
+// DecodePayload decodes a payload strictly, see DecodeStrict, into the struct of its
+// type. An unknown type or a refused field is an *Error with code invalid or too_large
+// and the path of the field.
 func DecodePayload(t Type, raw []byte) (Payload, error) { return decodePayload(t, raw, DecodeStrict) }
 
-// ReadPayload is DecodePayload for an event of the log, which a newer choir may
-// have written: it passes over fields that the struct of the type does not have.
-// The type must be known; who reads whole logs skips the others.
+// ReadPayload decodes the payload of an event of the log, see DecodeDurable: it ignores
+// unknown fields, which a newer choir may have written. An unknown type is code invalid;
+// readers of whole logs skip such events.
 func ReadPayload(t Type, raw []byte) (Payload, error) { return decodePayload(t, raw, DecodeDurable) }
 
 func decodePayload(t Type, raw []byte, decode func([]byte, any) error) (Payload, error) {

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// DecodeEvent decodes an event strictly and checks its hash. Canonical bytes,
-// which is all that choir writes, are read in one pass; others are read too.
-// The event does not alias raw. A wrong hash is an error with code corrupt.
+// DecodeEvent decodes an event strictly and checks its hash. The event does not alias
+// raw. A wrong hash is code corrupt. Canonical JSON, the form that choir writes, is read
+// in one pass; other JSON is accepted too.
 func DecodeEvent(raw []byte) (Event, error) {
 	e, err := DecodeShared(raw)
 	e.Payload = append([]byte(nil), e.Payload...)
 	return e, err
 }
 
-// DecodeShared is DecodeEvent for who keeps raw as it is for as long as the
-// event is used: the payload may be a part of it.
+// DecodeShared decodes an event as DecodeEvent does, but its payload may alias raw, which
+// the caller must not change while it uses the event.
 func DecodeShared(raw []byte) (Event, error) {
 	if len(raw) > MaxEventBytes {
 		return Event{}, &Error{Op: "choir.decode_event", Code: CodeTooLarge, Path: "$", Msg: "an event has at most 262144 bytes"}
@@ -44,14 +44,15 @@ func wrongHash(e *Event) error {
 	return &Error{Op: "choir.decode_event", Code: CodeCorrupt, Path: "hash", Msg: "of event " + string(e.ID) + " is not that of its content"}
 }
 
-// Room for all members before and behind the payload.
+// maxHead and maxTail bound the bytes before and after the payload of a canonical event.
 const (
 	maxHead = 320
 	maxTail = 480
 )
 
-// readCanonical reads an event in canonical form without reflection. It is not
-// ok with anything else, nor with any value that DecodeStrict refuses.
+// readCanonical decodes an event in canonical form without reflection. It returns the
+// event, whose payload aliases raw, and the offset of the hash member. ok is false if raw
+// is not canonical or has a value that DecodeStrict would refuse.
 func readCanonical(raw []byte) (e Event, hashAt int, ok bool) {
 	// One copy without the payload holds the text of all other members.
 	from, to := payloadAt(raw)
@@ -74,8 +75,9 @@ func readCanonical(raw []byte) (e Event, hashAt int, ok bool) {
 
 var payloadKey = []byte(`,"payload":`)
 
-// payloadAt is where the payload begins and ends; to is -1 when it cannot be
-// found in canonical form. Only identifiers stand before it in canonical JSON.
+// payloadAt returns the offsets at which the payload of a canonical event begins and
+// ends; to is -1 if there is none in canonical form. It relies on canonical order, in
+// which only identifiers precede the payload.
 func payloadAt(raw []byte) (from, to int) {
 	at := bytes.Index(raw[:min(len(raw), maxHead)], payloadKey)
 	if at < 0 {
@@ -89,8 +91,8 @@ func payloadAt(raw []byte) (from, to int) {
 	return from, to
 }
 
-// eventReader takes expected text off the front; once something else is there
-// it is bad and stays so.
+// eventReader consumes expected text from the front of src. After the first mismatch bad
+// is true and stays true.
 type eventReader struct {
 	src string
 	pos int
@@ -99,11 +101,11 @@ type eventReader struct {
 
 func (r *eventReader) readHead(e *Event) (hashAt int) {
 	r.expect("{")
-	if r.take(`"blob":"`) {
+	if r.skipText(`"blob":"`) {
 		e.Blob = Digest(r.text(64))
 		r.expect(`,`)
 	}
-	if r.take(`"cause":"`) {
+	if r.skipText(`"cause":"`) {
 		e.Cause = ID(r.text(36))
 		r.expect(`,`)
 	}
@@ -121,14 +123,14 @@ func (r *eventReader) readHead(e *Event) (hashAt int) {
 func (r *eventReader) readTail(e *Event) {
 	r.expect(`,"prev_hash":"`)
 	e.PrevHash = Digest(r.text(64))
-	if r.take(`,"run":"`) {
+	if r.skipText(`,"run":"`) {
 		e.Run = ID(r.text(36))
 	}
 	r.expect(`,"seq":`)
 	e.Seq = r.whole()
 	r.expect(`,"source":"`)
 	e.Source = Source(r.word())
-	if r.take(`,"task":"`) {
+	if r.skipText(`,"task":"`) {
 		e.Task = ID(r.text(36))
 	}
 	r.expect(`,"time":"`)
@@ -142,8 +144,8 @@ func (r *eventReader) readTail(e *Event) {
 	r.bad = r.bad || r.pos != len(r.src)
 }
 
-// take reports whether the text comes next, and goes behind it.
-func (r *eventReader) take(text string) bool {
+// skipText skips the text if it comes next, and reports whether it did.
+func (r *eventReader) skipText(text string) bool {
 	if r.bad || !strings.HasPrefix(r.src[r.pos:], text) {
 		return false
 	}
@@ -152,13 +154,13 @@ func (r *eventReader) take(text string) bool {
 }
 
 func (r *eventReader) expect(text string) {
-	if !r.take(text) {
+	if !r.skipText(text) {
 		r.bad = true
 	}
 }
 
-// text is a value of n bytes and its closing quote. What it holds is checked
-// later, by checkFields.
+// text consumes a value of n bytes and its closing quote and returns the value.
+// checkFields checks its content later.
 func (r *eventReader) text(n int) string {
 	if r.bad || r.pos+n >= len(r.src) || r.src[r.pos+n] != '"' {
 		r.bad = true
@@ -169,7 +171,7 @@ func (r *eventReader) text(n int) string {
 	return value
 }
 
-// word is a value of any length and its closing quote.
+// word consumes a value up to and with its closing quote and returns the value.
 func (r *eventReader) word() string {
 	n := strings.IndexByte(r.src[r.pos:], '"')
 	if r.bad || n < 0 {
@@ -179,7 +181,7 @@ func (r *eventReader) word() string {
 	return r.text(n)
 }
 
-// whole is a whole number as canonical JSON writes it.
+// whole consumes a non-negative integer in canonical form and returns it.
 func (r *eventReader) whole() uint64 {
 	start := r.pos
 	var n uint64

@@ -9,6 +9,7 @@ type Verb string
 const (
 	VerbAppend       Verb = "append"
 	VerbEventsAfter  Verb = "events-after"
+	VerbTasksAfter   Verb = "tasks-after"
 	VerbRunRead      Verb = "run-read"
 	VerbBlobPut      Verb = "blob-put"
 	VerbBlobGet      Verb = "blob-get"
@@ -25,7 +26,7 @@ const (
 	MaxEventsAfter = 1000      // events in one answer
 	BlobChunk      = 512 << 10 // bytes of content in one blob-put or blob-get
 	LargeBody      = 900 << 10 // bytes of a request or a reply that goes in one message; of more the blob store has it
-	MaxLargeBody   = 64 << 20  // bytes of one that the blob store has
+	MaxLargeBody   = 64 << 20  // bytes of a body in the blob store
 )
 
 // VerbInfo declares one verb: who may ask, with what, and what is answered.
@@ -40,6 +41,7 @@ type VerbInfo struct {
 var verbs = []VerbInfo{
 	{VerbAppend, "Append events: all of them or none, acknowledged when they are durable.", workers, AppendRequest{}, AppendReply{}},
 	{VerbEventsAfter, "Read committed events in order.", readers, EventsAfterRequest{}, EventsAfterReply{}},
+	{VerbTasksAfter, "Read the committed events of the types that the Associate hears, in order.", associate, TasksAfterRequest{}, TasksAfterReply{}},
 	{VerbRunRead, "Read what was asked and answered in a run that has ended.", director, RunReadRequest{}, RunReadReply{}},
 	{VerbBlobPut, "Store one chunk of a blob.", workers, BlobPutRequest{}, BlobPutReply{}},
 	{VerbBlobGet, "Read one chunk of a blob.", workers, BlobGetRequest{}, BlobGetReply{}},
@@ -52,13 +54,14 @@ var verbs = []VerbInfo{
 
 var (
 	workers = []Role{RoleDirector, RoleAssociate}
-	readers = []Role{RoleShell, RoleDesktop, RoleCLI, RoleDirector, RoleAssociate}
+	readers = []Role{RoleShell, RoleDesktop, RoleCLI, RoleDirector}
+	callers = []Role{RoleShell, RoleDesktop, RoleCLI, RoleDirector, RoleAssociate}
 )
 
-// Verbs lists every verb, in the order of docs/CONTRACTS.md.
+// Verbs returns the declaration of every verb, in the order of docs/CONTRACTS.md.
 func Verbs() []VerbInfo { return append([]VerbInfo(nil), verbs...) }
 
-// LookupVerb finds the declaration of a verb.
+// LookupVerb returns the declaration of a verb; ok is false for an unknown verb.
 func LookupVerb(v Verb) (VerbInfo, bool) {
 	for _, info := range verbs {
 		if info.Verb == v {
@@ -71,7 +74,7 @@ func LookupVerb(v Verb) (VerbInfo, bool) {
 // MayAsk reports whether the role may use this verb.
 func (v VerbInfo) MayAsk(role Role) bool { return hasRole(v.Roles, role) }
 
-// LargeRequest is what is sent for a request that does not fit into a message.
+// LargeRequest is sent in place of a request that does not fit into a message.
 type LargeRequest struct {
 	Large Digest `json:"large" choir:"digest" doc:"The blob that is the request."`
 }
@@ -108,13 +111,25 @@ type EventsAfterReply struct {
 	Head   uint64  `json:"head" choir:"range=0..9007199254740991" doc:"Sequence number of the newest event."`
 }
 
+// TasksAfterRequest asks for the events that the Associate works by, see InTaskFeed.
+type TasksAfterRequest struct {
+	Seq uint64 `json:"seq" choir:"range=0..9007199254740991" doc:"The last sequence number already known; 0 for none."`
+}
+
+// TasksAfterReply is a page of the events that the Associate works by, in order.
+type TasksAfterReply struct {
+	Events []Event `json:"events" doc:"Events with larger sequence numbers; others lie between them."`
+	Next   uint64  `json:"next" choir:"range=0..9007199254740991" doc:"Number up to which the log was read: the next request goes on from it."`
+	Head   uint64  `json:"head" choir:"range=0..9007199254740991" doc:"Sequence number of the newest event."`
+}
+
 // RunReadRequest asks for the two ends of a run.
 type RunReadRequest struct {
 	Run ID `json:"run" choir:"id7" doc:"A run that has ended."`
 }
 
-// RunReadReply is the first and the last event of a run. Neither ever changes,
-// so that whoever asks again reads the same.
+// RunReadReply is the first and the last event of a run. Neither ever changes, so that
+// a second request reads the same.
 type RunReadReply struct {
 	Asked PromptSubmitted `json:"asked" doc:"The prompt it began with."`
 	Ended RunFinished     `json:"ended" doc:"How it ended."`
@@ -165,6 +180,8 @@ type TaskBeginReply struct {
 	Attempt         int      `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
 	Resumed         bool     `json:"resumed,omitempty" doc:"It was taken up before and did not end."`
 	UnfinishedCalls []ID     `json:"unfinished_calls,omitempty" choir:"id7" doc:"Tool calls without a return: unknown, never silently repeated."`
+	Cancelled       bool     `json:"cancelled,omitempty" doc:"It is to end: nothing of it is executed any more."`
+	Calls           int      `json:"calls,omitempty" choir:"range=0..1000000" doc:"Tool calls that earlier deliveries recorded."`
 	Compared        bool     `json:"compared,omitempty" doc:"The paths that differ since the snapshot asked about are all in changed."`
 	Changed         []string `json:"changed,omitempty" doc:"Files and links that differ, former names too; nothing in .git."`
 }
@@ -186,7 +203,7 @@ type TaskRollbackRequest struct {
 	Keep []string `json:"keep,omitempty" choir:"len=0..1048576,each=1..4096" doc:"Paths that stay as they are, with everything below them."`
 }
 
-// TaskRollbackReply says what was put back.
+// TaskRollbackReply counts the restored paths and lists the conflicts.
 type TaskRollbackReply struct {
 	Restored  int64    `json:"restored" choir:"range=0..9007199254740991" doc:"Paths that were rewritten."`
 	Conflicts []string `json:"conflicts,omitempty" doc:"Paths both the task and the owner wrote; the owner's are kept."`
@@ -199,7 +216,7 @@ type TaskCommitRequest struct {
 	Only   []string `json:"only,omitempty" choir:"len=0..64,each=1..4096" doc:"Folders in which alone something can have changed since the workspace was last looked at; none is everywhere."`
 }
 
-// TaskCommitReply is what became part of the log.
+// TaskCommitReply names the snapshot that is now in the log.
 type TaskCommitReply struct {
 	Snapshot Digest `json:"snapshot" choir:"digest" doc:"The workspace as it is."`
 }

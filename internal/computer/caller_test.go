@@ -73,6 +73,32 @@ func TestTheEgressDoorKnowsItsCallers(t *testing.T) {
 	}
 }
 
+// A program says on whose behalf it asks by the address that it was given, also when it
+// is a daemon by then; a program of the owner is no task's.
+func TestADaemonAsksOnBehalfOfTheTaskThatStartedIt(t *testing.T) {
+	heard := make(chan rolehost.Working, 100)
+	l := newLab(t, func(c *labConfig) {
+		c.Egress = func(c *Computer) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				heard <- c.Roles().WorkingOn(r.Context())
+				io.WriteString(w, "ok\n")
+			})
+		}
+	})
+	const ask = `curl -s -o /dev/null "$OPENAI_BASE_URL/x"`
+	l.sh(ask)
+	if got := <-heard; got != (rolehost.Working{}) {
+		t.Errorf("the owner's program works on %+v", got)
+	}
+	result := l.result(l.commands(choir.TaskRun, "setsid -f sh -c '("+ask+"; echo > $TMPDIR/asked) &'; until [ -e $TMPDIR/asked ]; do :; done; rm $TMPDIR/asked"))
+	if result.Status != choir.StatusOK {
+		t.Fatalf("%s: %s", result.Code, result.Summary)
+	}
+	if got := <-heard; got.Task != result.TaskID || got.Run != result.RunID || got.Call != "" {
+		t.Errorf("the daemon works on %+v, want the task %s", got, result.TaskID)
+	}
+}
+
 // A role that hangs is started again, and what else runs in the sandbox goes on.
 func TestARoleThatHangsTakesNothingWithIt(t *testing.T) {
 	l := newLab(t, func(c *labConfig) { c.Identity = 2 * time.Second })

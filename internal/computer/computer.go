@@ -1,5 +1,5 @@
-// Package computer is one computer as one value: its log, blobs, relay and both
-// sandboxes, reachable only through its methods.
+// Package computer assembles one computer: its log, blobs, relay, both sandboxes and the
+// parts that work on them.
 package computer
 
 import (
@@ -39,133 +39,127 @@ import (
 	"choiros/internal/computer/verification"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
+	"choiros/internal/durablefile"
 	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
 )
 
-// Config is what a computer needs from the control plane.
+// Config configures a computer.
 type Config struct {
 	ID, User choir.ID
 	Name     string
-	Dir      string // its data folder; made when absent
+	Dir      string // its data folder; created if missing
 	Guest    string // folder with the guest binaries
-	// HostUIDs are the host users of its sandboxes when the control plane is root:
-	// one for each role, so that neither reaches what is the other's.
+	// HostUIDs are the host users of the roles' sandboxes if the control plane is root. Each
+	// role has its own, so that neither can access the other's files.
 	HostUIDs map[choir.Role]int
 	Driver   sandbox.Driver
 	// OpenBlobs opens the computer's content-addressed store.
 	OpenBlobs func(dir string) (blob.Store, error)
 	Bus       *hub.Server
 	Limits    sandbox.Limits
-	// RequireLimits refuses a machine that cannot hold Limits by cgroups.
+	// RequireLimits makes a start fail on a machine that cannot enforce Limits by cgroups.
 	RequireLimits bool
-	// Disk limits what the workspace takes of its file system; nil for no limit.
+	// Disk limits the disk space of the workspace; nil for no limit.
 	Disk      *diskquota.Project
-	RunLimits choir.RunLimits // how far one run may go
-	// Egress makes the handler behind the egress door: the model gateway, and
-	// later the proxy.
+	RunLimits choir.RunLimits // limits of one run
+	// Egress returns the handler of the egress door, which is the model gateway.
 	Egress func(*Computer) http.Handler
-	// CloseUnreturned writes the end of the model calls that the session before left open;
-	// it runs before a session begins. Drain ends the calls in flight and waits
-	// until their end is in the log; it runs before a session ends. Nil does
-	// nothing.
+	// CloseUnreturned appends the end of model calls that the last session left open; it is
+	// called before a session begins. Drain ends the model calls in flight and waits until
+	// their end is in the log; it is called before a session ends. Both may be nil.
 	CloseUnreturned func(context.Context, *Computer) error
 	Drain           func(*Computer) error
-	// DesktopCostUSD bounds what the runs that a desktop began within DesktopSpan
-	// may cost; 0 is no bound.
+	// DesktopCostUSD limits the cost of the runs that a desktop began within DesktopSpan; 0 is
+	// no limit.
 	DesktopCostUSD float64
 	DesktopSpan    time.Duration
-	// AutoCheckpoint is after how many tasks, or how long, a checkpoint is made.
+	// AutoCheckpoint sets when checkpoints are made automatically.
 	AutoCheckpoint dispatch.AutoCheckpoint
-	// KeepCalls is how long the moments between tool calls are kept; zero is for
-	// ever.
+	// KeepCalls is how long the snapshots between tool calls are kept; 0 is for ever.
 	KeepCalls time.Duration
-	// CacheLimit is how many bytes a cache in the workspace may have until
-	// snapshots leave it out; 0 keeps all.
+	// CacheLimit is the size in bytes from which snapshots leave out a cache in the workspace;
+	// 0 keeps all.
 	CacheLimit int64
-	// Hold is what a snapshot of the workspace may hold; what is beyond is left out.
+	// Hold limits the size of snapshots; paths beyond it are left out.
 	Hold snapshot.Limits
-	// Terminals is how many may be open at once; 0 is the default of 16.
+	// Terminals limits the terminals open at once; 0 means 16.
 	Terminals int
-	// MaxUpload bounds a project or a file that a person brings, in bytes; 0 is
-	// no limit but the disk's.
+	// MaxUpload limits an uploaded project or file, in bytes; 0 is no limit.
 	MaxUpload int64
-	// Source is the desktop's source for a new workspace, as a tar; empty for none.
+	// Source is the tar of the desktop's source for a new workspace; empty for none.
 	Source []byte
-	// Cluster keeps a second copy of the log, which acknowledgements wait for; nil
-	// for none.
+	// Cluster configures the second copy of the log, for which appends wait; nil for none.
 	Cluster *cluster.Config
 	// Observer receives figures about the computer; nil for none.
 	Observer Observer
-	// Patience is for tests; zero means the defaults.
+	// Patience sets the waits, for tests; zero means the defaults.
 	Patience Patience
 	Version  string
-	// Boot names the time since the machine was started; empty when that is not
-	// known.
+	// Boot identifies the machine's current boot; empty if unknown.
 	Boot   string
 	Now    func() time.Time
 	Random io.Reader
 	Log    *slog.Logger
 }
 
-// Patience is how long a computer waits for its sandboxes.
+// Patience is how long a computer waits.
 type Patience struct {
-	Resend time.Duration // until a task without an answer is sent again; default 3 s
-	Cancel time.Duration // until a stopped task is answered in the Associate's place; default 10 s
-	Guest  time.Duration // for a sandbox that does not run; default 20 s
-	// Identity is how long one identity of a role lives; default 10 min.
+	Resend time.Duration // before another attempt to end a stopped task; default 3 s
+	Cancel time.Duration // for the Associate's answer to a stopped task; default 10 s
+	Guest  time.Duration // for a sandbox to run; default 20 s
+	// Identity is the validity of a role's credentials; default 10 min.
 	Identity time.Duration
-	Scan     time.Duration // for one look at the workspace; default 10 min
-	// Start is how long a start waits for the first look at the workspace, which goes
-	// on after it; default 1 s.
+	Scan     time.Duration // for one scan of the workspace; default 10 min
+	// Start is how long a start waits for the first look at the workspace, which then goes on;
+	// default 1 s.
 	Start time.Duration
-	// Collect is between collections; default a day.
+	// Collect is the time between collections; default a day.
 	Collect time.Duration
 }
 
-// Computer is one computer. Its methods may be called at once.
+// Computer is one computer. Its methods are safe for concurrent use.
 type Computer struct {
 	cfg    Config
 	store  *eventstore.Store
 	events *appender.Appender // appends to store
 	desk   *desk.Desk
-	// moments is the past, to be read; rewinder takes back what happened.
+	// moments reads the past; rewinder rewinds and undoes.
 	moments  *moments.Moments
 	rewinder *rewind.Rewinder
-	// copier makes copies of the computer, and takes changes of others into it.
+	// copier forks and exports the computer and merges changes of others into it.
 	copier *copies.Copier
-	// workspace owns the tree of files and its lock, merger merges other trees into it.
+	// workspace owns the tree of files and its lock; merger merges other trees into it.
 	workspace *workspace.Workspace
 	merger    *treemerge.Merger
-	// blobs is the content, guestBlobs the same as guests write and read it; collector
-	// removes of it what nothing leads to.
+	// blobs stores the content; guestBlobs serves it to guests; collector removes
+	// unreferenced content.
 	blobs      blob.Store
 	guestBlobs *guestblobs.Blobs
 	collector  *collection.Collector
 	keeper     *snapshot.Keeper
-	// roles runs the Director and the Associate in their sandboxes, reconciler prepares the
-	// workspace when the latter has come up. tasks is what the Associate is to do,
-	// taskChanges is what that changes, runs is what people ask for.
+	// roles runs the Director and the Associate in their sandboxes; reconciler prepares the
+	// workspace after a start. tasks submits and ends tasks, taskChanges records their changes
+	// of the tree, runs queries and commands runs.
 	roles       *rolehost.Host
 	reconciler  *reconcile.Reconciler
 	tasks       *dispatch.Tasks
 	taskChanges *tasks.Changes
 	runs        *runs.Runs
-	// source is the desktop's own source in the workspace, projects are people's.
+	// source is the desktop's source in the workspace; projects are people's projects there.
 	source   *selfsource.Source
 	projects *projects.Projects
-	// verbs answers what the roles ask for.
+	// verbs answers the roles' requests over the bus.
 	verbs *verbs.Verbs
-	// session is the control plane's, from Open on.
+	// session records the session of the control plane, which begins with Open.
 	session *session.Session
-	// origin is where the log begins.
+	// origin is the beginning of the log: its own, or another computer's past.
 	origin *origin.Origin
-	// verifier checks the copies of the log, of which replica is nil where durability is
-	// local.
+	// verifier checks the copies of the log; replica is the one in a cluster, or nil.
 	verifier *verification.Verifier
 	replica  *cluster.Replica
-	// reading says that the computer was opened for reading only.
+	// reading is set if the computer was opened by OpenReadOnly.
 	reading bool
 
 	// ids guards cfg.Random.
@@ -174,12 +168,17 @@ type Computer struct {
 	draftNews *desk.DraftNews
 }
 
-// Open opens the computer's log and creates what is missing. It starts nothing;
-// Serve does.
+// removeUnfinished removes the temporary files that a crash left in a computer's folder.
+func removeUnfinished(dir string) error {
+	return errors.Join(durablefile.RemoveUnfinished(dir), durablefile.RemoveUnfinished(filepath.Join(dir, "handles")))
+}
+
+// Open opens the computer's log and creates missing files. It starts nothing; the caller
+// calls Serve, and Close after that.
 func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	err := os.MkdirAll(cfg.Dir, 0o711)
 	if err == nil {
-		err = os.Chmod(cfg.Dir, 0o711) // whatever the umask
+		err = errors.Join(os.Chmod(cfg.Dir, 0o711), removeUnfinished(cfg.Dir)) // whatever the umask
 	}
 	if err != nil {
 		return nil, choir.Wrap("computer.open", choir.CodeUnavailable, err, "make the computer's folder")
@@ -223,6 +222,7 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	return c, nil
 }
 
+// newComputer returns a Computer without its log and parts, which makeParts adds.
 func newComputer(cfg Config, blobs blob.Store) *Computer {
 	if cfg.Observer == nil {
 		cfg.Observer = unobserved{}
@@ -230,9 +230,8 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	return &Computer{cfg: cfg, blobs: blobs, guestBlobs: guestblobs.New(blobs), keeper: snapshot.NewKeeper(blobs)}
 }
 
-// OpenReadOnly opens the log and content of a computer that does not run. Only
-// ID, User, Name, Dir and OpenBlobs of the configuration are used, and nothing but reading
-// works.
+// OpenReadOnly opens the log and content of a computer that does not run. Only ID, User,
+// Name, Dir and OpenBlobs of cfg are used, and only reading works.
 func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
 	blobs, err := cfg.OpenBlobs(filepath.Join(cfg.Dir, "blobs"))
 	if err != nil {
@@ -248,74 +247,74 @@ func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
 	return c, nil
 }
 
-// String names the computer's service.
+// String returns the name of the computer's service.
 func (c *Computer) String() string { return "computer " + string(c.cfg.ID) }
 
-// ID is the computer's identity.
+// ID returns the computer's id.
 func (c *Computer) ID() choir.ID { return c.cfg.ID }
 
-// User is the owner.
+// User returns the id of the owner.
 func (c *Computer) User() choir.ID { return c.cfg.User }
 
-// Name is what the owner calls it.
+// Name returns the owner's name for the computer.
 func (c *Computer) Name() string { return c.cfg.Name }
 
-// Store is the computer's log, for reading.
+// Store returns the computer's log, for reading.
 func (c *Computer) Store() *eventstore.Store { return c.store }
 
-// Desk is the computer's windows, theme, settings, documents and drafts.
+// Desk returns the computer's windows, theme, settings, documents and drafts.
 func (c *Computer) Desk() *desk.Desk { return c.desk }
 
-// Moments is the computer's past, to be read.
+// Moments returns the reader of the computer's past.
 func (c *Computer) Moments() *moments.Moments { return c.moments }
 
-// Rewinder takes back what happened to the computer.
+// Rewinder returns the part that rewinds the computer and undoes changes.
 func (c *Computer) Rewinder() *rewind.Rewinder { return c.rewinder }
 
-// Copier makes copies of the computer, and takes changes of others into it.
+// Copier returns the part that forks and exports the computer and merges changes of others
+// into it.
 func (c *Computer) Copier() *copies.Copier { return c.copier }
 
-// Workspace is the computer's files.
+// Workspace returns the computer's files.
 func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }
 
-// Source is the desktop's own source in the computer's workspace.
+// Source returns the desktop's source in the computer's workspace.
 func (c *Computer) Source() *selfsource.Source { return c.source }
 
-// Projects is people's own projects in the computer's workspace.
+// Projects returns people's projects in the computer's workspace.
 func (c *Computer) Projects() *projects.Projects { return c.projects }
 
-// Roles is what runs the computer's Director and Associate: their sandboxes, and what
-// people start in the Associate's.
+// Roles returns the host of the Director's and the Associate's sandboxes.
 func (c *Computer) Roles() *rolehost.Host { return c.roles }
 
-// Runs is what people ask of the computer's runs.
+// Runs returns the part that queries and commands runs.
 func (c *Computer) Runs() *runs.Runs { return c.runs }
 
-// Tasks is the computer's tasks, and how they get to the Associate.
+// Tasks returns the part that submits tasks to the Associate and ends them.
 func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }
 
-// Verbs answers what the computer's roles ask for over the bus.
+// Verbs returns the handler of the roles' requests over the bus.
 func (c *Computer) Verbs() *verbs.Verbs { return c.verbs }
 
-// Session is the session of the control plane on the computer.
+// Session returns the control plane's session on the computer.
 func (c *Computer) Session() *session.Session { return c.session }
 
-// Origin is where the computer's log begins.
+// Origin returns the beginning of the computer's log.
 func (c *Computer) Origin() *origin.Origin { return c.origin }
 
-// Blobs is the computer's content.
+// Blobs returns the store of the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
 
-// Verifier checks the copies of the computer's log.
+// Verifier returns the part that checks the copies of the log.
 func (c *Computer) Verifier() *verification.Verifier { return c.verifier }
 
-// Collector removes content that nothing leads to any more.
+// Collector returns the part that removes unreferenced content.
 func (c *Computer) Collector() *collection.Collector { return c.collector }
 
-// Replica is the copy of the log in a cluster; nil when there is none.
+// Replica returns the copy of the log in a cluster, nil if there is none.
 func (c *Computer) Replica() *cluster.Replica { return c.replica }
 
-// Close closes the log and the content. Serve must have returned.
+// Close closes log, content and drafts. Serve must have returned.
 func (c *Computer) Close() error {
 	if c.replica != nil {
 		c.replica.Close()
@@ -323,17 +322,17 @@ func (c *Computer) Close() error {
 	return errorsJoin(c.desk.Close(), c.store.Close(), blob.Close(c.blobs))
 }
 
-// NewID makes an id now. Code unavailable when the computer is open for reading only.
+// NewID returns a fresh id. Code unavailable: the computer was opened by OpenReadOnly.
 func (c *Computer) NewID() (choir.ID, error) {
 	if c.reading {
-		return "", choir.E("computer", choir.CodeUnavailable, "the computer does not run").WithRemedy("start it with: choir up")
+		return "", choir.Refuse("computer", choir.ReasonComputerNotRunning)
 	}
 	c.ids.Lock()
 	defer c.ids.Unlock()
 	return choir.NewID(choir.TimeOf(c.cfg.Now()), c.cfg.Random)
 }
 
-// errorsJoin joins errors as errors.Join does, but keeps a single error as it is
+// errorsJoin joins errors like errors.Join, but returns first itself if all others are nil,
 // so that its code and path stay visible.
 func errorsJoin(first error, rest ...error) error {
 	joined := errors.Join(rest...)

@@ -9,18 +9,17 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// Observer receives figures about a computer while they come up. Its methods are
-// called by many goroutines at once, but for Committed; they return at once, call
-// nothing of the computer and keep nothing that they are given.
+// Observer receives figures about a computer. Except for Committed, its methods are called
+// concurrently; they must not block, call the computer or keep their arguments.
 type Observer interface {
 	eventstore.Observer
 	rolehost.Observer
 	verbs.Observer
-	// Scanned receives how long one look at the workspace took, and its error.
+	// Scanned is called after each scan of the workspace, with its duration and error.
 	Scanned(took time.Duration, err error)
 }
 
-// unobserved is the observer of a computer that has none.
+// unobserved is an Observer that does nothing.
 type unobserved struct{}
 
 func (unobserved) Appended(time.Duration, error)              {}

@@ -35,12 +35,12 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// draftsFile is the name of the file with the drafts, in the computer's folder. A
-// fork, an export and a rewind leave it alone: drafts are no part of the log.
+// draftsFile is the name of the file with the drafts in the computer's folder. Forks,
+// exports and rewinds ignore it, because drafts are not in the log.
 const draftsFile = "drafts.sqlite"
 
-// makeParts gives a computer that is being opened its log, and makes the parts that work
-// on it. Nothing runs before Serve.
+// makeParts sets the log of a computer that is being opened and creates its parts. Nothing
+// runs before Serve.
 func makeParts(c *Computer, log *eventstore.Store) {
 	cfg := &c.cfg
 	c.store = log
@@ -59,16 +59,18 @@ func makeParts(c *Computer, log *eventstore.Store) {
 	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
 		Dir: cfg.Dir, Moment: c.moments.Tree, Disk: cfg.Disk, CacheLimit: cfg.CacheLimit, Hold: cfg.Hold, MaxUpload: cfg.MaxUpload,
 		ScanPatience: cfg.Patience.Scan, Scanned: cfg.Observer.Scanned, Computer: cfg.ID, Logger: cfg.Log,
+		Confines: c.roles.ConfinesTasks,
 	})
 	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), cfg.Now)
 	c.rewinder = rewind.New(log, c.events, c.moments, c.workspace, c.keeper, c.merger, c.roles.Terminals(), rewind.Config{
 		Available: c.origin.Available, ReadOnly: c.reading,
-		WrittenByOwner: func(ctx context.Context, t *eventstore.Task) ([]string, error) {
-			return tasks.WrittenByOwner(ctx, log, t)
+		WrittenByOthers: func(ctx context.Context, task choir.ID, from, to uint64) ([]string, error) {
+			return tasks.WrittenByOthers(ctx, log, task, from, to)
 		},
 	})
 	c.collector = collection.New(log, c.blobs, c.keeper, c.workspace, collection.Config{
 		KeepCalls: cfg.KeepCalls, Every: cfg.Patience.Collect, Computer: cfg.ID, Now: cfg.Now, Logger: cfg.Log,
+		KeepsTree: func(ctx context.Context) (bool, error) { return c.reconciler.KeepsTree(ctx) },
 	})
 	c.copier = copies.New(log, c.events, c.blobs, c.keeper, c.collector, c.workspace, c.moments, c.merger, copies.Config{
 		Computer: cfg.ID, Name: cfg.Name, Available: c.origin.Available,
@@ -81,8 +83,8 @@ func makeParts(c *Computer, log *eventstore.Store) {
 	preparing.Reconciler = c.reconciler
 	c.taskChanges = tasks.New(cfg.ID, log, c.events, c.keeper, c.workspace, c.roles, cfg.Log)
 	c.tasks = dispatch.New(log, c.events, c.taskChanges, dispatch.Config{
-		Computer: cfg.ID, OpenPost: cfg.openPost, AutoCheckpoint: cfg.AutoCheckpoint, Now: cfg.Now, Log: cfg.Log,
-		Resend: cfg.Patience.Resend, Grace: cfg.Patience.Cancel,
+		Computer: cfg.ID, AutoCheckpoint: cfg.AutoCheckpoint, Now: cfg.Now, Log: cfg.Log,
+		Retry: cfg.Patience.Resend, Grace: cfg.Patience.Cancel,
 	})
 	c.runs = runs.New(log, c.events, runs.Config{
 		MustHaveProject: c.projects.MustHave, DesktopCostUSD: cfg.DesktopCostUSD, DesktopSpan: cfg.DesktopSpan, Now: cfg.Now,
@@ -92,7 +94,7 @@ func makeParts(c *Computer, log *eventstore.Store) {
 	}, cfg.Observer, cfg.Log)
 }
 
-// clusterCopy is the copy of the log in a cluster; nil when there is none.
+// clusterCopy returns r as an interface that is nil if r is nil.
 func clusterCopy(r *cluster.Replica) verification.Copy {
 	if r == nil {
 		return nil
@@ -100,11 +102,11 @@ func clusterCopy(r *cluster.Replica) verification.Copy {
 	return r
 }
 
-// preparedWorkspace is the workspace as the host of the roles prepares it. The Reconciler
-// is there before anything is served.
+// preparedWorkspace implements rolehost.Workspace. Its Reconciler is set after the host is
+// created, before anything is served.
 type preparedWorkspace struct{ *reconcile.Reconciler }
 
-// roleConfig makes the configuration of the host of a computer's roles.
+// roleConfig returns the configuration of the host of a computer's roles.
 func roleConfig(c *Computer) rolehost.Config {
 	cfg := &c.cfg
 	return rolehost.Config{
@@ -117,7 +119,7 @@ func roleConfig(c *Computer) rolehost.Config {
 	}
 }
 
-// roleBus is the bus as the host of the roles uses it.
+// roleBus implements rolehost.Bus by the hub.
 type roleBus struct{ *hub.Server }
 
 // ServeDoor implements rolehost.Bus.
@@ -125,7 +127,7 @@ func (b roleBus) ServeDoor(ctx context.Context, listener net.Listener) io.Closer
 	return hub.ServeDoor(ctx, listener, b.Server)
 }
 
-// sourceConfig makes the configuration of a computer's desktop source.
+// sourceConfig returns the configuration of a computer's desktop source.
 func sourceConfig(c *Computer) selfsource.Config {
 	return selfsource.Config{
 		Computer: c.cfg.ID, Archive: c.cfg.Source, Version: c.cfg.Version,
@@ -134,23 +136,28 @@ func sourceConfig(c *Computer) selfsource.Config {
 			return left, err
 		},
 		Running: func(ctx context.Context) choir.ID {
-			run, _ := c.roles.Running(ctx)
-			return run
+			return c.writesSource(ctx)
 		},
 		Now: c.cfg.Now, Logger: c.cfg.Log,
 	}
 }
 
-// openPost opens the post to the computer's roles.
-func (cfg *Config) openPost() (dispatch.Post, error) {
-	post, err := hub.NewPost(cfg.Bus, cfg.User, cfg.ID)
+// writesSource returns the run of a task at work that can change the desktop's source; ""
+// for none.
+func (c *Computer) writesSource(ctx context.Context) choir.ID {
+	open, err := c.store.OpenTasks(ctx)
 	if err != nil {
-		return nil, err
+		return "" // attribution only: the break is then nobody's
 	}
-	return post, nil
+	for i := range open {
+		if t := &open[i]; t.Attempt > 0 && c.workspace.Scope(t).Holds(selfsource.Folder) {
+			return t.Run
+		}
+	}
+	return ""
 }
 
-// draftPost is the post as the news of drafts use it.
+// draftPost implements desk.DraftPost by the hub.
 type draftPost struct{ *hub.Post }
 
 // TellDraft implements desk.DraftPost.
@@ -158,7 +165,8 @@ func (p draftPost) TellDraft(d drafts.Draft) error {
 	return p.Post.TellDraft(bus.DraftChanged{App: d.App, Subject: d.Subject, Revision: d.Revision})
 }
 
-// openDraftPost opens the post to the computer's pages.
+// openDraftPost opens a connection that publishes changes of drafts to the computer's
+// pages. The caller closes it.
 func (cfg *Config) openDraftPost() (desk.DraftPost, error) {
 	post, err := hub.NewPost(cfg.Bus, cfg.User, cfg.ID)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"choiros/internal/bus/hub"
 )
 
-// Serve wakes the computer and runs it until the context ends: the relay, the
-// verbs, the dispatcher and both sandboxes, under one supervisor. It may be called
-// again once it has returned.
+// Serve runs the computer until ctx ends: relay, verbs, dispatch and both sandboxes, under
+// one supervisor. With a read-only log it runs nothing. It may be called again after it has
+// returned.
 func (c *Computer) Serve(ctx context.Context) error {
 	if why := c.store.ReadOnly(); why != "" {
 		// What is intact can be read; nothing may run on top of a damaged log.
@@ -26,7 +26,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 			c.cfg.Log.Warn("supervisor", "computer", c.cfg.ID, "said", e.String())
 		},
 		FailureBackoff: 5 * time.Second,
-		Timeout:        20 * time.Second,
+		Timeout:        30 * time.Second, // a workspace may be fetched from its sandbox
 	})
 	if c.cfg.CloseUnreturned != nil {
 		if err := c.cfg.CloseUnreturned(ctx, c); err != nil {
@@ -57,17 +57,17 @@ func (c *Computer) Serve(ctx context.Context) error {
 		sup.Add(s)
 	}
 	err = sup.Serve(ctx)
-	c.roles.Terminals().Shut("choir was stopped")
+	c.roles.Terminals().Shut(c.session.EndReason())
 	// What the sandboxes still asked for is answered before the session's last event.
 	answers.Close()
 	err = ended(err)
 	if c.cfg.Drain != nil {
 		err = errorsJoin(err, c.cfg.Drain(c))
 	}
-	return errorsJoin(c.session.End(ctx, "choir was stopped"), err)
+	return errorsJoin(c.session.End(ctx), err)
 }
 
-// ended is nil for the ways in which a service is meant to end.
+// ended returns err, or nil if it is context.Canceled, which ends a service in order.
 func ended(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"choiros/internal/choir"
 )
 
-// Check refuses values out of range and features that do not exist yet.
+// Check returns an error for the first value that is out of range (code invalid) or asks for
+// a feature that does not exist yet (code unavailable), with the key as its path.
 func (c Config) Check() error {
-	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace} {
+	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace, c.checkHibernation} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -31,10 +33,12 @@ func (c Config) Check() error {
 
 var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
 
+// notYet returns the error for a key that asks for a feature that does not exist yet.
 func notYet(key, what string) error {
 	return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: key, Msg: "asks for " + what + ", which this version of choir cannot do yet", Remedy: "remove the key"}
 }
 
+// checkFeatures returns an error with code unavailable for keys of features that do not exist yet.
 func (c Config) checkFeatures() error {
 	rungs := []string{"gvisor", "container", "microvm", "sprites", "tee"}
 	switch {
@@ -60,8 +64,8 @@ func (c Config) checkFeatures() error {
 	return nil
 }
 
-// checkDurability wants the nodes of a cluster where, and only where, something
-// is kept there.
+// checkDurability returns an error unless bus.cluster is set exactly if durability is
+// replicated.
 func (c Config) checkDurability() error {
 	given := len(c.Bus.Cluster) > 0
 	switch {
@@ -80,8 +84,8 @@ func (c Config) checkDurability() error {
 	return nil
 }
 
-// checkNode refuses what is no address of a node. It does not repeat it, because
-// it may hold a password.
+// checkNode returns an error unless node is an address of a NATS node. The error does not
+// repeat the text, which may hold a password.
 func checkNode(at, node string) error {
 	u, err := url.Parse(node)
 	switch {
@@ -93,6 +97,7 @@ func checkNode(at, node string) error {
 	return nil
 }
 
+// checkRanges returns an error with code invalid for the first number out of its range.
 func (c Config) checkRanges() error {
 	l := c.Limits
 	for _, r := range []struct {
@@ -133,6 +138,7 @@ func (c Config) checkRanges() error {
 	return nil
 }
 
+// checkModels returns an error with code invalid for the first wrong provider or role's model.
 func (c Config) checkModels() error {
 	names := map[string]bool{}
 	for i, p := range c.Models.Providers {
@@ -166,7 +172,7 @@ func (c Config) checkModels() error {
 	return nil
 }
 
-// checkPrices refuses a price that names no model, or no price.
+// checkPrices returns an error for a price without a model, given twice, or out of range.
 func (c Config) checkPrices() error {
 	named := map[string]bool{}
 	for i, p := range c.Models.Prices {
@@ -190,8 +196,8 @@ func (c Config) checkPrices() error {
 	return nil
 }
 
-// checkTrace refuses what is no address. It does not repeat it, because it may hold a
-// password.
+// checkTrace returns an error unless trace.endpoint is empty or an http address. The error
+// does not repeat the text, which may hold a password.
 func (c Config) checkTrace() error {
 	if c.Trace.Endpoint == "" {
 		return nil
@@ -203,8 +209,24 @@ func (c Config) checkTrace() error {
 	return nil
 }
 
-// checkBaseURL refuses what is no address, and a key that anybody on the way
-// could read.
+// The range of computers.hibernate_after, besides 0.
+const (
+	minIdle = time.Second
+	maxIdle = 366 * 24 * time.Hour
+)
+
+// checkHibernation returns an error unless computers.hibernate_after is 0 or a time in its
+// range.
+func (c Config) checkHibernation() error {
+	d, err := time.ParseDuration(c.Computers.HibernateAfter)
+	if err != nil || d != 0 && (d < minIdle || d > maxIdle) {
+		return choir.Invalid("computers.hibernate_after", "must be 0 or a time from 1s to 8784h such as 30m, not %q", c.Computers.HibernateAfter)
+	}
+	return nil
+}
+
+// checkBaseURL returns an error unless a provider's address is empty or valid, and does not
+// send a key unencrypted over the network.
 func checkBaseURL(at string, p Provider) error {
 	if p.BaseURL == "" {
 		return nil

@@ -1,6 +1,5 @@
-// Package config reads the one TOML file of choir: every key documented, every
-// default safe, unknown keys refused, and keys whose feature does not exist yet
-// refused with that reason.
+// Package config reads choir.toml, choir's configuration file. Every key is documented and
+// has a safe default; unknown keys, and keys of features that do not exist yet, are refused.
 package config
 
 import (
@@ -11,13 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"choiros/internal/choir"
 )
 
-// Config is the whole file.
+// Config is the content of the file, over the defaults.
 type Config struct {
 	Runtime Runtime `toml:"runtime"`
 	Storage Storage `toml:"storage"`
@@ -30,12 +30,14 @@ type Config struct {
 	Bus     Bus     `toml:"bus"`
 	MicroVM MicroVM `toml:"microvm"`
 	Trace   Trace   `toml:"trace"`
+	// Computers is the section of what concerns computers as wholes.
+	Computers Computers `toml:"computers"`
 
-	// given are the keys that the file sets, such as "limits.processes".
+	// given is the set of keys that the file sets, such as "limits.processes".
 	given map[string]bool
 }
 
-// Runtime is where sandboxes run.
+// Runtime configures sandboxes.
 type Runtime struct {
 	Mode          string `toml:"mode" report:"shown" doc:"Rung of the isolation ladder: local."`
 	RequireLimits bool   `toml:"require_limits" doc:"Refuse to start where process, memory and CPU limits cannot be held by cgroups."`
@@ -43,12 +45,12 @@ type Runtime struct {
 	Toolchains []string `toml:"toolchains" doc:"Folders with compilers and the like that tasks see, read-only, with their bin first in PATH."`
 }
 
-// Storage is where content lives.
+// Storage configures how content is stored.
 type Storage struct {
 	BlobsURL   string `toml:"blobs_url" doc:"Where blobs go; empty means the data folder."`
 	Durability string `toml:"durability" report:"shown" doc:"What an acknowledgement waits for: local (this disk), or replicated (also a majority of bus.cluster)."`
 	CacheMB    int    `toml:"cache_mb" doc:"Size in MiB from which a cache in the workspace (node_modules, a folder with CACHEDIR.TAG, ...) is left out of snapshots; a rewind leaves it as it is. 0 keeps all."`
-	// What is over these three is in no snapshot, and left where it is by a rewind.
+	// Snapshots leave out what exceeds these three limits, and a rewind does not change it.
 	FileMB      int `toml:"file_mb" doc:"Length in MiB, holes included, from which a file of the workspace is left out of snapshots; a rewind leaves it where it is. 0 keeps all."`
 	WorkspaceMB int `toml:"workspace_mb" doc:"Size in MiB of a workspace from which its largest files, or a folder that holds much of it, are left out of snapshots. 0 keeps all."`
 	Entries     int `toml:"entries" doc:"Files and folders of a workspace from which the folder that holds most of them is left out of snapshots."`
@@ -56,26 +58,26 @@ type Storage struct {
 	KeepDays    int `toml:"keep_days" doc:"Days after which the moments between the tool calls of a task are let go and the content only they need is removed; 0 keeps all."`
 }
 
-// Git is about checkpoints and remotes.
+// Git configures checkpoints and remotes.
 type Git struct {
 	RemoteTemplate      string `toml:"remote_template" doc:"Remote that checkpoints are pushed to."`
 	AutoCommitInterval  int    `toml:"auto_commit_interval" doc:"Seconds between automatic checkpoints."`
 	AutoCommitThreshold int    `toml:"auto_commit_threshold" doc:"Tasks between automatic checkpoints."`
 }
 
-// TEE is about confidential VMs.
+// TEE configures confidential VMs.
 type TEE struct {
 	AttestationServer string `toml:"attestation_server" doc:"Verifies attestation reports."`
 	KeyServer         string `toml:"key_server" doc:"Releases keys against attestation."`
 }
 
-// Listen is the one port.
+// Listen configures the gateway's port.
 type Listen struct {
 	Address string `toml:"address" report:"shown" doc:"Host and port the gateway listens on."`
 	Shell   string `toml:"shell" report:"shown" doc:"Host name of the trusted shell."`
 }
 
-// Models says which model plays which part.
+// Models names the models of the roles, with their services and prices.
 type Models struct {
 	Director  string     `toml:"director" report:"shown" doc:"Model of the Director, as provider/model."`
 	Associate string     `toml:"associate" report:"shown" doc:"Model of the Associate, as provider/model."`
@@ -83,7 +85,7 @@ type Models struct {
 	Prices    []Price    `toml:"price" doc:"Prices of models that choir does not know or that cost you something else, one table each."`
 }
 
-// Price is what one model costs, in US dollars per million tokens.
+// Price is the price of one model, in US dollars per million tokens.
 type Price struct {
 	Model      string  `toml:"model" report:"shown" doc:"Name of the model, without the provider's."`
 	Input      float64 `toml:"input" doc:"Input tokens."`
@@ -101,8 +103,8 @@ type Provider struct {
 	KeyEnv  string `toml:"key_env" doc:"Environment variable of choir up that holds the key."`
 	Region  string `toml:"region" report:"shown" doc:"Region, for bedrock."`
 	Free    bool   `toml:"free" doc:"Its models cost nothing, such as those on a machine of your own."`
-	// OnPage says that the owner connected it on the shell's page, and Kept that its
-	// key lies in choir's own keyring, under its name. choir.toml can say neither.
+	// OnPage is set if the owner connected the service on the shell's page, Kept if its key is
+	// in choir's keyring under its name. choir.toml cannot set them.
 	OnPage bool `toml:"-"`
 	Kept   bool `toml:"-"`
 }
@@ -110,12 +112,12 @@ type Provider struct {
 // HasKey reports whether the service is called with a key.
 func (p Provider) HasKey() bool { return p.Kept || p.KeyFile != "" || p.KeyEnv != "" }
 
-// Auth is who may come in.
+// Auth configures logins.
 type Auth struct {
 	Mode string `toml:"mode" report:"shown" doc:"local: a one-time link printed at start."`
 }
 
-// Limits bound one computer.
+// Limits are the limits of one computer.
 type Limits struct {
 	Processes    int     `toml:"processes" doc:"Processes in one sandbox."`
 	MemoryMB     int64   `toml:"memory_mb" doc:"Memory of one sandbox, MiB."`
@@ -134,7 +136,7 @@ type Limits struct {
 	UploadMB     int64   `toml:"upload_mb" doc:"Size of a project or a file that is brought in, MiB."`
 }
 
-// Run returns the limits of one run.
+// Run returns the limits of one run. A cost of 0, no limit, becomes choir.MaxCostUSD.
 func (l Limits) Run() choir.RunLimits {
 	r := choir.RunLimits{Steps: l.RunSteps, Calls: l.RunCalls, Tokens: l.RunTokens, Seconds: l.RunSeconds, CostUSD: l.RunCostUSD, Tasks: l.RunTasks}
 	if r.CostUSD == 0 {
@@ -143,28 +145,39 @@ func (l Limits) Run() choir.RunLimits {
 	return r
 }
 
-// Bus is the NATS bus.
+// Bus configures the NATS bus.
 type Bus struct {
 	Mode     string `toml:"mode" report:"shown" doc:"embedded."`
 	StreamMB int64  `toml:"stream_mb" doc:"Size of the delivery stream on disk, MiB."`
-	// Cluster is used with storage.durability = "replicated" only.
+	// Cluster and the next two are used only if storage.durability is "replicated".
 	Cluster            []string `toml:"cluster" doc:"Nodes of the NATS cluster that keeps a second copy of each log, as nats://host:port or tls://host:port."`
 	ClusterCredentials string   `toml:"cluster_credentials" doc:"File with NATS credentials (.creds) or one line user:password, readable by you alone."`
 	ClusterTimeout     int      `toml:"cluster_timeout" doc:"Seconds an append waits for the cluster before it says that it is not replicated yet."`
 }
 
-// MicroVM is about the microvm rung.
+// MicroVM configures the microvm rung.
 type MicroVM struct {
 	Kernel string `toml:"kernel" doc:"Guest kernel."`
 	Rootfs string `toml:"rootfs" doc:"Guest root file system."`
 }
 
-// Trace is where spans go.
+// Trace configures the export of spans.
 type Trace struct {
 	Endpoint string `toml:"endpoint" doc:"Address of an OpenTelemetry collector, by OTLP over HTTP, such as http://127.0.0.1:4318; empty sends no traces."`
 }
 
-// Default is the configuration without a file.
+// Computers configures when computers are open.
+type Computers struct {
+	HibernateAfter string `toml:"hibernate_after" report:"shown" doc:"Time without use, such as 30m, after which a computer hibernates: its sandboxes end, and the next request starts them again. It does not while a run is open, a page of it is open, a program runs in the foreground of a terminal, or somebody uses a port. 0 is never."`
+}
+
+// Idle returns HibernateAfter as a duration; 0 for never. Check has accepted it.
+func (c Computers) Idle() time.Duration {
+	d, _ := time.ParseDuration(c.HibernateAfter)
+	return d
+}
+
+// Default returns the configuration without a file.
 func Default() Config {
 	run := choir.DefaultRunLimits()
 	return Config{
@@ -179,12 +192,14 @@ func Default() Config {
 			CostUSD: 100, DesktopCost: 20,
 			PromptBurst: 5, PromptWindow: 10, Terminals: 16, UploadMB: 4096,
 		},
-		Bus: Bus{Mode: "embedded", StreamMB: 512, ClusterTimeout: 5},
+		Bus:       Bus{Mode: "embedded", StreamMB: 512, ClusterTimeout: 5},
+		Computers: Computers{HibernateAfter: "30m"},
 	}
 }
 
-// Load reads the first of the given files that exists over the defaults and
-// says which it was. An explicit file must exist.
+// Load reads the file explicit, or the first of candidates that exists if explicit is empty,
+// over the defaults. It returns the configuration and the file's path, "" for none. Code
+// not_found: explicit does not exist.
 func Load(explicit string, candidates ...string) (Config, string, error) {
 	paths := candidates
 	if explicit != "" {
@@ -207,7 +222,7 @@ func Load(explicit string, candidates ...string) (Config, string, error) {
 	return Default(), "", nil
 }
 
-// Parse reads TOML over the defaults and checks every value.
+// Parse decodes TOML over the defaults and checks every value.
 func Parse(raw []byte) (Config, error) {
 	c := Default()
 	dec := toml.NewDecoder(bytes.NewReader(raw))
@@ -228,7 +243,7 @@ func Parse(raw []byte) (Config, error) {
 	return c, c.Check()
 }
 
-// refusal names the key a TOML error is about.
+// refusal returns an error of the TOML decoder with code invalid and the key as its path.
 func refusal(err error) error {
 	var strict *toml.StrictMissingError
 	if errors.As(err, &strict) && len(strict.Errors) > 0 {
@@ -249,12 +264,13 @@ func refusal(err error) error {
 	return choir.Invalid("$", "%v", err)
 }
 
-// isKindError reports whether a value is of another kind than its key takes. The
-// decoder says so in its message alone, with Go's names of types.
+// isKindError reports whether the decoder's error is about a value of the wrong type, which
+// only its message tells.
 func isKindError(err *toml.DecodeError) bool {
 	return strings.Contains(err.Error(), "cannot decode") || strings.Contains(err.Error(), "cannot store")
 }
 
+// key returns a TOML key in dotted form.
 func key(k toml.Key) string {
 	var b bytes.Buffer
 	for i, part := range k {

@@ -15,13 +15,12 @@ import (
 	"choiros/internal/names"
 )
 
-// ConnectedFile is the name of the file in the data folder that holds what the
-// owner connected on the shell's page. choir writes it; choir.toml is never
-// written.
+// ConnectedFile is the name of the file in the data folder with the models that the owner
+// connected on the shell's page. choir writes it; choir never writes choir.toml.
 const ConnectedFile = "models.toml"
 
-// Connected is what the owner connected on the shell's page. It is in force
-// where it names a model, and choir.toml's [models] elsewhere.
+// Connected holds the models that the owner connected on the shell's page. For a role it
+// names a model for, it overrides [models] in choir.toml.
 type Connected struct {
 	Director  string    `toml:"director,omitempty"`
 	Associate string    `toml:"associate,omitempty"`
@@ -29,8 +28,7 @@ type Connected struct {
 	Prices    []Price   `toml:"price,omitempty"`
 }
 
-// Service is one model service that was connected. Its key lies in the keyring,
-// under its name.
+// Service is a connected model service. Its key is in the keyring, under its name.
 type Service struct {
 	Name    string `toml:"name"`
 	Kind    string `toml:"kind"`
@@ -40,12 +38,12 @@ type Service struct {
 	Keyless bool   `toml:"keyless,omitempty"`
 }
 
-// Provider is the service as choir.toml would say it.
+// Provider returns the service as a provider of choir.toml.
 func (s Service) Provider() Provider {
 	return Provider{Name: s.Name, Kind: s.Kind, BaseURL: s.BaseURL, Region: s.Region, Free: s.Free, OnPage: true, Kept: !s.Keyless}
 }
 
-// Models are the connected services as choir.toml would say them.
+// Models returns the connected models in the form of choir.toml.
 func (c Connected) Models() Models {
 	m := Models{Director: c.Director, Associate: c.Associate, Prices: c.Prices}
 	for _, s := range c.Services {
@@ -54,14 +52,14 @@ func (c Connected) Models() Models {
 	return m
 }
 
-// Check refuses what choir.toml could not say either.
+// Check returns the errors of Config.Check for the connected models.
 func (c Connected) Check() error {
 	whole := Default()
 	whole.Models = c.Models()
 	return whole.Check()
 }
 
-// Service finds a connected service by its name.
+// Service returns the connected service with a name; false if there is none.
 func (c Connected) Service(name string) (Service, bool) {
 	i := slices.IndexFunc(c.Services, func(s Service) bool { return s.Name == name })
 	if i < 0 {
@@ -70,18 +68,18 @@ func (c Connected) Service(name string) (Service, bool) {
 	return c.Services[i], true
 }
 
-// connectedHead stands at the beginning of the file.
+// connectedHead is the comment at the beginning of the file.
 const connectedHead = "# Written by choir: what was connected on the page " + names.Models + ". While it names a model,\n" +
 	"# that one is in force, and [models] of choir.toml is not. Change it there. It holds no key.\n\n"
 
-// Encode writes the file's content.
+// Encode returns the file's content.
 func (c Connected) Encode() ([]byte, error) {
 	raw, err := toml.Marshal(c)
 	return append([]byte(connectedHead), raw...), choir.Wrap("config.connected", choir.CodeInternal, err, "encode %s", ConnectedFile)
 }
 
-// LoadConnected reads the file from the data folder, and checks it as choir.toml
-// is checked; what is not there connects nothing.
+// LoadConnected reads and checks the file in the data folder. Without a file it returns the
+// zero value.
 func LoadConnected(data string) (Connected, error) {
 	path := filepath.Join(data, ConnectedFile)
 	raw, err := os.ReadFile(path)
@@ -98,7 +96,7 @@ func LoadConnected(data string) (Connected, error) {
 	return c, nil
 }
 
-// ParseConnected reads the file's content.
+// ParseConnected decodes and checks the file's content.
 func ParseConnected(raw []byte) (Connected, error) {
 	var c Connected
 	dec := toml.NewDecoder(bytes.NewReader(raw))

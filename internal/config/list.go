@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Setting is one key as it is in force.
+// Setting is a key with its effective value.
 type Setting struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
@@ -13,7 +13,7 @@ type Setting struct {
 	Doc   string `json:"doc"`
 }
 
-// List shows every key with its effective value and where it came from.
+// List returns every key with its effective value and its source: "default" or file.
 func (c Config) List(file string) []Setting {
 	var out []Setting
 	v := reflect.ValueOf(c)

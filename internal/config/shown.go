@@ -12,22 +12,21 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Shown is one key of a configuration as a stranger may read it.
+// Shown is one key with its value if a stranger may read it.
 type Shown struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 	Given bool   `json:"given"` // the file sets it
 }
 
-// How a value is shown that a stranger may not read.
+// Values shown in place of a text that a stranger may not read.
 const (
 	withheldSet   = "(set, withheld)"
 	withheldUnset = ""
 )
 
-// Shown lists every key for a stranger. Numbers and truth values are shown, and of
-// texts those alone whose field has the tag report:"shown": what has no tag, also in a
-// field that is new, is withheld.
+// Shown returns every key for a report that strangers read. It withholds texts, except those
+// of fields with the tag report:"shown"; numbers and booleans are shown.
 func (c Config) Shown() []Shown {
 	var out []Shown
 	c.walk(func(key string, v reflect.Value, shown bool) {
@@ -45,8 +44,8 @@ func (c Config) Shown() []Shown {
 	return out
 }
 
-// Withheld lists the texts that Shown does not show, and the parts of those that are
-// addresses: none of them may come out by another way.
+// Withheld returns the texts that Shown withholds, and the parts of addresses among them, so
+// that a report can remove them wherever they occur.
 func (c Config) Withheld() []string {
 	var out []string
 	c.walk(func(_ string, v reflect.Value, shown bool) {
@@ -63,7 +62,8 @@ func (c Config) Withheld() []string {
 	return out
 }
 
-// walk visits every key; lists of tables are visited table by table.
+// walk calls visit for every key, for lists of tables table by table. shown reports whether
+// strangers may read the value.
 func (c Config) walk(visit func(key string, v reflect.Value, shown bool)) {
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
@@ -73,6 +73,7 @@ func (c Config) walk(visit func(key string, v reflect.Value, shown bool)) {
 	}
 }
 
+// walkTable calls visit for every key of the table v, whose own key is at.
 func walkTable(at string, v reflect.Value, visit func(key string, v reflect.Value, shown bool)) {
 	for i := range v.NumField() {
 		f, value := v.Type().Field(i), v.Field(i)
@@ -98,7 +99,7 @@ func walkTable(at string, v reflect.Value, visit func(key string, v reflect.Valu
 	}
 }
 
-// partsOf returns a text, and of an address its host, user, password and query too.
+// partsOf returns a text and, if it is an address, its host, path, user, password and query.
 func partsOf(text string) []string {
 	out := []string{text}
 	u, err := url.Parse(text)
@@ -116,9 +117,8 @@ func partsOf(text string) []string {
 	return out
 }
 
-// TextsOf lists the texts of a configuration file and the parts of those that are
-// addresses, whether or not the file is one that choir takes. It lists none of a file
-// that is no TOML.
+// TextsOf returns the texts and keys in a TOML file, and the parts of addresses among them,
+// even if choir refuses the file; nil if it is not TOML.
 func TextsOf(path string) []string {
 	raw, err := os.ReadFile(path)
 	var tree any
@@ -128,6 +128,7 @@ func TextsOf(path string) []string {
 	return textsIn(tree)
 }
 
+// textsIn returns the keys and texts in a decoded TOML value, and the parts of addresses.
 func textsIn(node any) (out []string) {
 	switch n := node.(type) {
 	case string:
@@ -144,8 +145,8 @@ func textsIn(node any) (out []string) {
 	return out
 }
 
-// Keys lists the words that a configuration is made of: its keys, and the values that
-// Shown shows.
+// Keys returns the words of choir in a configuration: its keys, and the values that Shown
+// shows. A report may contain them.
 func (c Config) Keys() []string {
 	var out []string
 	for _, s := range c.Shown() {

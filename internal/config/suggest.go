@@ -9,8 +9,8 @@ import (
 	"choiros/internal/spelling"
 )
 
-// unknownKey refuses a key and names the nearest known one and all that are
-// known at its place.
+// unknownKey returns the error for an unknown key, with the nearest known key and all keys of
+// its table as the remedy.
 func unknownKey(path []string) *choir.Error {
 	e := choir.Invalid(strings.Join(path, "."), "is not a known key")
 	if len(path) == 0 {
@@ -31,15 +31,13 @@ func unknownKey(path []string) *choir.Error {
 	return e.WithRemedy("%s", all)
 }
 
-// knownKey is a key of one table: its name, and other words that people write
-// for it.
+// knownKey is a key of a table, with other words that people write for it.
 type knownKey struct {
 	name string
 	also []string
 }
 
-// keysAt lists the keys of the table that a path leads to; none for a path that
-// leads to no table.
+// keysAt returns the keys of the table at path; nil if there is no table.
 func keysAt(path []string) []knownKey {
 	t := typeAt(path)
 	if t != nil && t.Kind() == reflect.Slice {
@@ -57,7 +55,7 @@ func keysAt(path []string) []knownKey {
 	return keys
 }
 
-// typeAt is the type of the value that a path leads to; nil for an unknown key.
+// typeAt returns the type of the value at path; nil for an unknown key.
 func typeAt(path []string) reflect.Type {
 	t := reflect.TypeFor[Config]()
 	for _, part := range path {
@@ -76,8 +74,7 @@ func typeAt(path []string) reflect.Type {
 	return t
 }
 
-// wrongKind refuses the value of a known key that is of another kind than the
-// key takes; nil where the path leads to no known key.
+// wrongKind returns the error for a value of the wrong type at path; nil for an unknown key.
 func wrongKind(path []string, line int) error {
 	t := typeAt(path)
 	if t == nil || len(path) == 0 {
@@ -102,7 +99,7 @@ func wrongKind(path []string, line int) error {
 	return choir.Invalid(name, "must be %s (line %d)", kindWords(t), line)
 }
 
-// kindWords says which kind of value a key takes.
+// kindWords describes the values of a type for people.
 func kindWords(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -119,8 +116,7 @@ func kindWords(t reflect.Type) string {
 	return "another kind of value"
 }
 
-// nearest is the known key that somebody meant most likely; empty when none is
-// near.
+// nearest returns the known key that is most similar to word; "" if none is similar.
 func nearest(word string, known []knownKey) string {
 	var forms []string
 	names := map[string]string{}

@@ -13,14 +13,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// Host is what toolchains must not show.
+// Host lists this machine's folders that toolchains must not expose to sandboxes.
 type Host struct {
 	Data  string   // the data folder
 	Homes []string // home folders of this machine's people and services
 }
 
-// HomesOf reads the home folders from a file in the form of /etc/passwd; a
-// machine without one has none.
+// HomesOf returns the home folders listed in a file of /etc/passwd's form; nil if the file
+// does not exist.
 func HomesOf(passwd string) ([]string, error) {
 	const homeField = 5
 	f, err := os.Open(passwd)
@@ -42,16 +42,16 @@ func HomesOf(passwd string) ([]string, error) {
 	return homes, choir.Wrap("config.homes", choir.CodeUnavailable, lines.Err(), "read %s", passwd)
 }
 
-// ownFolders are the sandbox's own: nothing may cover them.
+// ownFolders are the sandbox's own folders, which no toolchain may be mounted over.
 var ownFolders = []string{
 	"/bin", "/dev", "/etc", "/home/choir", "/lib", "/lib32", "/lib64", "/libx32", "/opt/choir", "/proc",
 	"/run", "/sbin", "/sys", "/var/run", "/var/tmp", "/workspace",
 }
 
-// wholeFolders may hold toolchains and be none.
+// wholeFolders are folders that may contain toolchains but are none themselves.
 var wholeFolders = []string{"/", "/home", "/opt", "/srv", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/var", "/var/lib"}
 
-// checkToolchains refuses what the words alone tell.
+// checkToolchains checks the toolchains' paths without reading the disk. Code invalid.
 func (c Config) checkToolchains() error {
 	for i, dir := range c.Runtime.Toolchains {
 		at := toolchainKey(i)
@@ -71,10 +71,11 @@ func (c Config) checkToolchains() error {
 	return nil
 }
 
+// toolchainKey returns the key of the toolchain with index i, for errors.
 func toolchainKey(i int) string { return fmt.Sprintf("runtime.toolchains[%d]", i) }
 
-// CheckToolchains looks at the toolchains on this machine and refuses one that
-// is not there or would show a sandbox what is none of its business.
+// CheckToolchains checks the toolchains on this machine. Code invalid: a folder does not
+// exist, or mounting it would expose host data to sandboxes.
 func (c Config) CheckToolchains(h Host) error {
 	if err := c.checkToolchains(); err != nil {
 		return err
@@ -87,6 +88,7 @@ func (c Config) CheckToolchains(h Host) error {
 	return nil
 }
 
+// checkToolchain checks on the disk that dir is a folder that exposes nothing, links resolved.
 func (c Config) checkToolchain(at, dir string, h Host) error {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
@@ -101,21 +103,21 @@ func (c Config) checkToolchain(at, dir string, h Host) error {
 		return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: at, Msg: "cannot be followed", Err: err}
 	}
 	for _, path := range []string{dir, real} {
-		if why := c.shows(path, h); why != "" {
+		if why := c.exposes(path, h); why != "" {
 			return refuseToolchain(at, dir, why)
 		}
 	}
 	return nil
 }
 
-// secretNames are what people keep beside their tools, directly in a folder.
+// secretNames are names of files with secrets; a folder that has one is no toolchain.
 var secretNames = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc",
 	"credentials", "credentials.toml",
 }
 
-// shows says what a toolchain would show that it must not, or nothing.
-func (c Config) shows(dir string, h Host) string {
+// exposes returns why mounting dir would leak host data into the sandbox, or "".
+func (c Config) exposes(dir string, h Host) string {
 	if slices.Contains(wholeFolders, dir) {
 		return "it leads to " + dir
 	}
@@ -141,7 +143,8 @@ func (c Config) shows(dir string, h Host) string {
 	return ""
 }
 
-// resolved is where a path leads; what is not there yet leads where it says.
+// resolved returns the path with symbolic links resolved; the clean path if it does not
+// exist.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -154,6 +157,7 @@ func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
+// refuseToolchain returns the error for a toolchain that may not be mounted, because of why.
 func refuseToolchain(at, dir, why string) error {
 	e := choir.Invalid(at, "%s cannot be shown to sandboxes: %s", dir, why)
 	return e.WithRemedy("name the folder of the toolchain alone, the one that has bin in it")

@@ -1,5 +1,5 @@
-// Package demo carries the recorded demo: a small real repository and the
-// model's recorded words. Everything else in a demo run is real.
+// Package demo carries the recorded demo: a small real repository and recorded answers of the
+// model. Everything else in a demo run is real.
 package demo
 
 import (
@@ -16,10 +16,10 @@ import (
 // Name is the demo's project under workspace/.
 const Name = "tally"
 
-// Prompt is what the demo asks for.
+// Prompt is the prompt of the demo.
 const Prompt = "tally lists every word. Give it an option --top N that lists only the N most frequent ones, with a test and a line in the README."
 
-// Notice is shown wherever the demo is.
+// Notice is the text shown with the demo.
 const Notice = "This is a recording: the model's words were recorded earlier. Director, Associate, sandbox, verification and checkpoint are real."
 
 //go:embed all:repo
@@ -28,16 +28,16 @@ var repo embed.FS
 //go:embed recording.jsonl
 var recording []byte
 
-// Recording is the model's recorded words.
+// Recording returns the recorded answers of the model.
 func Recording() []byte { return recording }
 
-// stamp is the time of every file, so that the demo begins the same everywhere.
+// stamp is the modification time of every file, so that the demo is always the same.
 var stamp = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-// Stamp is when the demo's first commit was made.
+// Stamp returns the time of the demo's first commit.
 func Stamp() time.Time { return stamp }
 
-// Tar packs the demo's repository.
+// Tar returns the demo's repository as a tar.
 func Tar() ([]byte, error) {
 	sub, err := fs.Sub(repo, "repo")
 	if err != nil {
@@ -46,7 +46,8 @@ func Tar() ([]byte, error) {
 	return Pack(sub)
 }
 
-// Pack writes a tree as a tar stream with fixed times; scripts are executable.
+// Pack returns a tree of files as a tar with fixed times. Files in bin and *.sh are
+// executable.
 func Pack(tree fs.FS) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

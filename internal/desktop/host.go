@@ -12,34 +12,34 @@ import (
 
 // Source is the desktop's source in the workspace of a computer.
 type Source interface {
-	// Changed reports whether the desktop's source is another than shipped.
+	// Changed reports whether the desktop's source differs from the shipped one.
 	Changed(ctx context.Context) (bool, error)
-	// NoteBroke records that the source does not work.
+	// NoteBroke records in the log that the source does not work.
 	NoteBroke(ctx context.Context, p choir.DesktopBroke) error
 }
 
-// Sandbox is the computer's sandbox in which the source's server runs.
+// Sandbox is the computer's sandbox in which the development server runs.
 type Sandbox interface {
 	// Exec starts a command, which ends with ctx.
 	Exec(ctx context.Context, spec guest.ExecSpec) (*guest.Process, error)
-	// DialPort connects to a port inside it.
+	// DialPort connects to a port inside the sandbox.
 	DialPort(ctx context.Context, port int) (net.Conn, error)
 }
 
-// Mode is what a desktop's origin serves.
+// Mode tells what a desktop's origin serves.
 type Mode string
 
 // The modes.
 const (
-	// ModeShipped: the bundle, and no process runs.
+	// ModeShipped serves the bundle; no process runs.
 	ModeShipped Mode = "shipped"
-	// ModeLive: the computer's own source, by a development server.
+	// ModeLive serves the computer's own source by a development server.
 	ModeLive Mode = "live"
-	// ModeBroken: the source was changed and cannot be served, so the bundle is.
+	// ModeBroken serves the bundle because the changed source cannot be served.
 	ModeBroken Mode = "broken"
 )
 
-// Status is how a desktop is served.
+// Status tells how a desktop is served, and what is wrong with its source.
 type Status struct {
 	Mode   Mode   `json:"mode" enum:"shipped,live,broken" doc:"What its origin serves: the shipped bundle, its own source, or the bundle because the source cannot be served."`
 	Error  string `json:"error,omitempty" doc:"What the newest change of the source broke."`
@@ -47,35 +47,35 @@ type Status struct {
 	Remedy string `json:"remedy,omitempty" doc:"What to do about it."`
 }
 
-// Config of a Host.
+// Config configures a Host.
 type Config struct {
-	// Modules is where the packages are.
+	// Modules are the npm packages that the source needs.
 	Modules *Modules
-	// Idle is how long a development server lives that nobody asks; default 10 min.
+	// Idle is how long an unused development server is kept running; default 10 min.
 	Idle time.Duration
 	Now  func() time.Time
 	Log  *slog.Logger
 }
 
-// retryAfter is how long a development server that did not start is left alone.
+// retryAfter is the wait before a development server that did not start is started again.
 const retryAfter = 5 * time.Second
 
-// Host serves the desktop of one computer. Its methods may be called at once.
+// Host runs the development server of one computer's desktop. Its methods are safe for
+// concurrent use.
 type Host struct {
 	cfg     Config
 	source  Source
 	sandbox Sandbox
 
-	// turn is held by whoever starts or stops the development server; it guards
-	// what follows.
+	// turn locks starts and stops of the development server; it guards the fields below.
 	turn   chan struct{}
 	server *server
 	failed error
-	at     time.Time // of failed
+	at     time.Time // when the server was last started
 	closed bool
 }
 
-// New makes a host; nothing runs before the source was changed. Close it.
+// New returns a Host, which the caller closes. Nothing runs before the source is changed.
 func New(source Source, sandbox Sandbox, cfg Config) *Host {
 	if cfg.Idle == 0 {
 		cfg.Idle = 10 * time.Minute
@@ -83,15 +83,16 @@ func New(source Source, sandbox Sandbox, cfg Config) *Host {
 	return &Host{cfg: cfg, source: source, sandbox: sandbox, turn: make(chan struct{}, 1)}
 }
 
-// Close ends the development server.
+// Close ends the development server for good; then the bundle is served.
 func (h *Host) Close() {
 	h.turn <- struct{}{}
-	defer h.give()
+	defer h.releaseTurn()
 	h.closed = true
 	h.stop()
 }
 
-func (h *Host) take(ctx context.Context) error {
+// acquireTurn locks the turn; the caller calls releaseTurn. Code cancelled: ctx ended first.
+func (h *Host) acquireTurn(ctx context.Context) error {
 	select {
 	case h.turn <- struct{}{}:
 		return nil
@@ -100,12 +101,12 @@ func (h *Host) take(ctx context.Context) error {
 	}
 }
 
-func (h *Host) give() { <-h.turn }
+func (h *Host) releaseTurn() { <-h.turn }
 
-// Status brings the development server up or down as the source wants it, and
-// says how it is.
+// Status starts or stops the development server as the source demands, and returns how the
+// desktop is served.
 func (h *Host) Status(ctx context.Context) (Status, error) {
-	s, err := h.settle(ctx)
+	s, err := h.reconcileServer(ctx)
 	switch {
 	case err != nil && choir.CodeOf(err) == choir.CodeUnavailable:
 		p := choir.ProblemOf(err)
@@ -123,29 +124,31 @@ func (h *Host) Status(ctx context.Context) (Status, error) {
 	return status, nil
 }
 
-// Live dials the development server that serves the desktop now; false when the
-// bundle is served. A page settles first what it gets, what it loads follows.
+// Live returns a connection to the development server; false if the bundle is served. For a
+// page it first starts or stops the server as the source demands; other files come from the
+// server that runs.
 func (h *Host) Live(ctx context.Context, page bool) (*Live, bool) {
 	if page {
 		// Whatever failed, the bundle is there; Status says why.
-		s, err := h.settle(ctx)
+		s, err := h.reconcileServer(ctx)
 		return h.live(s), s != nil && err == nil
 	}
-	if h.take(ctx) != nil {
+	if h.acquireTurn(ctx) != nil {
 		return nil, false
 	}
-	defer h.give()
+	defer h.releaseTurn()
 	s := h.running()
 	return h.live(s), s != nil
 }
 
-// settle starts or stops the development server. Nil without an error means that
-// the bundle is served.
-func (h *Host) settle(ctx context.Context) (*server, error) {
-	if err := h.take(ctx); err != nil {
+// reconcileServer starts or stops the development server as the source demands and returns
+// the running one. nil without an error: the bundle is served. Code unavailable: it cannot
+// be started.
+func (h *Host) reconcileServer(ctx context.Context) (*server, error) {
+	if err := h.acquireTurn(ctx); err != nil {
 		return nil, err
 	}
-	defer h.give()
+	defer h.releaseTurn()
 	changed, err := h.source.Changed(ctx)
 	if err != nil {
 		return nil, err
@@ -167,7 +170,7 @@ func (h *Host) settle(ctx context.Context) (*server, error) {
 	return h.server, h.failed
 }
 
-// running is the server that runs, or nil. The caller has the turn.
+// running returns the running server, or nil. The caller holds the turn.
 func (h *Host) running() *server {
 	if h.server == nil || h.server.ended() {
 		return nil
@@ -175,7 +178,7 @@ func (h *Host) running() *server {
 	return h.server
 }
 
-// stop ends the server, and waits for it. The caller has the turn.
+// stop ends the server, if any, and waits for it. The caller holds the turn.
 func (h *Host) stop() {
 	if h.server != nil {
 		h.server.stop()

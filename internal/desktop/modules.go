@@ -17,10 +17,11 @@ import (
 	"choiros/internal/fault"
 )
 
-// modulesInside is where the sandbox sees the packages.
+// modulesInside is the folder of the packages inside the sandbox.
 const modulesInside = "/node_modules"
 
-// Names below the folder of one archive.
+// Names of folders and files in the folder of one archive: the packages, the packages being
+// unpacked, and the mark that they are complete.
 const (
 	unpackedName = "node_modules"
 	growingName  = "growing"
@@ -29,26 +30,27 @@ const (
 	modulesPrefix = "modules-"
 )
 
-// Modules are the packages that a desktop's source needs, carried by choir and
-// unpacked once, when the first source was changed.
+// Modules are the npm packages that a desktop's source needs. choir carries them as an
+// archive and unpacks it once, when a source was changed.
 type Modules struct {
 	parent, dir string
 	open        func() (io.ReadCloser, error)
 	mu          sync.Mutex // held while they are unpacked
 }
 
-// NewModules are packages in a folder below parent that follows from the
-// archive's digest. open gives the archive, a zstd-compressed tar.
+// NewModules returns the packages of the archive with a digest, in a folder below parent
+// named after it. open opens the archive, a zstd-compressed tar.
 func NewModules(parent, digest string, open func() (io.ReadCloser, error)) *Modules {
 	return &Modules{parent: parent, dir: filepath.Join(parent, modulesPrefix+digest), open: open}
 }
 
-// Folder is where the packages are, or will be. Everybody must be able to enter
-// it.
+// Folder returns the folder of the packages, which may not be unpacked yet. Every user must
+// be able to enter it.
 func (m *Modules) Folder() string { return filepath.Join(m.dir, unpackedName) }
 
-// Unpack makes sure that the packages are there. Sandboxes may have the folder
-// bound already, so it stays the same one, and its entries come by renaming.
+// Unpack unpacks the packages unless that is done. Sandboxes may already have the folder
+// mounted, so it is kept and its entries are renamed into it. Code unavailable: this build
+// has no packages (m is nil), or an error.
 func (m *Modules) Unpack(ctx context.Context) error {
 	if m == nil {
 		return choir.E("desktop.modules", choir.CodeUnavailable, "the desktop's source was changed, and this build of choir does not carry what serves it").
@@ -77,7 +79,8 @@ func (m *Modules) Unpack(ctx context.Context) error {
 	return choir.Wrap("desktop.modules", choir.CodeUnavailable, err, "unpack the desktop's packages into %s", m.dir)
 }
 
-// syncAll makes what was unpacked durable, before the mark says that it is whole.
+// syncAll syncs the file system of dir, so that the unpacked files are durable before the
+// mark that they are complete.
 func syncAll(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -88,7 +91,7 @@ func syncAll(dir string) error {
 	return unix.Syncfs(int(d.Fd()))
 }
 
-// dropOthers removes the packages of other builds, of which no sandbox is left.
+// dropOthers removes the packages of other builds, which no sandbox uses any more.
 func (m *Modules) dropOthers() error {
 	all, err := filepath.Glob(filepath.Join(m.parent, modulesPrefix+"*"))
 	for _, dir := range all {
@@ -99,6 +102,7 @@ func (m *Modules) dropOthers() error {
 	return err
 }
 
+// moveIn renames the unpacked entries from the folder growing into the packages' folder.
 func (m *Modules) moveIn(growing string) error {
 	entries, err := os.ReadDir(growing)
 	if err != nil {
@@ -118,7 +122,7 @@ func (m *Modules) moveIn(growing string) error {
 	return os.Remove(growing)
 }
 
-// grow unpacks the archive into a new folder.
+// grow unpacks the archive into the new folder dir.
 func (m *Modules) grow(ctx context.Context, dir string) (err error) {
 	archive, err := m.open()
 	if err != nil {
@@ -155,7 +159,8 @@ func (m *Modules) grow(ctx context.Context, dir string) (err error) {
 	}
 }
 
-// entry makes one folder, file or link; others have no business there.
+// entry creates one folder, file or link of the archive below root. Code corrupt: another
+// kind of entry.
 func entry(root *os.Root, h *tar.Header, content io.Reader) error {
 	name := filepath.Clean(h.Name)
 	switch h.Typeflag {

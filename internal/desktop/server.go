@@ -19,17 +19,18 @@ import (
 const (
 	// startPatience is how long a development server may take to listen.
 	startPatience = 20 * time.Second
-	// notePatience is how long the log may take to know what broke.
+	// notePatience is the time limit for recording a failure in the log.
 	notePatience = 5 * time.Second
-	// maxLine bounds what it says in one line, and what is kept of its errors.
+	// maxLine limits a line of the server's output, maxTail the kept part of its errors.
 	maxLine = 64 << 10
 	maxTail = 2 << 10
-	// sourceInside is where the source is, in the sandbox.
+	// sourceInside is the folder of the source inside the sandbox.
 	sourceInside = "/workspace/choiros"
 )
 
-// said is one line of the development server; it comes from inside a sandbox.
-type said struct {
+// outputLine is one line of the development server's output. It comes from inside a sandbox and is
+// not trusted.
+type outputLine struct {
 	Port    int    `json:"port"`
 	Error   string `json:"error"`
 	File    string `json:"file"`
@@ -42,15 +43,16 @@ type server struct {
 	port    int
 	cancel  context.CancelFunc
 	done    chan struct{}
-	ready   chan int // its port, once
+	ready   chan int // receives its port once
 	report  func(choir.DesktopBroke)
-	trouble atomic.Pointer[said]
-	last    atomic.Int64 // when it was used, in Unix seconds
-	open    atomic.Int64 // connections that are in use
+	trouble atomic.Pointer[outputLine]
+	last    atomic.Int64 // when it was last used, in Unix seconds
+	open    atomic.Int64 // number of open connections
 	tail    tail
 }
 
-// start runs the development server and waits until it listens.
+// start starts the development server and waits until it listens. Code unavailable: it does
+// not start.
 func (h *Host) start(ctx context.Context) (*server, error) {
 	if err := h.cfg.Modules.Unpack(ctx); err != nil {
 		return nil, err
@@ -84,15 +86,16 @@ func (h *Host) start(ctx context.Context) (*server, error) {
 	return nil, err
 }
 
-// note has the log know what the source broke. Status and the page's overlay say
-// it in any case, so one that is not recorded, such as one too many, is let go.
+// note records a failure of the source in the log. It ignores errors, such as too many
+// records, because Status and the page show the failure too.
 func (h *Host) note(ctx context.Context, p choir.DesktopBroke) {
 	ctx, cancel := context.WithTimeout(ctx, notePatience)
 	defer cancel()
 	_ = h.source.NoteBroke(ctx, p)
 }
 
-// notStarted explains that there is no Node, in a way that can be acted upon.
+// notStarted returns the error for a server that could not be started; if Node.js is missing,
+// with the remedy to install it.
 func notStarted(err error) error {
 	if code := choir.CodeOf(err); code != choir.CodeNotFound && code != choir.CodeInvalid {
 		return choir.Wrap("desktop.start", choir.CodeUnavailable, err, "start the development server of the desktop")
@@ -101,7 +104,7 @@ func notStarted(err error) error {
 		WithRemedy("install Node.js 20 or newer below /usr, or name its folder in runtime.toolchains; until then the shipped desktop is served")
 }
 
-// run reads what the server says until it has ended.
+// run reads the server's output until the server has ended.
 func (s *server) run(p *guest.Process) {
 	defer close(s.done)
 	defer s.cancel()
@@ -114,11 +117,12 @@ func (s *server) run(p *guest.Process) {
 	reading.Wait()
 }
 
+// read processes the server's output: its port, its errors and their repair.
 func (s *server) read(r io.Reader) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
-		var one said
+		var one outputLine
 		if json.Unmarshal(lines.Bytes(), &one) != nil {
 			continue
 		}
@@ -140,7 +144,7 @@ func (s *server) read(r io.Reader) {
 	_, _ = io.Copy(io.Discard, r)
 }
 
-// watch ends the server when nobody has used it for long.
+// watch ends the server after it was unused for idle.
 func (s *server) watch(idle time.Duration, now func() time.Time) {
 	tick := time.NewTicker(idle / 4)
 	defer tick.Stop()
@@ -156,8 +160,10 @@ func (s *server) watch(idle time.Duration, now func() time.Time) {
 	}
 }
 
+// used records a use of the server at the time now.
 func (s *server) used(now time.Time) { s.last.Store(now.Unix()) }
 
+// ended reports whether the server has ended.
 func (s *server) ended() bool {
 	select {
 	case <-s.done:
@@ -167,12 +173,13 @@ func (s *server) ended() bool {
 	}
 }
 
+// stop ends the server and waits for it.
 func (s *server) stop() {
 	s.cancel()
 	<-s.done
 }
 
-// tail is the end of what was written.
+// tail is an io.Writer that keeps the last maxTail bytes.
 type tail struct {
 	mu  sync.Mutex // guards buf
 	buf bytes.Buffer
@@ -195,6 +202,7 @@ func (t *tail) String() string {
 	return strings.TrimSpace(strings.ToValidUTF8(t.buf.String(), ""))
 }
 
+// clip returns text cut to maxTail bytes of valid UTF-8.
 func clip(text string) string {
 	if len(text) > maxTail {
 		text = text[:maxTail]
@@ -202,13 +210,14 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// Live is a way to the development server.
+// Live is a running development server to connect to.
 type Live struct {
 	server *server
 	dial   func(ctx context.Context, port int) (net.Conn, error)
 	now    func() time.Time
 }
 
+// live returns the server as a Live; nil for nil.
 func (h *Host) live(s *server) *Live {
 	if s == nil {
 		return nil
@@ -216,10 +225,10 @@ func (h *Host) live(s *server) *Live {
 	return &Live{s, h.sandbox.DialPort, h.cfg.Now}
 }
 
-// Port is where it listens inside the sandbox.
+// Port returns the port on which the server listens inside the sandbox.
 func (l *Live) Port() int { return l.server.port }
 
-// Dial connects to it. It is in use until the connection is closed.
+// Dial connects to the server, which stays in use until the connection is closed.
 func (l *Live) Dial(ctx context.Context) (net.Conn, error) {
 	conn, err := l.dial(ctx, l.server.port)
 	if err != nil {
@@ -229,7 +238,7 @@ func (l *Live) Dial(ctx context.Context) (net.Conn, error) {
 	return &usedConn{Conn: conn, live: l}, nil
 }
 
-// usedConn counts its server as used.
+// usedConn is a connection that keeps its server in use until it is closed.
 type usedConn struct {
 	net.Conn
 	live *Live

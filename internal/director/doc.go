@@ -1,4 +1,4 @@
-// Package director holds what runs in the Director's sandbox: the conductor,
-// which conducts runs, and the runwriter, which tells each run's story. Its
-// tests play the scripted runs of testdata/runs.
+// Package director contains the program of the Director's sandbox: the conductor, which
+// executes runs, and the runwriter, which writes each run's document. Its tests play the
+// scripted runs of testdata/runs.
 package director

@@ -173,7 +173,7 @@ func (g *ground) answer(ctx context.Context, caller choir.Caller, verb choir.Ver
 			return nil, err
 		}
 		if raw, err := blob.ReadAll(ctx, g.calls, req.Digest, model.MaxCallBytes); err == nil {
-			g.blobs.Keep(raw)
+			g.blobs.Put(raw)
 		}
 	}
 	return g.blobs.Answer(verb, body)

@@ -1,6 +1,5 @@
-// Package diskquota limits how much room the files of a folder may take, with
-// the project quotas of ext4 and XFS. A project is a number that every file of a
-// folder carries and that new files inherit; the kernel counts the blocks and
-// files of a project and refuses more than its limit with EDQUOT or ENOSPC.
-// Nobody inside a user namespace can give a file another project.
+// Package diskquota limits the disk space of a folder's files, by the project quotas of ext4
+// and XFS. A project is a number that every file of a folder has and that new files inherit;
+// the kernel counts the blocks and files of a project and refuses more than its limit with
+// EDQUOT or ENOSPC. Programs in a user namespace cannot change a file's project.
 package diskquota

@@ -13,7 +13,7 @@ const (
 	setQuota     = 0x800008<<8 | projectQuota
 	getState     = ('X'<<8|8)<<8 | projectQuota // Q_XGETQSTATV
 
-	// blockSize is what the limits of struct dqblk are counted in.
+	// blockSize is the unit of the limits in struct dqblk.
 	blockSize = 1024
 	// validLimits are QIF_BLIMITS and QIF_ILIMITS.
 	validLimits = 1 | 4
@@ -59,7 +59,7 @@ const (
 	projectInherit = 0x200      // FS_XFLAG_PROJINHERIT
 )
 
-// quotactl calls quotactl_fd(2), of Linux 5.14, on the file system of a folder.
+// quotactl calls quotactl_fd(2) (Linux 5.14) for the file system of the folder dir.
 func quotactl(dir string, command int, project uint32, arg unsafe.Pointer) error {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -73,13 +73,15 @@ func quotactl(dir string, command int, project uint32, arg unsafe.Pointer) error
 	return nil
 }
 
-// state reads whether the file system counts and enforces the quotas of projects.
+// state returns the flags that tell whether the file system of dir counts and enforces
+// project quotas.
 func state(dir string) (uint16, error) {
 	s := quotaState{version: 1}
 	err := quotactl(dir, getState, 0, unsafe.Pointer(&s))
 	return s.flags, err
 }
 
+// attributes reads or writes, by the ioctl request, the attributes of an open file.
 func attributes(fd int, request uintptr, a *fsxattr) error {
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(unsafe.Pointer(a)))
 	if errno != 0 {

@@ -10,13 +10,13 @@ import (
 	"choiros/internal/choir"
 )
 
-// mount is a mounted file system, as mountinfo has it.
+// mount is a mounted file system from mountinfo.
 type mount struct {
 	kind, source, point string
 }
 
-// mountOf finds the file system that holds a path, by the lines of mountinfo. Of
-// two on one mount point the later covers the earlier.
+// mountOf returns the file system that holds a path, from the text of mountinfo. Of two on one
+// mount point the later counts.
 func mountOf(mountinfo, path string) mount {
 	found, longest := mount{kind: "an unknown file system"}, -1
 	for line := range strings.Lines(mountinfo) {
@@ -34,11 +34,11 @@ func mountOf(mountinfo, path string) mount {
 	return found
 }
 
-// unescape undoes what mountinfo does to names; see proc(5).
+// unescape decodes mountinfo's escapes in names; see proc(5).
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// existing is the path without links, or the nearest folder above it that exists:
-// a data folder may be yet to be made.
+// existing returns path with links resolved, or the nearest existing folder above it, since a
+// data folder may not be created yet.
 func existing(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -53,8 +53,8 @@ func existing(path string) (string, error) {
 	}
 }
 
-// missing says what keeps a file system from holding limits, by the flags of its
-// state; nil for nothing.
+// missing returns an error, with the remedy, that says why the file system cannot enforce
+// project quotas, by the flags of its state; nil if it can.
 func (m mount) missing(flags uint16) error {
 	const op = "diskquota"
 	again := "stop choir, unmount " + m.point + ", "
@@ -73,7 +73,7 @@ func (m mount) missing(flags uint16) error {
 		WithRemedy("put the data folder on ext4, made with mkfs.ext4 -O project,quota, or on XFS, and mount it with -o prjquota")
 }
 
-// readMounts reads the mounts of this process.
+// readMounts returns the mountinfo of this process.
 func readMounts() (string, error) {
 	raw, err := os.ReadFile("/proc/self/mountinfo")
 	return string(raw), err

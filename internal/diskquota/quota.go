@@ -10,26 +10,26 @@ import (
 	"choiros/internal/choir"
 )
 
-// FS is a file system that holds limits for projects.
+// FS is a file system that supports project quotas.
 type FS struct{ dir string }
 
-// Limit bounds a project; zero is no limit.
+// Limit is the limit of a project; 0 is no limit.
 type Limit struct {
 	Bytes   int64
 	Entries int64 // files, folders and links
 }
 
-// doubled is the limit while a snapshot is restored.
+// doubled returns twice the limit, for the time of a restore.
 func (l Limit) doubled() Limit { return Limit{2 * l.Bytes, 2 * l.Entries} }
 
-// Use says what a project takes and may take.
+// Use is the usage of a project, with its limit.
 type Use struct {
 	Bytes, Entries int64
 	Limit          Limit
 }
 
-// Open finds the file system that holds a folder, which may be yet to be made. Code
-// unavailable, with the remedy, when it can hold no limits.
+// Open returns the file system of a folder, which may not exist yet. Code unavailable, with the
+// remedy: it cannot enforce limits.
 func Open(dir string) (*FS, error) {
 	const op = "diskquota"
 	if os.Geteuid() != 0 {
@@ -56,7 +56,7 @@ func Open(dir string) (*FS, error) {
 	return &FS{dir: dir}, nil
 }
 
-// Use reads what a project takes.
+// Use returns usage and limit of a project.
 func (f *FS) Use(project uint32) (Use, error) {
 	var q dqblk
 	err := quotactl(f.dir, getQuota, project, unsafe.Pointer(&q))
@@ -69,7 +69,7 @@ func (f *FS) Use(project uint32) (Use, error) {
 	}, choir.Wrap("diskquota.use", choir.CodeUnavailable, err, "read the use of project %d", project)
 }
 
-// Limit sets the limit of a project; what is over it already stays.
+// Limit sets the limit of a project. Existing files stay even if they exceed it.
 func (f *FS) Limit(project uint32, l Limit) error {
 	q := dqblk{blocksHard: uint64(l.Bytes) / blockSize, filesHard: uint64(l.Entries), valid: validLimits}
 	return choir.Wrap("diskquota.limit", choir.CodeUnavailable, quotactl(f.dir, setQuota, project, unsafe.Pointer(&q)), "limit project %d", project)

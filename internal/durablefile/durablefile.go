@@ -5,6 +5,7 @@ package durablefile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,31 +14,68 @@ import (
 	"choiros/internal/fault"
 )
 
-// newPrefix is what the name of a file begins with that has not got its own yet.
-const newPrefix = ".new-"
+// newMark is the part of a temporary file's name that marks it as unfinished.
+const newMark = ".new-"
 
-// ErrReplaced is what an error of Write is when the file has the new content, which
-// a power cut may take back. After any other error it has the old content.
+// ErrReplaced is wrapped by an error of Write after the file already has its new
+// content, which a power cut may undo. After any other error the file has its old
+// content.
 var ErrReplaced = errors.New("the file is replaced, and not for certain on disk")
+
+// Files writes files of one kind. Its functions pass the kind's fault points, by which
+// the crash matrix tells the kinds apart; all are required.
+type Files struct {
+	BeforeSync       func() // of the content
+	BeforeRename     func() // to the name of the file that is replaced
+	BeforeFolderSync func() // which makes that name durable
+}
+
+// data is the files whose kind has no points of its own.
+var data = Files{
+	BeforeSync:       func() { fault.Point("data.file.sync") },
+	BeforeRename:     func() { fault.Point("data.file.rename") },
+	BeforeFolderSync: func() { fault.Point("data.folder.sync") },
+}
+
+// RenamedAt returns a kind of files with its own fault point before the rename; the
+// other points are the common ones.
+func RenamedAt(point func()) Files {
+	return Files{BeforeSync: data.BeforeSync, BeforeRename: point, BeforeFolderSync: data.BeforeFolderSync}
+}
+
+// Write replaces the file at path durably, with the common fault points; see
+// Files.Write.
+func Write(path string, raw []byte) error { return data.Write(path, raw) }
 
 // Write replaces the file at path, readable by its owner alone. It returns once
 // the content and the name are on disk.
-func Write(path string, raw []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), newPrefix+"*")
+func (k Files) Write(path string, raw []byte) error {
+	return k.WriteFrom(path, func(w io.Writer) error {
+		_, err := w.Write(raw)
+		return err
+	})
+}
+
+// WriteFrom replaces the file at path like Write, with the content that write produces.
+// After an error of write the file keeps its old content.
+func (k Files) WriteFrom(path string, write func(io.Writer) error) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+newMark+"*")
 	if err != nil {
 		return err
 	}
-	_, err = tmp.Write(raw)
-	fault.Point("data.file.sync")
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err = write(tmp); err == nil {
+		k.BeforeSync()
+		err = tmp.Sync()
+	}
+	err = errors.Join(err, tmp.Close())
 	if err == nil {
-		fault.Point("data.file.rename")
+		k.BeforeRename()
 		err = os.Rename(tmp.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(tmp.Name()))
 	}
-	if err := SyncFolder(filepath.Dir(path)); err != nil {
+	if err := k.SyncFolder(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("%w: %w", ErrReplaced, err)
 	}
 	return nil
@@ -53,23 +91,42 @@ func Remove(path string) error {
 	return errors.Join(err, SyncFolder(filepath.Dir(path)))
 }
 
-// RemoveUnfinished removes what interrupted calls of Write left in a folder.
+// RemoveUnfinished removes the temporary files of interrupted calls of Write from a
+// folder, which need not be there.
 func RemoveUnfinished(dir string) error {
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), newPrefix) {
+		if Unfinished(e.Name()) {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
 	return err
 }
 
+// Unfinished reports whether a name is the temporary name of a file that Write has not
+// put in its place.
+func Unfinished(name string) bool {
+	return strings.HasPrefix(name, ".") && strings.Contains(name, newMark)
+}
+
 // SyncFolder makes the names in a folder durable.
-func SyncFolder(path string) error {
-	d, err := os.Open(path)
+func SyncFolder(path string) error { return data.SyncFolder(path) }
+
+// SyncFolder makes the names in a folder durable.
+func (k Files) SyncFolder(path string) error {
+	k.BeforeFolderSync()
+	return Sync(path)
+}
+
+// Sync makes the content of a file, or the names in a folder, durable. The caller
+// passes the fault point.
+func Sync(path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	fault.Point("data.folder.sync")
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(f.Sync(), f.Close())
 }

@@ -2,9 +2,11 @@ package durablefile_test
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -56,9 +58,25 @@ func TestAFileThatCannotBeWrittenLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatAnInterruptedWriteLeftIsRemoved(t *testing.T) {
+func TestFilesThatAnInterruptedWriteLeftAreRemoved(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{".new-123", "kept"} {
+	path := filepath.Join(dir, "file")
+	var left []os.DirEntry
+	interrupted := durablefile.RenamedAt(func() {
+		var err error
+		if left, err = os.ReadDir(dir); err != nil || len(left) != 1 || !durablefile.Unfinished(left[0].Name()) {
+			t.Errorf("before the rename there is %v: %v", left, err)
+		}
+		runtime.Goexit() // the process dies here
+	})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = interrupted.Write(path, []byte("new"))
+		t.Error("it went on after the rename")
+	}()
+	<-done
+	for _, name := range []string{".new-123", "kept", ".kept", "new.new-1"} { // the first is of an earlier build
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -66,8 +84,30 @@ func TestWhatAnInterruptedWriteLeftIsRemoved(t *testing.T) {
 	if err := durablefile.RemoveUnfinished(dir); err != nil {
 		t.Fatal(err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || entries[0].Name() != "kept" {
+	entries, err := os.ReadDir(dir)
+	if names := []string{".kept", "kept", "new.new-1"}; err != nil || !slices.EqualFunc(entries, names, func(e os.DirEntry, name string) bool { return e.Name() == name }) {
 		t.Errorf("left: %v %v", entries, err)
+	}
+	if err := durablefile.RemoveUnfinished(filepath.Join(dir, "none")); err != nil {
+		t.Errorf("of a folder that is not there: %v", err)
+	}
+}
+
+func TestAnErrorOfTheWriterKeepsTheOldContent(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	if err := durablefile.Write(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	broke := errors.New("the source broke")
+	files := durablefile.RenamedAt(func() { t.Error("it was renamed") })
+	err := files.WriteFrom(path, func(w io.Writer) error { _, err := io.WriteString(w, "half"); return errors.Join(err, broke) })
+	raw, readErr := os.ReadFile(path)
+	if !errors.Is(err, broke) || readErr != nil || string(raw) != "old" {
+		t.Errorf("%q: %v %v", raw, err, readErr)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v is left beside it: %v", entries, err)
 	}
 }
 

@@ -5,16 +5,16 @@ import (
 	"choiros/internal/journal"
 )
 
-// ancestry holds the events of a pass against choir.Lineage; behind a hole it
-// begins anew.
+// ancestry checks the events of one verification pass against choir.Lineage. After a
+// gap it starts with an empty lineage.
 type ancestry struct {
 	lineage choir.Lineage
 	last    uint64
 	broken  []Hole
 }
 
-// next takes the next event that is whole.
-func (a *ancestry) next(e *choir.Event) {
+// checkNext checks one more event and records a hole if it contradicts the lineage.
+func (a *ancestry) checkNext(e *choir.Event) {
 	if e.Seq != a.last+1 {
 		a.lineage = choir.Lineage{}
 	}

@@ -13,10 +13,11 @@ import (
 	"choiros/internal/recovery"
 )
 
-// wrongAnswers names the projections in the SQLite copy that are not what the log
-// says, and the last event looked at. It makes them once more in a file of its
-// own, so appends and reads go on meanwhile, and no repair; the log must be whole.
-func (s *Store) wrongAnswers(ctx context.Context) (tables []string, last uint64, err error) {
+// wrongProjections returns the projections in the SQLite copy that differ from the log,
+// and the number of the last event compared. It rebuilds them in a temporary database,
+// so appends and reads continue meanwhile, and repairs do not. The log must be
+// undamaged.
+func (s *Store) wrongProjections(ctx context.Context) (tables []string, last uint64, err error) {
 	err = s.barrier.Beside(ctx, recovery.Verify, func(ctx context.Context) (err error) {
 		tables, last, err = s.compareAnswers(ctx)
 		return err
@@ -34,14 +35,14 @@ func (s *Store) compareAnswers(ctx context.Context) (tables []string, last uint6
 		return nil, 0, sqliteError("eventstore.verify", err)
 	}
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
-		return unchanging(conn, func() error {
+		return readTx(conn, func() error {
 			// What is appended from here on is not seen.
 			e, err := lastEvent(conn)
 			if err != nil || e.Seq == 0 {
 				return err
 			}
 			last = e.Seq
-			if err := unchanging(fresh, func() error { return replay(ctx, fresh, wholeJournal(s.journal), last, last, s.applier.watch) }); err != nil {
+			if err := readTx(fresh, func() error { return replay(ctx, fresh, wholeJournal(s.journal), last, last, s.applier.watch) }); err != nil {
 				return err
 			}
 			tables, err = differing(conn, fresh)
@@ -51,7 +52,8 @@ func (s *Store) compareAnswers(ctx context.Context) (tables []string, last uint6
 	return tables, last, sqliteError("eventstore.verify", err)
 }
 
-// differing names the projections that two files do not have in common.
+// differing returns the names of the projections whose rows differ between two
+// databases.
 func differing(a, b *sqlite.Conn) (names []string, err error) {
 	for _, t := range dumped {
 		if t.name == "events" {
@@ -76,8 +78,8 @@ func differing(a, b *sqlite.Conn) (names []string, err error) {
 	return names, nil
 }
 
-// unchanging runs fn in one transaction: what it reads does not change under it.
-func unchanging(conn *sqlite.Conn, fn func() error) (err error) {
+// readTx runs fn in one read transaction, so that all its reads see the same state.
+func readTx(conn *sqlite.Conn, fn func() error) (err error) {
 	if err := execute(conn, "BEGIN"); err != nil {
 		return err
 	}
@@ -97,7 +99,8 @@ func dumpTable(conn *sqlite.Conn, t dumpedTable, out io.Writer) error {
 	})
 }
 
-// answersDiffer says which answers were not what the log says.
+// answersDiffer returns the repair report for projections that differed from the log,
+// which ends at event last.
 func answersDiffer(tables []string, last uint64) choir.LogRepaired {
 	return choir.LogRepaired{Copy: "sqlite", From: 1, To: last, Kind: "rows", Damage: clip("the answers in " + strings.Join(tables, ", ") + " are not what the log says")}
 }

@@ -9,17 +9,16 @@ import (
 	"choiros/internal/choir"
 )
 
-// Append adds events, all or none, and returns when they are durable; receipts
-// are in the order of the drafts. A draft that repeats an event, with its id, its
-// source and everything it says, adds nothing and gets the receipt of the first,
-// marked as duplicate. Code conflict: the id is held by an event that says
-// something else, or the log has one event of the type about the subject, see
-// choir.TypeInfo.Once; choir.FirstOf names it. Code not_found: what the draft
-// answers, see choir.TypeInfo.After, is not in the log. What a draft says is held
-// against its type: code invalid, forbidden or too_large, with the path of the
-// field. Code no_space: nothing was added, try again when there is room. Code
-// corrupt or unavailable: the log takes no appends; but an error that is
-// ErrNotReplicated is about events that are in the log.
+// Append adds events, all or none, and returns when they are durable; receipts are in
+// the order of the drafts. A draft identical to an event in the log, with its id and
+// source, adds nothing and gets that event's receipt, marked as duplicate. Code
+// conflict: an event with the id has other content, or the log already has the one
+// event of the type about the subject, see choir.TypeInfo.Once; choir.FirstOf returns
+// it. Code not_found: the event that the draft answers, see choir.TypeInfo.After, is
+// not in the log. Codes invalid, forbidden and too_large: the draft does not satisfy
+// its type; the error has the path of the field. Code no_space: nothing was added, and
+// a later try may succeed. Code corrupt or unavailable: the log accepts no appends. An
+// ErrNotReplicated error is about events that are in the log.
 func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
 	if s.cfg.Observer == nil {
 		return s.appendDurably(ctx, role, drafts)
@@ -46,13 +45,13 @@ func (s *Store) appendDurably(ctx context.Context, role choir.Role, drafts []cho
 	if err != nil || s.cfg.Replica == nil || role == choir.RoleControl {
 		return receipts, err
 	}
-	return s.replicated(ctx, receipts)
+	return s.waitReplicated(ctx, receipts)
 }
 
 func (s *Store) append(ctx context.Context, role choir.Role, drafts []choir.Draft) ([]choir.Receipt, error) {
 	a := appending{store: s, source: role.Source(), drafts: slices.Clone(drafts)}
 	for i := range a.drafts {
-		payload, err := s.check(ctx, role, &a.drafts[i])
+		payload, err := s.checkDraft(ctx, role, &a.drafts[i])
 		if err != nil {
 			return nil, underDraft(i, len(drafts), err)
 		}
@@ -72,8 +71,9 @@ func underDraft(i, n int, err error) error {
 	return choir.Under(fmt.Sprintf("drafts[%d]", i), err)
 }
 
-// check holds a draft against its type and gives its payload.
-func (s *Store) check(ctx context.Context, role choir.Role, d *choir.Draft) (choir.Payload, error) {
+// checkDraft checks a draft against the rules of its type and returns its decoded
+// payload.
+func (s *Store) checkDraft(ctx context.Context, role choir.Role, d *choir.Draft) (choir.Payload, error) {
 	info, ok := choir.LookupType(d.Type)
 	switch {
 	case !ok:
@@ -97,7 +97,7 @@ func (s *Store) check(ctx context.Context, role choir.Role, d *choir.Draft) (cho
 		return nil, err
 	}
 	if len(info.Once) > 0 {
-		if err := canonical(d); err != nil {
+		if err := canonicalizePayload(d); err != nil {
 			return nil, err
 		}
 	}
@@ -109,8 +109,8 @@ func (s *Store) check(ctx context.Context, role choir.Role, d *choir.Draft) (cho
 	return payload, nil
 }
 
-// checkTask holds the task and run a draft names against those in its payload,
-// and fills the task in.
+// checkTask checks the draft's task and run against those in its payload, and sets the
+// draft's task if it is empty.
 func checkTask(d *choir.Draft, payload choir.Payload) error {
 	var task, run choir.ID
 	switch p := payload.(type) {
@@ -136,22 +136,23 @@ func checkTask(d *choir.Draft, payload choir.Payload) error {
 	return nil
 }
 
-// admit is run while no repair runs.
+// admit runs the append while holding off repairs: it waits at the maintenance barrier
+// and leaves it afterwards.
 func (a *appending) admit(ctx context.Context) ([]choir.Receipt, error) {
 	if err := a.store.barrier.AdmitAppend(ctx); err != nil {
 		return nil, err
 	}
 	defer a.store.barrier.ReleaseAppend()
 	if err := a.store.applier.retry(); err != nil {
-		a.store.doubt(err)
+		a.store.reportDamage(err)
 		return nil, err
 	}
 	return a.run(ctx)
 }
 
-// canonical makes the payload of a draft canonical, because the keys of its event
-// are read from it.
-func canonical(d *choir.Draft) error {
+// canonicalizePayload replaces the payload of a draft by its canonical JSON, because
+// the once keys of the event are read from that.
+func canonicalizePayload(d *choir.Draft) error {
 	raw, err := choir.Canonicalize(d.Payload)
 	if err != nil {
 		return choir.Under("payload", err)

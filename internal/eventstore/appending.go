@@ -13,7 +13,7 @@ import (
 	"choiros/internal/journal"
 )
 
-// appending is one call of Append on its way through the journal.
+// appending is the state of one call of Append.
 type appending struct {
 	store    *Store
 	source   choir.Source
@@ -29,10 +29,11 @@ type appending struct {
 	sealed   int
 }
 
-// onceKeys are the keys of a draft, see choir.OnceKeys.
+// onceKeys are the once keys of a draft, see choir.OnceKeys.
 type onceKeys struct{ own, after choir.OnceKey }
 
-// errClash is seal's refusal; appending.clash says it in full.
+// errClash is the error of seal for a draft that collides with the log; appending.clash
+// makes the full error.
 var errClash = errors.New("a draft collides with the log")
 
 func (a *appending) run(ctx context.Context) ([]choir.Receipt, error) {
@@ -41,7 +42,7 @@ func (a *appending) run(ctx context.Context) ([]choir.Receipt, error) {
 	}
 	err := a.store.journal.Append(a.seal)
 	if err != nil {
-		a.forget()
+		a.removeFromCache()
 		if errors.Is(err, errClash) {
 			return nil, a.clash(ctx)
 		}
@@ -53,8 +54,8 @@ func (a *appending) run(ctx context.Context) ([]choir.Receipt, error) {
 	return a.receipts, a.fillDuplicates(ctx)
 }
 
-// findEarlier asks the database for ids and keys that are not remembered and not
-// newer than all that are forgotten, and for the runs of what drafts answer.
+// findEarlier queries the database for the drafts' ids and once keys that are not
+// cached, and for the runs of the events that drafts answer.
 func (a *appending) findEarlier(ctx context.Context) error {
 	a.earlier, a.firsts, a.runs = map[choir.ID]choir.Event{}, map[choir.OnceKey]uint64{}, map[choir.OnceKey]choir.ID{}
 	for i := range a.drafts {
@@ -72,7 +73,7 @@ func (a *appending) findEarlier(ctx context.Context) error {
 }
 
 func (a *appending) findID(ctx context.Context, id choir.ID) error {
-	if _, ok := a.store.recent.seq(id); ok || a.store.recent.unknown(id) {
+	if _, ok := a.store.recent.seq(id); ok || a.store.recent.lacksID(id) {
 		return nil
 	}
 	return a.store.askEarlier(ctx, func(conn *sqlite.Conn) error {
@@ -89,7 +90,7 @@ func (a *appending) findKey(ctx context.Context, key choir.OnceKey) error {
 	if key == "" {
 		return nil
 	}
-	if _, ok := a.store.recent.first(key); ok || a.store.recent.unheard(key) {
+	if _, ok := a.store.recent.first(key); ok || a.store.recent.lacksKey(key) {
 		return nil
 	}
 	seq, err := a.store.firstSeq(ctx, key)
@@ -99,8 +100,8 @@ func (a *appending) findKey(ctx context.Context, key choir.OnceKey) error {
 	return err
 }
 
-// findRun finds the run of the event with a key. One that is not durable yet is
-// left out: a draft that answers it may be appended again a moment later.
+// findRun finds the run of the event with a once key. An event that is not durable yet
+// is left out: a draft that answers it may be appended again a moment later.
 func (a *appending) findRun(ctx context.Context, key choir.OnceKey) error {
 	if key == "" {
 		return nil
@@ -122,7 +123,8 @@ func (a *appending) findRun(ctx context.Context, key choir.OnceKey) error {
 	return err
 }
 
-// seal is called by the journal, which holds its lock.
+// seal turns the drafts into the records of the journal; it is the journal.Seal of this
+// append. The journal holds its lock meanwhile.
 func (a *appending) seal(next uint64, prev choir.Digest) ([]journal.Record, error) {
 	a.receipts, a.sealed = make([]choir.Receipt, 0, len(a.drafts)), 0
 	a.inBatch = map[choir.OnceKey]choir.ID{}
@@ -130,10 +132,10 @@ func (a *appending) seal(next uint64, prev choir.Digest) ([]journal.Record, erro
 	for i := range a.drafts {
 		known, err := a.repeats(i)
 		if err == nil && !known {
-			err = a.allowed(i)
+			err = a.checkOnce(i)
 		}
 		if err != nil {
-			a.forget()
+			a.removeFromCache()
 			return nil, err
 		}
 		if known {
@@ -143,7 +145,7 @@ func (a *appending) seal(next uint64, prev choir.Digest) ([]journal.Record, erro
 		e := a.event(i, next, a.store.cfg.Now())
 		raw, err := choir.SealEvent(&e, prev)
 		if err != nil {
-			a.forget()
+			a.removeFromCache()
 			return nil, underDraft(i, len(a.drafts), err)
 		}
 		key := a.keys[i].own
@@ -159,7 +161,7 @@ func (a *appending) seal(next uint64, prev choir.Digest) ([]journal.Record, erro
 	return records, nil
 }
 
-// event is what becomes of a draft in its place in the log.
+// event returns the event that draft i becomes with number seq and time at.
 func (a *appending) event(i int, seq uint64, at choir.Time) choir.Event {
 	d := &a.drafts[i]
 	return choir.Event{
@@ -168,8 +170,8 @@ func (a *appending) event(i int, seq uint64, at choir.Time) choir.Event {
 	}
 }
 
-// repeats reports whether the log has the draft already. An event with its id
-// that says something else is a clash.
+// repeats reports whether draft i is already in the log. An event with the same id and
+// other content is errClash.
 func (a *appending) repeats(i int) (bool, error) {
 	id := a.drafts[i].ID
 	same, known := false, false
@@ -178,20 +180,20 @@ func (a *appending) repeats(i int) (bool, error) {
 		_, err := choir.SealEvent(&again, e.prev)
 		same, known = err == nil && again.Hash == e.hash, true
 	} else if e, ok := a.earlier[id]; ok {
-		same, known = a.differs(i, &e) == "", true
+		same, known = a.differingField(i, &e) == "", true
 	}
 	switch {
 	case !known || same:
 		return known, nil
 	case slices.ContainsFunc(a.receipts, func(r choir.Receipt) bool { return r.ID == id && !r.Duplicate }):
-		return false, a.twin(i, "id")
+		return false, a.batchConflict(i, "id")
 	}
-	return false, a.clashes(func(ctx context.Context) error { return a.taken(ctx, i) })
+	return false, a.clashes(func(ctx context.Context) error { return a.idConflict(ctx, i) })
 }
 
-// allowed refuses the second event of which the log has one, and the answer to
-// what is not there.
-func (a *appending) allowed(i int) error {
+// checkOnce returns errClash if the log already has the one event of the type about
+// draft i's subject, or lacks the event that the draft answers.
+func (a *appending) checkOnce(i int) error {
 	own, after := a.keys[i].own, a.keys[i].after
 	if own == "" || fault.NoTaskKeys {
 		return nil
@@ -202,10 +204,10 @@ func (a *appending) allowed(i int) error {
 		seq, known = a.firsts[own]
 	}
 	if _, twin := a.inBatch[own]; twin {
-		return a.twin(i, lastOf(a.drafts[i].Type))
+		return a.batchConflict(i, subjectField(a.drafts[i].Type))
 	}
 	if known {
-		return a.clashes(func(ctx context.Context) error { return a.second(ctx, i, seq) })
+		return a.clashes(func(ctx context.Context) error { return a.onceConflict(ctx, i, seq) })
 	}
 	if after == "" {
 		return nil
@@ -223,16 +225,18 @@ func (a *appending) allowed(i int) error {
 	return underDraft(i, len(a.drafts), unanswered(&a.drafts[i]))
 }
 
-// twin refuses a draft that collides with another of the same append.
-func (a *appending) twin(i int, path string) error {
+// batchConflict returns the error for draft i that collides with another draft of the
+// same append.
+func (a *appending) batchConflict(i int, path string) error {
 	return underDraft(i, len(a.drafts), &choir.Error{
 		Op: "eventstore.append", Code: choir.CodeConflict, Path: path,
 		Msg: "is that of another draft of the same append, which says something else", Remedy: "append only one of the two",
 	})
 }
 
-// lastOf is the field that names the subject of a type most closely.
-func lastOf(t choir.Type) string {
+// subjectField returns the name of the most specific field that identifies the subject
+// of a type.
+func subjectField(t choir.Type) string {
 	info, _ := choir.LookupType(t)
 	return info.Once[len(info.Once)-1]
 }
@@ -242,37 +246,40 @@ func (a *appending) clashes(say func(context.Context) error) error {
 	return errClash
 }
 
-// unanswered refuses an answer to what the log does not have.
+// unanswered returns the not_found error for a draft that answers an event which is not
+// in the log.
 func unanswered(d *choir.Draft) error {
 	info, _ := choir.LookupType(d.Type)
 	return &choir.Error{
-		Op: "eventstore.append", Code: choir.CodeNotFound, Path: lastOf(d.Type),
+		Op: "eventstore.append", Code: choir.CodeNotFound, Path: subjectField(d.Type),
 		Msg:    "names what no " + string(info.After) + " of run " + string(d.Run) + " is about, so " + string(d.Type) + " answers nothing",
 		Remedy: "append it after that event, with the same run",
 	}
 }
 
-// taken says which field of a draft differs from the event that has its id.
-func (a *appending) taken(ctx context.Context, i int) error {
-	e, err := a.standing(ctx, func() (choir.Event, error) { return a.store.Event(ctx, a.drafts[i].ID) })
+// idConflict returns the conflict error for draft i, whose id belongs to another event,
+// with the first field that differs.
+func (a *appending) idConflict(ctx context.Context, i int) error {
+	e, err := a.readColliding(ctx, func() (choir.Event, error) { return a.store.Event(ctx, a.drafts[i].ID) })
 	if err != nil {
 		return err
 	}
 	return underDraft(i, len(a.drafts), &choir.Error{
-		Op: "eventstore.append", Code: choir.CodeConflict, Path: a.differs(i, &e), First: firstOf(&e),
+		Op: "eventstore.append", Code: choir.CodeConflict, Path: a.differingField(i, &e), First: firstOf(&e),
 		Msg:    "differs from event " + itoa(int(e.Seq)) + ", a " + string(e.Type) + " of the source " + string(e.Source) + ", which has the id " + string(e.ID),
 		Remedy: "give another event an id of its own",
 	})
 }
 
-// second says which event is there in the place of a draft.
-func (a *appending) second(ctx context.Context, i int, seq uint64) error {
-	e, err := a.standing(ctx, func() (choir.Event, error) { return a.store.At(ctx, seq) })
+// onceConflict returns the conflict error for draft i, because event seq already is the
+// one event of its type about the subject.
+func (a *appending) onceConflict(ctx context.Context, i int, seq uint64) error {
+	e, err := a.readColliding(ctx, func() (choir.Event, error) { return a.store.At(ctx, seq) })
 	if err != nil {
 		return err
 	}
 	return underDraft(i, len(a.drafts), &choir.Error{
-		Op: "eventstore.append", Code: choir.CodeConflict, Path: lastOf(e.Type), First: firstOf(&e),
+		Op: "eventstore.append", Code: choir.CodeConflict, Path: subjectField(e.Type), First: firstOf(&e),
 		Msg:    "has its one " + string(e.Type) + " already: event " + itoa(int(e.Seq)) + " of the source " + string(e.Source),
 		Remedy: "read that event; there is no second",
 	})
@@ -282,9 +289,9 @@ func firstOf(e *choir.Event) *choir.First {
 	return &choir.First{Seq: e.Seq, ID: e.ID, Hash: e.Hash, Type: e.Type, Source: e.Source}
 }
 
-// standing reads an event that was known when a draft was refused, after those
-// that were on their way then. One whose append failed meanwhile is code busy.
-func (a *appending) standing(ctx context.Context, read func() (choir.Event, error)) (choir.Event, error) {
+// readColliding calls read for the event that a draft collided with, after all appends
+// in progress are durable. Code busy: the append of that event failed meanwhile.
+func (a *appending) readColliding(ctx context.Context, read func() (choir.Event, error)) (choir.Event, error) {
 	nothing := func(uint64, choir.Digest) ([]journal.Record, error) { return nil, nil }
 	if err := a.store.journal.Append(nothing); err != nil {
 		return choir.Event{}, err
@@ -297,9 +304,9 @@ func (a *appending) standing(ctx context.Context, read func() (choir.Event, erro
 	return e, err
 }
 
-// differs names the first field in which a draft says something else than an
-// event; empty when it is the same.
-func (a *appending) differs(i int, e *choir.Event) string {
+// differingField returns the name of the first field in which draft i differs from e,
+// or "".
+func (a *appending) differingField(i int, e *choir.Event) string {
 	d := &a.drafts[i]
 	switch {
 	case e.Source != a.source:
@@ -321,8 +328,9 @@ func (a *appending) differs(i int, e *choir.Event) string {
 	return ""
 }
 
-// forget takes back that the sealed drafts are in the log.
-func (a *appending) forget() {
+// removeFromCache removes the sealed drafts from the recent cache, after their append
+// failed.
+func (a *appending) removeFromCache() {
 	for i, r := range a.receipts {
 		if !r.Duplicate {
 			a.store.recent.remove(r.ID, a.keys[i].own)
@@ -331,8 +339,9 @@ func (a *appending) forget() {
 	a.receipts = nil
 }
 
-// fillDuplicates looks the first receipts up. The journal has waited for those
-// that were on their way; one that failed then is not in the log.
+// fillDuplicates copies number, time and hash of the first event into the receipts of
+// duplicates. The first append is finished by then; an event whose append failed gives
+// an error.
 func (a *appending) fillDuplicates(ctx context.Context) error {
 	for i := range a.receipts {
 		r := &a.receipts[i]

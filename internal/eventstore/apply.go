@@ -14,7 +14,7 @@ import (
 	"choiros/internal/lockorder"
 )
 
-// item is an event on its way from the journal to the SQLite copy.
+// item is an event in the queue between the journal and the SQLite copy.
 type item struct {
 	event   choir.Event
 	payload choir.Payload // decoded, or nil
@@ -23,9 +23,9 @@ type item struct {
 	keyed   bool
 }
 
-// applier writes durable events to the SQLite copy in order, in groups: a
-// transaction begins when a reader waits, when many events wait or when the
-// oldest has waited for a moment. Appends do not wait for it, reads do.
+// applier writes durable events to the SQLite copy in order, in groups. A transaction
+// starts when a reader waits, when many events wait, or when the oldest event has
+// waited for a short time. Readers wait for the applier; appends do not.
 type applier struct {
 	watch   watch                              // set before use
 	retryMu lockorder.Mutex[lockorder.RetryMu] // held by the one who retries
@@ -74,7 +74,8 @@ func (a *applier) start(conn *sqlite.Conn) {
 	a.done = make(chan struct{})
 }
 
-// enqueue adds events; it waits while the queue is full, unless the copy fails.
+// enqueue adds durable events to the queue. It blocks while the queue is full, unless
+// the SQLite copy fails.
 func (a *applier) enqueue(items []item) {
 	lockorder.Await[lockorder.ConnMu]() // which run needs to make room
 	a.mu.Lock()
@@ -101,7 +102,7 @@ func (a *applier) ripened() {
 	a.cond.Broadcast()
 }
 
-// hurry begins a transaction with what waits, if anything does.
+// hurry makes the applier write the queued events at once. It does not wait for that.
 func (a *applier) hurry() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -111,7 +112,7 @@ func (a *applier) hurry() {
 	}
 }
 
-// due reports whether a transaction should begin. The caller holds mu.
+// due reports whether a transaction should start now. The caller holds mu.
 func (a *applier) due() bool {
 	if len(a.queue) == 0 || a.err != nil {
 		return a.closing
@@ -119,7 +120,7 @@ func (a *applier) due() bool {
 	return a.closing || a.ripe || len(a.waiters) > 0 || len(a.queue) >= manyEvents
 }
 
-// run applies events until stop is called. The owner is the store.
+// run applies queued events until stop is called. The store starts it.
 func (a *applier) run() {
 	defer close(a.done)
 	for {
@@ -136,8 +137,8 @@ func (a *applier) run() {
 	}
 }
 
-// applyNext applies the queue's next group. While connMu is held the queue begins
-// with the first event that the copy lacks.
+// applyNext writes the next group of the queue in one transaction. While connMu is
+// held, the queue begins with the first event that the copy lacks.
 func (a *applier) applyNext() error {
 	defer fault.Point("store.committed")
 	a.connMu.Lock()
@@ -156,7 +157,8 @@ func (a *applier) applyNext() error {
 	return err
 }
 
-// finish takes applied events off the queue and wakes who waited for them.
+// finish removes applied events from the queue and wakes the readers that wait for
+// them. After an error it records the error instead.
 func (a *applier) finish(group []item, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -187,7 +189,7 @@ func (a *applier) finish(group []item, err error) {
 	a.cond.Broadcast()
 }
 
-// transact writes a group that is in no queue.
+// transact writes a group that is not in the queue.
 func (a *applier) transact(group []item) error {
 	defer fault.Point("store.committed")
 	a.connMu.Lock()
@@ -195,8 +197,8 @@ func (a *applier) transact(group []item) error {
 	return a.write(group)
 }
 
-// write writes a group in one transaction, all or nothing. The caller holds
-// connMu.
+// write writes a group of events and their projections in one transaction, all or
+// nothing. The caller holds connMu.
 func (a *applier) write(group []item) (err error) {
 	end, err := sqlitex.ImmediateTransaction(a.conn)
 	if err != nil {
@@ -249,10 +251,10 @@ func insertEvents(conn *sqlite.Conn, group []item) error {
 	return nil
 }
 
-// reach waits until an event is in the SQLite copy. While the copy cannot be
-// written and lacks it, the read is refused: whoever decided by what is there
-// would decide as if the newest events had not happened, and do something twice.
-func (a *applier) reach(ctx context.Context, seq uint64) error {
+// waitFor waits until event seq is in the SQLite copy. If the copy cannot be written
+// and lacks the event it returns an error: a caller that decides by an older state
+// might act twice.
+func (a *applier) waitFor(ctx context.Context, seq uint64) error {
 	for {
 		a.mu.Lock()
 		if a.applied >= seq || a.closing {
@@ -278,8 +280,8 @@ func (a *applier) reach(ctx context.Context, seq uint64) error {
 	}
 }
 
-// retry applies what a failed transaction left, one caller at a time; the error
-// is why appends must still be refused.
+// retry applies the events of a failed transaction again, one caller at a time. An
+// error means that appends must still be refused.
 func (a *applier) retry() error {
 	a.mu.Lock()
 	sound := a.err == nil
@@ -298,8 +300,8 @@ func (a *applier) retry() error {
 	return sqliteError("eventstore.append", a.applyNext()) // run leaves the queue alone while err is set
 }
 
-// advance takes events off the queue that a rebuild has put into the copy, and
-// the failure of their transaction with them. The caller holds connMu.
+// advance removes the events up to number to from the queue after a rebuild has written
+// them, and clears the error of their failed transaction. The caller holds connMu.
 func (a *applier) advance(to uint64) {
 	a.mu.Lock()
 	done := 0
@@ -312,7 +314,8 @@ func (a *applier) advance(to uint64) {
 	a.finish(group, nil)
 }
 
-// fetch gives a record of the copy, or of an event that waits to be put there.
+// fetch returns the record of an event from the queue or from the SQLite copy; it is a
+// journal.Fetch.
 func (a *applier) fetch(seq uint64) (journal.Record, bool) {
 	if r, ok := a.queued(seq); ok {
 		return r, true
@@ -365,7 +368,7 @@ func (a *applier) stop() error {
 	return sqliteError("eventstore.close", err)
 }
 
-// replaceEvents writes events over what the copy has in their places.
+// replaceEvents overwrites rows of the events table with items.
 func (a *applier) replaceEvents(items []item) (err error) {
 	fault.Point("store.replace")
 	a.connMu.Lock()

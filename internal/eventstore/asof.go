@@ -7,11 +7,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// RunAsOf is a run and its tasks as they were after an event, made from the run's
-// events by the reducers that make the present; code not_found when it had not
+// RunAsOf returns a run and its tasks as they were after event asOf, computed from the
+// run's events by the reducers of the projections. Code not_found: the run had not
 // begun.
 func (s *Store) RunAsOf(ctx context.Context, id choir.ID, asOf uint64) (Run, []Task, error) {
-	v := newView(nothing{}, watch{})
+	v := newView(emptyBase{}, watch{})
 	last := uint64(0)
 	for e, err := range s.EventsOfRun(ctx, id, 0) {
 		if err != nil {
@@ -28,7 +28,7 @@ func (s *Store) RunAsOf(ctx context.Context, id choir.ID, asOf uint64) (Run, []T
 	return runOf(v, id, last)
 }
 
-// runOf reads a run out of a view of its events alone.
+// runOf reads a run and its tasks from a view that contains only the run's events.
 func runOf(v *view, id choir.ID, last uint64) (Run, []Task, error) {
 	run, ok, err := runsTable.of(v).get(id)
 	if err == nil && !ok {
@@ -51,11 +51,11 @@ func runOf(v *view, id choir.ID, last uint64) (Run, []Task, error) {
 	return run, tasks, nil
 }
 
-// nothing is what was there before the first event.
-type nothing struct{}
+// emptyBase is the state of all projections before the first event.
+type emptyBase struct{}
 
-func (nothing) value(*projection, string) (string, bool, error)        { return "", false, nil }
-func (nothing) open(*projection, string) (uint64, string, bool, error) { return 0, "", false, nil }
-func (nothing) document(string, int) (Document, error)                 { return Document{}, nil }
-func (nothing) changed(*projection, uint64) ([]change, error)          { return nil, nil }
-func (nothing) write(map[*projection][]row) error                      { return nil }
+func (emptyBase) value(*projection, string) (string, bool, error)        { return "", false, nil }
+func (emptyBase) open(*projection, string) (uint64, string, bool, error) { return 0, "", false, nil }
+func (emptyBase) document(string, int) (Document, error)                 { return Document{}, nil }
+func (emptyBase) changed(*projection, uint64) ([]change, error)          { return nil, nil }
+func (emptyBase) write(map[*projection][]row) error                      { return nil }

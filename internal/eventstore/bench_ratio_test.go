@@ -71,7 +71,7 @@ func BenchmarkManyWritersBesideTransactions(b *testing.B) {
 		}
 		wg.Wait()
 		head, _ := s.Head()
-		if err := s.applier.reach(context.Background(), head); err != nil {
+		if err := s.applier.waitFor(context.Background(), head); err != nil {
 			b.Fatal(err)
 		}
 		ours = append(ours, time.Since(start)/(writers*each))

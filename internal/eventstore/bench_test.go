@@ -87,7 +87,7 @@ func benchAppend(b *testing.B, writers int) {
 	}
 	wg.Wait()
 	head, _ := s.Head()
-	if err := s.applier.reach(context.Background(), head); err != nil {
+	if err := s.applier.waitFor(context.Background(), head); err != nil {
 		b.Fatal(err)
 	}
 	b.StopTimer()
@@ -120,7 +120,7 @@ func BenchmarkRebuild(b *testing.B) {
 				load = load[len(batch):]
 			}
 			head, _ := s.Head()
-			if err := s.applier.reach(context.Background(), head); err != nil {
+			if err := s.applier.waitFor(context.Background(), head); err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {

@@ -8,17 +8,18 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
+	"choiros/internal/durablefile"
 	"choiros/internal/fault"
 	"choiros/internal/journal"
 )
 
-// bulkEvents is how many events Bulk writes at once.
+// bulkEvents is the number of events that Bulk writes at once.
 const bulkEvents = 4096
 
-// Bulk makes a new log in dir, fast, for benchmarks of large ones: it waits for
-// the disk only at the ends of segments and at its own end, so what it has written
-// is durable only once it returns. next gives the drafts until ok is false; they
-// are not checked, and must be of types that no projection follows from.
+// Bulk creates a log in dir quickly, for benchmarks of large logs, and returns the
+// number of events. It syncs only at the end of each segment and at its own end, so its
+// events are durable when it returns. next returns drafts until ok is false. Drafts are
+// not checked, and must be of types without projections.
 func Bulk(dir string, cfg Config, next func() (d choir.Draft, source choir.Source, ok bool)) (events uint64, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, choir.Wrap("eventstore.bulk", choir.CodeUnavailable, err, "make the folder of the log")
@@ -46,13 +47,8 @@ func Bulk(dir string, cfg Config, next func() (d choir.Draft, source choir.Sourc
 }
 
 func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	fault.Point("store.bulk.sync")
-	return f.Sync()
+	return durablefile.Sync(path)
 }
 
 type bulk struct {
@@ -61,7 +57,7 @@ type bulk struct {
 	next    func() (choir.Draft, choir.Source, bool)
 }
 
-// run writes the journal; a goroutine writes the copy meanwhile.
+// run writes the journal while a goroutine writes the SQLite copy.
 func (b *bulk) run(conn *sqlite.Conn) error {
 	groups := make(chan []item, 2)
 	inserted := make(chan error, 1)

@@ -12,8 +12,8 @@ import (
 	"choiros/internal/lockorder"
 )
 
-// Progress is how far the verification in the background has come. An open
-// checks the structure of the log and its last segment; this checks the rest.
+// Progress is the state of the background verification. An open checks the structure of
+// the log and its last segment; this checks the rest.
 type Progress struct {
 	Done     uint64 // events that both copies were read up to
 	Total    uint64 // events when the log was opened
@@ -23,7 +23,7 @@ type Progress struct {
 	Err      error // why it stopped, if it did
 }
 
-// check is the verification in the background.
+// check is the background verification.
 type check struct {
 	cancel   context.CancelFunc // nil before Check
 	finished chan struct{}      // closed when what Open did not look at is verified
@@ -34,19 +34,19 @@ type check struct {
 	progress Progress
 }
 
-// resting is how many times as long as it worked the check rests after each
-// segment, so that it takes a small part of one core and of the disk.
+// resting is the ratio of the pause after each segment to the time its verification
+// took. It limits the share of one core and of the disk that the verification uses.
 const resting = 3
 
-// doubtsApart is how long after a verification for a read that met damage the next
-// is made at the earliest: damage that it cannot mend would be read again and again.
+// doubtsApart is the shortest time between two verifications caused by reads of damaged
+// data, because damage that cannot be repaired is read again and again.
 const doubtsApart = time.Minute
 
-// Check has everything that Open does not look at verified in the background;
-// Checked says how far it is. From then on until the store is closed, a read or an
-// append that meets damage has both copies verified. What is restored is given to
-// repaired, from a goroutine of the store, to be appended. It is called once at
-// most, before other goroutines have the store.
+// Check starts the background verification of everything that Open does not check;
+// Checked returns its progress. From then on until Close, each read or append that
+// meets damage starts a verification of both copies. repaired is called from a
+// goroutine of the store with each repair, for the caller to append it to the log.
+// Check is called at most once, before other goroutines use the store.
 func (s *Store) Check(repaired func(choir.LogRepaired)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.checking.cancel, s.checking.finished, s.checking.doubted, s.checking.done = cancel, make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
@@ -54,15 +54,15 @@ func (s *Store) Check(repaired func(choir.LogRepaired)) {
 	go func() {
 		defer close(s.checking.done)
 		err := s.checkAll(ctx, repaired)
-		s.checking.tell(func(p *Progress) { p.Finished, p.Err = err == nil, err })
+		s.checking.updateProgress(func(p *Progress) { p.Finished, p.Err = err == nil, err })
 		close(s.checking.finished)
-		s.checkDoubted(ctx, repaired)
+		s.verifyOnDamage(ctx, repaired)
 	}()
 }
 
-// doubt has both copies verified in the background when an error says that the
-// SQLite copy is damaged.
-func (s *Store) doubt(err error) {
+// reportDamage requests a background verification of both copies if err has code
+// corrupt.
+func (s *Store) reportDamage(err error) {
 	if s.checking.doubted == nil || choir.CodeOf(err) != choir.CodeCorrupt {
 		return
 	}
@@ -72,31 +72,31 @@ func (s *Store) doubt(err error) {
 	}
 }
 
-// checkDoubted verifies both copies each time that a read met damage, until the
-// context ends, or there is damage that stays: of both copies.
-func (s *Store) checkDoubted(ctx context.Context, repaired func(choir.LogRepaired)) {
+// verifyOnDamage verifies both copies each time a read has met damage. It returns when
+// the context ends or both copies are damaged at the same place.
+func (s *Store) verifyOnDamage(ctx context.Context, repaired func(choir.LogRepaired)) {
 	for s.opened.readOnly == "" && s.Checked().Holes == 0 {
 		select {
 		case <-s.checking.doubted:
 		case <-ctx.Done():
 			return
 		}
-		err := s.verifyAndTell(ctx, repaired)
-		s.checking.tell(func(p *Progress) { p.Err = err })
+		err := s.verifyAndReport(ctx, repaired)
+		s.checking.updateProgress(func(p *Progress) { p.Err = err })
 		if pause(ctx, doubtsApart) != nil {
 			return
 		}
 	}
 }
 
-// verifyAndTell verifies both copies, and says what it restored.
-func (s *Store) verifyAndTell(ctx context.Context, repaired func(choir.LogRepaired)) error {
+// verifyAndReport verifies both copies and calls repaired for each repaired range.
+func (s *Store) verifyAndReport(ctx context.Context, repaired func(choir.LogRepaired)) error {
 	report, err := s.Verify(ctx, nil)
 	select {
 	case <-s.checking.doubted: // by this verification, or before it
 	default:
 	}
-	s.checking.tell(func(p *Progress) { p.Repaired, p.Holes = p.Repaired+len(report.Repaired), len(report.Holes) })
+	s.checking.updateProgress(func(p *Progress) { p.Repaired, p.Holes = p.Repaired+len(report.Repaired), len(report.Holes) })
 	for _, r := range report.Repaired {
 		repaired(r)
 	}
@@ -110,7 +110,8 @@ func (c *check) stop() {
 	}
 }
 
-func (c *check) tell(fn func(*Progress)) {
+// updateProgress changes the progress under the lock.
+func (c *check) updateProgress(fn func(*Progress)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fn(&c.progress)
@@ -133,17 +134,17 @@ func (p Progress) String() string {
 	return text
 }
 
-// Checked says how far the verification in the background has come: the zero
-// value before Check.
+// Checked returns the progress of the background verification, or the zero value before
+// Check.
 func (s *Store) Checked() Progress {
 	s.checking.mu.Lock()
 	defer s.checking.mu.Unlock()
 	return s.checking.progress
 }
 
-// checkAll compares both copies segment by segment, each in a read of its own so
-// that the write-ahead log can be emptied meanwhile. What it finds is mended as
-// Verify does.
+// checkAll compares both copies segment by segment and repairs differences as Verify
+// does. Each segment has a read transaction of its own, so that SQLite can empty its
+// write-ahead log in between.
 func (s *Store) checkAll(ctx context.Context, repaired func(choir.LogRepaired)) error {
 	sound := true
 	var family ancestry
@@ -158,7 +159,7 @@ func (s *Store) checkAll(ctx context.Context, repaired func(choir.LogRepaired)) 
 			return err
 		}
 		sound = sound && err == nil && len(wrong)+len(family.broken) == 0
-		s.checking.tell(func(p *Progress) { p.Done = last })
+		s.checking.updateProgress(func(p *Progress) { p.Done = last })
 		if !pass.More() {
 			sound = sound && len(pass.Damage()) == 0
 		} else if err := pause(ctx, resting*time.Since(began)); err != nil {
@@ -168,7 +169,7 @@ func (s *Store) checkAll(ctx context.Context, repaired func(choir.LogRepaired)) 
 	if sound {
 		return nil
 	}
-	return s.verifyAndTell(ctx, repaired)
+	return s.verifyAndReport(ctx, repaired)
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -182,8 +183,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// compareSegment reads the pass's next segment beside the rows of the copy, up
-// to an event, and adds what the copy has wrong.
+// compareSegment compares the next segment of pass with the rows of the SQLite copy, up
+// to event head, and appends the wrong rows to wrong.
 func compareSegment(ctx context.Context, conn *sqlite.Conn, pass *journal.Pass, head uint64, family *ancestry, wrong *[]item) error {
 	first, last := pass.Span()
 	st, err := conn.Prepare("SELECT seq, event, id, type, run FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq")
@@ -210,7 +211,7 @@ func compareSegment(ctx context.Context, conn *sqlite.Conn, pass *journal.Pass, 
 		if err != nil {
 			return err
 		}
-		family.next(&e)
+		family.checkNext(&e)
 		if more && sameRow(st, r, &e) {
 			return nil
 		}

@@ -10,27 +10,27 @@ import (
 	"choiros/internal/fault"
 )
 
-// cursorsVersion is the schema that has the table of cursors.
+// cursorsVersion is the schema version that introduced the cursors table.
 const cursorsVersion = 10
 
-// cursorsTable makes it in a copy that has none; schema.sql has it for new ones.
+// cursorsTable is the SQL that creates the cursors table in an older copy; schema.sql
+// has it for new ones.
 const cursorsTable = `CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash TEXT NOT NULL) WITHOUT ROWID`
 
-// Cursor remembers, under a name and in the computer's own database, the event up to
-// which somebody has handled the log. It may be older than what was handled, after a
-// crash, and is gone when the SQLite copy was lost; it is never newer. So what is
-// handled by it is handled at least once.
+// Cursor stores, in the computer's own database, the number of the last event that a
+// named consumer has handled. After a crash it may be older than that but never newer,
+// and it is lost with the SQLite copy; so each event is handled at least once.
 type Cursor struct {
 	store *Store
 	name  string
 }
 
-// Cursor is the cursor with a name; there is one of each name.
+// Cursor returns the cursor with a name.
 func (s *Store) Cursor(name string) *Cursor { return &Cursor{s, name} }
 
-// Load reads the cursor: the number of the last event that was handled, 0 when there
-// is none. Code conflict with the cause ErrAhead, and 0: the log has not the event
-// that the cursor stands at, so it is of another log, or of a later state of this one.
+// Load returns the number of the last event handled, 0 if there is none. Code conflict
+// with the cause ErrAhead, and 0: the log lacks the cursor's event, so the cursor is of
+// another log or of a later state of this one.
 func (c *Cursor) Load(ctx context.Context) (uint64, error) {
 	at, err := c.stored(ctx)
 	if err != nil || at.seq == 0 {
@@ -49,37 +49,38 @@ func (c *Cursor) Load(ctx context.Context) (uint64, error) {
 	return 0, choir.Wrap("eventstore.cursor", choir.CodeConflict, ErrAhead, "the cursor %s stands at an event %d that is not in this log, which ends at %d", c.name, at.seq, head)
 }
 
-// Save moves the cursor to an event; 0 removes it, and all begins anew.
+// Save moves the cursor to event seq. 0 removes it, so that the next consumer starts
+// with the first event.
 func (c *Cursor) Save(ctx context.Context, seq uint64) error {
 	if seq == 0 {
-		return c.store.applier.saveCursor(c.name, standing{})
+		return c.store.applier.saveCursor(c.name, cursorEvent{})
 	}
 	e, err := c.store.At(ctx, seq)
 	if err != nil {
 		return err
 	}
-	return c.store.applier.saveCursor(c.name, standing{e.Seq, e.Hash})
+	return c.store.applier.saveCursor(c.name, cursorEvent{e.Seq, e.Hash})
 }
 
-// standing is the event that a cursor stands at.
-type standing struct {
+// cursorEvent is the event that a cursor points to.
+type cursorEvent struct {
 	seq  uint64
 	hash choir.Digest
 }
 
-func (c *Cursor) stored(ctx context.Context) (at standing, err error) {
+func (c *Cursor) stored(ctx context.Context) (at cursorEvent, err error) {
 	err = c.store.pool.use(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT seq, hash FROM cursors WHERE name = ?", func(st *sqlite.Stmt) error {
-			at = standing{uint64(st.ColumnInt64(0)), choir.Digest(st.ColumnText(1))}
+			at = cursorEvent{uint64(st.ColumnInt64(0)), choir.Digest(st.ColumnText(1))}
 			return nil
 		}, c.name)
 	})
 	return at, err
 }
 
-// saveCursor writes a row of the table of cursors, or removes it. The row is there
-// after a crash of choir; a power cut may bring an older one back.
-func (a *applier) saveCursor(name string, at standing) error {
+// saveCursor writes a row of the cursors table, or removes it for number 0. The row
+// survives a crash of choir; a power cut may restore an older one.
+func (a *applier) saveCursor(name string, at cursorEvent) error {
 	if a.static {
 		return choir.E("eventstore.cursor", choir.CodeUnavailable, "the log is open for reading only")
 	}
@@ -95,16 +96,16 @@ func (a *applier) saveCursor(name string, at standing) error {
 	return sqliteError("eventstore.cursor", writeCursor(a.conn, name, at))
 }
 
-func writeCursor(conn *sqlite.Conn, name string, at standing) error {
+func writeCursor(conn *sqlite.Conn, name string, at cursorEvent) error {
 	return query(conn, "REPLACE INTO cursors VALUES (?, ?, ?)", nil, name, at.seq, string(at.hash))
 }
 
-// carryCursors copies the cursors of a SQLite copy into the one that replaces it. One
-// that cannot be read begins anew.
+// carryCursors copies the cursors of a SQLite copy into its replacement. A cursor that
+// cannot be read is dropped.
 func carryCursors(from, to *sqlite.Conn) error {
-	cursors := map[string]standing{}
+	cursors := map[string]cursorEvent{}
 	readErr := query(from, "SELECT name, seq, hash FROM cursors", func(st *sqlite.Stmt) error {
-		cursors[st.ColumnText(0)] = standing{uint64(st.ColumnInt64(1)), choir.Digest(st.ColumnText(2))}
+		cursors[st.ColumnText(0)] = cursorEvent{uint64(st.ColumnInt64(1)), choir.Digest(st.ColumnText(2))}
 		return nil
 	})
 	if readErr != nil {
@@ -135,11 +136,11 @@ type Consumer struct {
 	handled func() // between a batch and its cursor, for tests
 }
 
-// Consume runs a consumer until the context ends, with code cancelled, or with the
-// error of Handle or of a read. A cursor that is not of this log is told to Failed, and
-// the log is handled from its first event.
+// Consume calls the consumer for all events after its cursor, and for new ones, until
+// the context ends (code cancelled), or Handle or a read fails. A cursor of another log
+// is reported to Failed, and the log is handled from its first event.
 func (s *Store) Consume(ctx context.Context, c Consumer) error {
-	ctx = context.WithValue(ctx, mayLag{}, nil) // an event that lags would be passed over
+	ctx = MustNotLag(ctx) // an event that lags would be passed over
 	cursor := s.Cursor(c.Name)
 	at, err := cursor.Load(ctx)
 	if errors.Is(err, ErrAhead) {
@@ -167,7 +168,7 @@ func (s *Store) Consume(ctx context.Context, c Consumer) error {
 			c.handled()
 		}
 		last := &events[len(events)-1]
-		if err := s.applier.saveCursor(c.Name, standing{last.Seq, last.Hash}); err != nil {
+		if err := s.applier.saveCursor(c.Name, cursorEvent{last.Seq, last.Hash}); err != nil {
 			return err
 		}
 		at = last.Seq
@@ -187,7 +188,7 @@ func (c *Consumer) fail(seq uint64, reason error) {
 	}
 }
 
-// handle hands a batch over, and event by event once more when Handle panics.
+// handle calls Handle for a batch, and for its events one by one after a panic.
 func (c *Consumer) handle(ctx context.Context, events []choir.Event) error {
 	panicked, err := c.attempt(ctx, events)
 	if panicked == nil {
@@ -205,7 +206,8 @@ func (c *Consumer) handle(ctx context.Context, events []choir.Event) error {
 	return nil
 }
 
-// attempt returns the value of a panic of Handle, nil for none, and its error.
+// attempt calls Handle once and returns the value of a panic, nil for none, and
+// Handle's error.
 func (c *Consumer) attempt(ctx context.Context, events []choir.Event) (panicked any, err error) {
 	defer func() { panicked = recover() }()
 	return nil, c.Handle(ctx, events)

@@ -14,11 +14,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// dumpedTable is a table of a dump with its columns in order; rows are in the order
-// of the primary key.
+// dumpedTable is a table of a dump: its name, its columns, and the columns by which its
+// rows are ordered, the primary key.
 type dumpedTable struct{ name, columns, order string }
 
-// dumped are the tables of a dump by name.
+// dumped lists the tables of a dump by name.
 var dumped = dumpedTables(projections)
 
 func dumpedTables(tables []table) []dumpedTable {
@@ -31,14 +31,14 @@ func dumpedTables(tables []table) []dumpedTable {
 	return out
 }
 
-// Dump writes the whole SQLite copy in canonical form, tables by name and rows
-// by key, and gives the SHA-256 of what it wrote. Two stores with the same log
-// give the same. docs/FORMAT.md has the form.
+// Dump writes the whole SQLite copy in canonical form, tables by name and rows by key,
+// and returns the SHA-256 of its output. Two stores with the same log give the same.
+// docs/FORMAT.md has the form.
 func (s *Store) Dump(ctx context.Context, w io.Writer) (choir.Digest, error) {
 	h := sha256.New()
 	out := bufio.NewWriter(io.MultiWriter(w, h))
 	err := s.read(ctx, func(conn *sqlite.Conn) (err error) {
-		return unchanging(conn, func() error {
+		return readTx(conn, func() error {
 			for _, t := range dumped {
 				if _, err := out.WriteString(t.name + "\n"); err != nil {
 					return err
@@ -59,7 +59,7 @@ func (s *Store) Dump(ctx context.Context, w io.Writer) (choir.Digest, error) {
 	return choir.DigestFrom([32]byte(h.Sum(nil))), nil
 }
 
-// dumpRow is a row as a JSON list on a line.
+// dumpRow returns a row as a line with a JSON list.
 func dumpRow(st *sqlite.Stmt) []byte {
 	line := []byte{'['}
 	for i := range st.ColumnCount() {

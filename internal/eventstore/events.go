@@ -9,49 +9,52 @@ import (
 	"choiros/internal/choir"
 )
 
-// MaxEvents is how many events one call returns at most.
+// MaxEvents is the largest number of events that one call returns.
 const MaxEvents = 10_000
 
 type mayLag struct{}
 
-// MayLag lets reads with this context go on while the SQLite copy cannot be
-// written, without the newest events: a full disk still shows what there is.
-// Whoever appends by what they read must not use it.
+// MayLag marks a context so that reads succeed without the newest events while the
+// SQLite copy cannot be written, for example on a full disk. A caller that decides by
+// the result what to append must not use it.
 func MayLag(ctx context.Context) context.Context { return context.WithValue(ctx, mayLag{}, true) }
 
-// read runs fn with a connection that sees everything acknowledged so far, or,
-// where the context allows it, all that can be seen.
+// MustNotLag revokes MayLag in a context, for callers that cache the result or decide
+// by it what to append.
+func MustNotLag(ctx context.Context) context.Context { return context.WithValue(ctx, mayLag{}, nil) }
+
+// read calls fn with a connection that sees all acknowledged events, or, if MayLag
+// allows it, as many as possible.
 func (s *Store) read(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	head, _ := s.journal.Head()
-	if err := s.applier.reach(ctx, head); err != nil && (ctx.Err() != nil || ctx.Value(mayLag{}) == nil) {
-		s.doubt(err)
+	if err := s.applier.waitFor(ctx, head); err != nil && (ctx.Err() != nil || ctx.Value(mayLag{}) == nil) {
+		s.reportDamage(err)
 		return err
 	}
 	err := s.pool.use(ctx, fn)
-	s.doubt(err)
+	s.reportDamage(err)
 	return err
 }
 
-// CatchUp has the SQLite copy take up at once what the log has, because somebody is
-// about to read. It does not wait.
+// CatchUp makes the SQLite copy apply the newest events at once, before an expected
+// read. It does not wait for that.
 func (s *Store) CatchUp() { s.applier.hurry() }
 
-// MustHave refuses the number of an event that is not in the log: code invalid for 0,
-// not_found above the newest event.
+// MustHave returns an error if the log has no event with the number seq: code invalid
+// for 0, not_found above the newest event.
 func (s *Store) MustHave(seq uint64) error {
 	head, _ := s.Head()
 	switch {
 	case seq == 0:
 		return choir.Invalid("seq", "must be an event's number, from 1")
 	case seq > head:
-		return choir.E("computer.moment", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head).WithRemedy("choir timeline lists the moments there are")
+		return choir.Refuse("computer.moment", choir.ReasonNoEvent, choir.CountOf("event", seq), choir.CountOf("head", head))
 	}
 	return nil
 }
 
-// EventsAfter reads one page: up to limit events after a number, in ascending order.
-// It is for answers that are pages themselves, to the verb events-after and to a
-// request for events; a loop reads with Events.
+// EventsAfter returns one page: up to limit events after number seq, in ascending
+// order. It serves requests for pages; loops use Events.
 func (s *Store) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
 	head, _ := s.Head()
 	if seq >= head {
@@ -60,18 +63,19 @@ func (s *Store) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir
 	return s.page(ctx, seq, head, pageLimit{bounded(limit), noByteLimit})
 }
 
-// noByteLimit is for a page whose events are counted only.
+// noByteLimit is the byte limit of a page that is limited by the number of events only.
 const noByteLimit = math.MaxInt
 
-// Event finds an event by its id; code not_found. It is what the idempotent ask
-// before they act, so it waits for the SQLite copy only when it must.
+// Event returns the event with an id; code not_found. It waits for the SQLite copy only
+// if the id is neither cached nor certainly new, because idempotent callers ask before
+// each action.
 func (s *Store) Event(ctx context.Context, id choir.ID) (choir.Event, error) {
 	seq, recent := s.recent.seq(id)
 	if recent {
 		if e, ok := s.tail.at(seq); ok && e.ID == id {
 			return e, nil
 		}
-	} else if !s.applier.static && s.recent.unknown(id) {
+	} else if !s.applier.static && s.recent.lacksID(id) {
 		return choir.Event{}, notFound("event", string(id))
 	}
 	read := s.read
@@ -91,7 +95,8 @@ func (s *Store) Event(ctx context.Context, id choir.ID) (choir.Event, error) {
 	return out[0], nil
 }
 
-// decoded collects events. One that is not what was written is code corrupt.
+// decoded returns a row function for query that decodes the event in the first column
+// and appends it to out. Code corrupt: the event cannot be decoded.
 func decoded(out *[]choir.Event) func(*sqlite.Stmt) error {
 	return func(st *sqlite.Stmt) error {
 		e, err := choir.DecodeEvent([]byte(st.ColumnText(0)))
@@ -116,5 +121,5 @@ func bounded(limit int) int {
 }
 
 func notFound(what, name string) error {
-	return &choir.Error{Op: "eventstore.read", Code: choir.CodeNotFound, Path: what, Msg: name + " is not in the log"}
+	return choir.Refuse("eventstore.read", choir.ReasonNotInLog, choir.TextOf("id", name)).At(what)
 }

@@ -9,8 +9,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Bounds of what one role appends at a time. Others share each sync with at most
-// that much, and the SQLite copy is never behind by much more for a role.
+// Bounds of one role's appends under way. Others share each sync with at most that
+// much, and the SQLite copy is never behind by much more for a role.
 const (
 	roleWidth   = 64          // appends
 	roleBytes   = 128 << 10   // bytes of their payloads; one append may have more
@@ -20,14 +20,15 @@ const (
 	roleRecent  = time.Second // for which a role counts as appending
 )
 
-// fairQueues lets each role append beside the others: a flood from one waits for
-// itself. The control plane, which appends for all, does not wait.
+// fairQueues limits the concurrent appends of each role, so that a flood from one role
+// delays only that role. The control plane is exempt, because it appends on behalf of
+// all.
 type fairQueues struct {
 	mu    sync.Mutex // guards what follows
 	roles map[choir.Role]*roleQueue
 }
 
-// roleQueue holds the appends that one role has under way.
+// roleQueue counts the running appends of one role and holds its waiting ones.
 type roleQueue struct {
 	running int
 	bytes   int       // of the appends that run
@@ -36,7 +37,7 @@ type roleQueue struct {
 	waiting []*queuedAppend
 }
 
-// queuedAppend stands for one append that waits.
+// queuedAppend is one waiting append.
 type queuedAppend struct {
 	bytes int
 	ready chan struct{} // closed when it may run
@@ -44,7 +45,8 @@ type queuedAppend struct {
 
 var errQueueFull = choir.E("eventstore.append", choir.CodeBusy, "too many appends of this role wait already").WithRemedy("append it again a little later")
 
-// acquire waits until the role may append so many bytes.
+// acquire waits until the role may append bytes more bytes. Code busy: too many appends
+// of the role wait already.
 func (t *fairQueues) acquire(ctx context.Context, role choir.Role, bytes int) error {
 	t.mu.Lock()
 	if t.roles == nil {
@@ -86,7 +88,8 @@ func (o *roleQueue) fits(bytes int) bool {
 	return o.running == 0 || o.running < roleWidth && o.bytes+bytes <= roleBytes
 }
 
-// release gives room to appends that wait. The caller holds mu.
+// release ends one append of bytes bytes and starts the waiting appends that now fit.
+// The caller holds mu.
 func (o *roleQueue) release(bytes int) {
 	o.running, o.bytes = o.running-1, o.bytes-bytes
 	for len(o.waiting) > 0 && o.fits(o.waiting[0].bytes) {
@@ -103,9 +106,9 @@ func (t *fairQueues) release(role choir.Role, bytes int) {
 	t.roles[role].release(bytes)
 }
 
-// mustCatchUp reports whether a role that appended so many bytes more must wait for
-// the SQLite copy, which it then is taken to have done: writing that takes the disk
-// and the processor from the appends of others.
+// mustCatchUp reports whether a role that has appended bytes more bytes must wait for
+// the SQLite copy, and then resets the role's count. Writing the copy takes disk and
+// processor time from the appends of others.
 func (t *fairQueues) mustCatchUp(role choir.Role, bytes int, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,7 +126,7 @@ func (t *fairQueues) mustCatchUp(role choir.Role, bytes int, now time.Time) bool
 	return false
 }
 
-// appendFairly appends once the role's queue has room.
+// appendFairly calls add once the role's queue has room.
 func (s *Store) appendFairly(ctx context.Context, role choir.Role, drafts []choir.Draft, add func() ([]choir.Receipt, error)) ([]choir.Receipt, error) {
 	if role == choir.RoleControl {
 		return add()
@@ -139,7 +142,7 @@ func (s *Store) appendFairly(ctx context.Context, role choir.Role, drafts []choi
 	receipts, err := add()
 	if err == nil && s.queues.mustCatchUp(role, bytes, time.Now()) && s.applier.backlog() >= copyBacklog {
 		// What is appended stays appended, whatever keeps the copy behind.
-		_ = s.applier.reach(ctx, receipts[len(receipts)-1].Seq)
+		_ = s.applier.waitFor(ctx, receipts[len(receipts)-1].Seq)
 	}
 	return receipts, err
 }

@@ -8,13 +8,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// First finds the event of a type about a subject, of which the log has one: the
-// values of the fields in choir.TypeInfo.Once, in their order. Code not_found.
+// First returns the event of type t about a subject, for types of which the log has one
+// event per subject. subject has the values of the fields in choir.TypeInfo.Once, in
+// their order. Code not_found.
 func (s *Store) First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error) {
 	key := choir.NewOnceKey(t, subject...)
 	known, ok := s.recent.first(key)
 	seq := known.seq
-	if !ok && !s.applier.static && s.recent.unheard(key) {
+	if !ok && !s.applier.static && s.recent.lacksKey(key) {
 		return choir.Event{}, notFound("event", string(t))
 	}
 	if !ok {
@@ -29,7 +30,8 @@ func (s *Store) First(ctx context.Context, t choir.Type, subject ...string) (cho
 	return s.At(ctx, seq)
 }
 
-// Result is the answer to a task, of which the log has one. Code not_found.
+// Result returns the Associate's answer to a task. Code not_found: the task has not
+// returned.
 func (s *Store) Result(ctx context.Context, task choir.ID) (choir.AssociateResult, error) {
 	e, err := s.First(ctx, choir.TypeTaskReturned, string(task))
 	if err != nil {
@@ -42,7 +44,7 @@ func (s *Store) Result(ctx context.Context, task choir.ID) (choir.AssociateResul
 	return p.(*choir.TaskReturned).Result, nil
 }
 
-// firstSeq asks the database for the event of a key that is not remembered; 0 when
+// firstSeq returns the number of the event with a once key from the database, 0 if
 // there is none.
 func (s *Store) firstSeq(ctx context.Context, key choir.OnceKey) (seq uint64, err error) {
 	err = s.askEarlier(ctx, func(conn *sqlite.Conn) error {
@@ -54,8 +56,8 @@ func (s *Store) firstSeq(ctx context.Context, key choir.OnceKey) (seq uint64, er
 	return seq, err
 }
 
-// askEarlier runs fn with a connection that sees every event that is no longer
-// remembered by recent.
+// askEarlier calls fn with a connection that sees all events except possibly those in
+// the recent cache.
 func (s *Store) askEarlier(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	if head, _ := s.journal.Head(); s.applier.reached()+recentEvents <= head {
 		return s.read(ctx, fn) // the database lacks events that are forgotten
@@ -63,8 +65,8 @@ func (s *Store) askEarlier(ctx context.Context, fn func(*sqlite.Conn) error) err
 	return s.pool.use(ctx, fn)
 }
 
-// onceKey is the key of an event of which the log has one; empty for others. It
-// is computed at the first use.
+// onceKey returns the once key of the event, empty for types without one. It is
+// computed at the first use.
 func (it *item) onceKey() choir.OnceKey {
 	if !it.keyed {
 		e := &it.event
@@ -74,24 +76,24 @@ func (it *item) onceKey() choir.OnceKey {
 	return it.once
 }
 
-// firstsTable has the first event of its type about a subject; the key is
-// choir.OnceKey. addFirst writes it, whatever the type of the event.
+// firstsTable maps each choir.OnceKey to the first event with that key. addFirst writes
+// it for events of all types.
 var firstsTable = &listed{projection{
 	name: "firsts", since: firstsVersion, key: 1, columns: []column{keyColumn, seqColumn}, keepsFirst: true,
 }}
 
-// addFirst notes the event of a key; an earlier one of the same key stays.
+// addFirst adds the once key of an event, unless an earlier event has the same key.
 func (v *view) addFirst(it *item) {
 	if key := it.onceKey(); key != "" {
 		v.add(&firstsTable.projection, row{key: string(key), seq: it.event.Seq})
 	}
 }
 
-// firstsVersion is the schema that has the table.
+// firstsVersion is the schema version that introduced the firsts table.
 const firstsVersion = 7
 
-// fillFirsts makes the table of a copy that was written without it. A row that
-// cannot be read is left out: verification makes the table anew.
+// fillFirsts fills the firsts table of a copy with an older schema. It skips events
+// that cannot be decoded; verification rebuilds the table.
 func fillFirsts(conn *sqlite.Conn) error {
 	var rows []row
 	err := query(conn, "SELECT event FROM events ORDER BY seq", func(st *sqlite.Stmt) error {

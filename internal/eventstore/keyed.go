@@ -14,10 +14,10 @@ type keyed[V any] struct {
 
 func (t *keyed[V]) in(v *view) part { return &cells[V]{view: v, table: t, live: map[string]*cell[V]{}} }
 
-// of are the rows of the projection in a view.
+// of returns the rows of the projection in a view.
 func (t *keyed[V]) of(v *view) *cells[V] { return v.parts[&t.projection].(*cells[V]) }
 
-// cells are the rows of a keyed projection that a view remembers.
+// cells caches the rows of a keyed projection in a view.
 type cells[V any] struct {
 	view  *view
 	table *keyed[V]
@@ -30,7 +30,8 @@ type cell[V any] struct {
 	dirty  bool
 }
 
-// get gives the row, or ok false. Changes are kept only by put.
+// get returns the row of a key; ok is false if there is none. The caller saves changes
+// with put.
 func (k *cells[V]) get(key choir.ID) (v V, ok bool, err error) {
 	c := k.live[string(key)]
 	if c == nil {
@@ -52,7 +53,8 @@ func (k *cells[V]) get(key choir.ID) (v V, ok bool, err error) {
 
 func (k *cells[V]) put(key choir.ID, v V) { k.live[string(key)] = &cell[V]{v, true, true} }
 
-// edit gives the row, new when there is none, to be changed in place.
+// edit returns the row of a key, a new one if there is none, for the caller to change
+// in place.
 func (k *cells[V]) edit(key choir.ID) (*V, error) {
 	if _, _, err := k.get(key); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Observer receives figures about a log while they come up. Its methods return at
-// once, call nothing of the store and keep nothing that they are given.
+// Observer receives measurements of a log. Its methods return at once, do not call the
+// store and do not keep their arguments.
 type Observer interface {
 	// Appended receives how long one call of Append took, and its error.
 	Appended(took time.Duration, err error)
@@ -21,7 +21,7 @@ type Observer interface {
 	Committed(e *choir.Event, payload choir.Payload, bytes int)
 }
 
-// observe hands events that became durable to the observer.
+// observe passes newly durable events to the observer, if there is one.
 func (s *Store) observe(items []item) {
 	if s.cfg.Observer == nil {
 		return
@@ -31,7 +31,7 @@ func (s *Store) observe(items []item) {
 	}
 }
 
-// Figures are the sizes of a log at one moment.
+// Figures are the sizes of a log at one time.
 type Figures struct {
 	Head         uint64 `json:"head" doc:"Number of the newest event."`
 	Copied       uint64 `json:"copied" doc:"Number of the newest event in the SQLite copy."`
@@ -40,7 +40,7 @@ type Figures struct {
 	CopyBytes    int64  `json:"copy_bytes" doc:"Of the SQLite copy on disk."`
 }
 
-// Figures measures the log. It waits for nothing and reads no event.
+// Figures returns the sizes of the log. It does not block and reads no event.
 func (s *Store) Figures() Figures {
 	f := Figures{Copied: s.applier.reached(), Behind: s.applier.backlog(), JournalBytes: s.journal.Size()}
 	f.Head, _ = s.Head()
@@ -53,8 +53,8 @@ func (s *Store) Figures() Figures {
 	return f
 }
 
-// LastTaken reads the newest snapshot.taken, which says how large the workspace was; the
-// zero value when there is none.
+// LastTaken returns the newest snapshot.taken, which has the size of the workspace; the
+// zero value if there is none.
 func (s *Store) LastTaken(ctx context.Context) (choir.SnapshotTaken, error) {
 	var events []choir.Event
 	err := s.read(ctx, func(conn *sqlite.Conn) error {

@@ -9,8 +9,10 @@ import (
 	"choiros/internal/choir"
 )
 
-// Plain is the log kept by SQLite alone, on the same driver and schema with
-// synchronous = FULL: the peer of benchmarks. It is for one goroutine at a time.
+// Plain is a log in SQLite alone, with the same driver and schema and synchronous =
+// FULL. Benchmarks use it as the peer of Store, and only they may (tools/imports). It
+// is in this package because a fair ratio needs the same checks, sealing and reducers
+// as Store. It must not be used by two goroutines at once.
 type Plain struct {
 	checks      Store // only its configuration is used
 	a           applier
@@ -19,7 +21,7 @@ type Plain struct {
 	prev        choir.Digest
 }
 
-// OpenPlain makes a log in a new file, with or without the projections.
+// OpenPlain creates a Plain log in a new file, with or without projections.
 func OpenPlain(path string, cfg Config, projections bool) (*Plain, error) {
 	conn, err := openWriter(path)
 	if err != nil {
@@ -34,20 +36,20 @@ func OpenPlain(path string, cfg Config, projections bool) (*Plain, error) {
 	return p, nil
 }
 
-// PlainDraft is a draft and the role whose it is.
+// PlainDraft is a draft and the role that appends it.
 type PlainDraft struct {
 	Role  choir.Role
 	Draft choir.Draft
 }
 
-// Append adds the drafts in one transaction, which is durable when it returns.
-// It does what Store.Append does to a draft, but looks for no duplicates.
+// Append adds the drafts in one durable transaction. It treats drafts as Store.Append
+// does, except that it looks for no duplicates.
 func (p *Plain) Append(ctx context.Context, drafts ...PlainDraft) error {
 	items := make([]item, 0, len(drafts))
 	seq, prev := p.seq, p.prev
 	for i := range drafts {
 		d := drafts[i].Draft
-		payload, err := p.checks.check(ctx, drafts[i].Role, &d)
+		payload, err := p.checks.checkDraft(ctx, drafts[i].Role, &d)
 		if err != nil {
 			return underDraft(i, len(drafts), err)
 		}

@@ -29,7 +29,7 @@ func TestPlainKeepsTheSameProjections(t *testing.T) {
 		t.Errorf("the store ends at %d %s, the peer at %d %s", seq, hash, p.seq, p.prev)
 	}
 	head, _ := s.Head()
-	if err := s.applier.reach(t.Context(), head); err != nil {
+	if err := s.applier.waitFor(t.Context(), head); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range append([]string{"events"}, projectionNames()...) {

@@ -10,10 +10,10 @@ import (
 	"choiros/internal/choir"
 )
 
-// projection is a table of the SQLite copy that follows from the events alone, as
-// one value: its columns and indexes, and how an event changes its rows. The list
-// projections has all of them; the schema of a new copy, rebuilds, verification and
-// the dump follow from that list.
+// projection defines a table of the SQLite copy that is computed from the events alone:
+// its columns and indexes, and the reducers that change its rows. The list projections
+// has all of them; the schema of a new copy, rebuilds, verification and the dump use
+// that list.
 type projection struct {
 	name    string
 	since   int      // version of the schema that first had the table as it is here
@@ -31,8 +31,7 @@ type reducer func(rows part, e *choir.Event, p choir.Payload) error
 
 type reducers map[choir.Type]reducer
 
-// on makes a reducer of a function for the rows of one kind of projection and for
-// one payload.
+// on converts a function on one kind of rows and one payload type to a reducer.
 func on[R part, P any](f func(R, *choir.Event, *P) error) reducer {
 	return func(rows part, e *choir.Event, p choir.Payload) error { return f(rows.(R), e, any(p).(*P)) }
 }
@@ -46,17 +45,16 @@ type table interface {
 
 func (p *projection) projected() *projection { return p }
 
-// projections are all there are. An event goes through them in this order, so a
-// reducer finds in a projection before its own what the event made, and in one
-// behind what was there before the event.
+// projections lists all projections. Each event is applied to them in this order: a
+// reducer sees the event's changes in earlier projections, and the state before the
+// event in later ones.
 var projections = []table{
 	runsTable, conversationsTable, messagesTable, tasksTable, usageTable, checkpointsTable, snapshotsTable,
 	documentsTable, documentHeadsTable, documentVersionsTable, overlaysTable, filesTable, settingsTable, windowsTable, undosTable,
 	firstsTable, marksTable, markTrailTable,
 }
 
-// reduced are the event types that projections follow from, each with its
-// projections; all other events only lie in the log.
+// reduced maps each event type to the projections that have a reducer for it.
 var reduced = byType(projections)
 
 func byType(tables []table) map[choir.Type][]*projection {
@@ -70,7 +68,7 @@ func byType(tables []table) map[choir.Type][]*projection {
 	return out
 }
 
-// row is one row of any projection, which uses some of the fields.
+// row is one row of any projection, which uses some of its fields.
 type row struct {
 	key   string
 	seq   uint64 // or version, or from_seq
@@ -80,7 +78,7 @@ type row struct {
 	value string
 }
 
-// column is a column of a projection and the field of a row that it holds.
+// column is a column of a projection, bound from one field of a row.
 type column struct {
 	name, kind string
 	bind       func(st *sqlite.Stmt, at int, r *row)
@@ -101,7 +99,7 @@ func numberColumn(name string) column {
 	return column{name, "INTEGER", func(st *sqlite.Stmt, at int, r *row) { st.BindInt64(at, int64(r.seq)) }}
 }
 
-// create is the SQL that makes the table and its indexes.
+// create returns the SQL that creates the table and its indexes.
 func (p *projection) create() string {
 	var b strings.Builder
 	b.WriteString("CREATE TABLE " + p.name + " (")

@@ -8,14 +8,15 @@ import (
 	"choiros/internal/choir"
 )
 
-// list runs a query whose first column is the JSON of a V.
+// list runs a query and decodes the JSON in the first column of each row.
 func list[V any](ctx context.Context, s *Store, sql string, args ...any) ([]V, error) {
 	var out []V
 	err := s.read(ctx, func(conn *sqlite.Conn) error { return query(conn, sql, onto(&out), args...) })
 	return out, err
 }
 
-// one is list for a thing that must be there; code not_found.
+// one runs a query like list and returns its first row; code not_found if there is
+// none.
 func one[V any](ctx context.Context, s *Store, what, name, sql string, args ...any) (V, error) {
 	out, err := list[V](ctx, s, sql, args...)
 	if err == nil && len(out) == 0 {
@@ -28,8 +29,8 @@ func one[V any](ctx context.Context, s *Store, what, name, sql string, args ...a
 	return out[0], nil
 }
 
-// asOfNow turns "now", which is 0, and what lies in the future into a number
-// that every version still holding has.
+// asOfNow maps 0, which means now, and numbers beyond the log to a number at which
+// every current version holds.
 func asOfNow(seq uint64) uint64 {
 	if seq == 0 || seq >= stillHolds {
 		return stillHolds - 1
@@ -42,7 +43,7 @@ func (s *Store) Tasks(ctx context.Context, run choir.ID) ([]Task, error) {
 	return list[Task](ctx, s, "SELECT value FROM tasks WHERE run = ? ORDER BY seq", run)
 }
 
-// Task finds a task; code not_found.
+// Task returns a task; code not_found.
 func (s *Store) Task(ctx context.Context, id choir.ID) (Task, error) {
 	return one[Task](ctx, s, "task", string(id), "SELECT value FROM tasks WHERE key = ?", id)
 }
@@ -58,12 +59,12 @@ func (s *Store) Checkpoints(ctx context.Context, limit int, before uint64) ([]Ch
 	return list[Checkpoint](ctx, s, "SELECT value FROM checkpoints WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
 }
 
-// Checkpoint finds a checkpoint; code not_found.
+// Checkpoint returns a checkpoint; code not_found.
 func (s *Store) Checkpoint(ctx context.Context, id choir.ID) (Checkpoint, error) {
 	return one[Checkpoint](ctx, s, "checkpoint", string(id), "SELECT value FROM checkpoints WHERE key = ?", id)
 }
 
-// LeftOut is what snapshots leave out as of an event (0 means now).
+// LeftOut returns the paths that snapshots leave out as of an event (0 means now).
 func (s *Store) LeftOut(ctx context.Context, asOf uint64) (choir.CachesLeftOut, error) {
 	var events []choir.Event
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
@@ -79,8 +80,8 @@ func (s *Store) LeftOut(ctx context.Context, asOf uint64) (choir.CachesLeftOut, 
 	return *p.(*choir.CachesLeftOut), nil
 }
 
-// SnapshotAt is the newest snapshot at or before an event (0 means now), and the
-// event that tells of it; code not_found when there is none.
+// SnapshotAt returns the newest snapshot at or before event seq (0 means now), and the
+// number of its event; code not_found if there is none.
 func (s *Store) SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error) {
 	var out choir.SnapshotTaken
 	var at uint64
@@ -96,8 +97,8 @@ func (s *Store) SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken
 	return out, at, err
 }
 
-// FirstSnapshot finds the first snapshot in the log and the event that tells of it;
-// event 0 when there is none.
+// FirstSnapshot returns the first snapshot in the log and the number of its event;
+// number 0 if there is none.
 func (s *Store) FirstSnapshot(ctx context.Context) (first choir.SnapshotTaken, seq uint64, err error) {
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT value, seq FROM snapshots ORDER BY seq LIMIT 1", func(st *sqlite.Stmt) error {
@@ -108,15 +109,14 @@ func (s *Store) FirstSnapshot(ctx context.Context) (first choir.SnapshotTaken, s
 	return first, seq, err
 }
 
-// Files lists files as of an event (0 means now) in the byte order of their
-// paths: up to limit of those that begin with prefix and come after the path
-// given last.
+// Files lists files as of event asOf (0 means now) in the byte order of their paths: up
+// to limit files whose paths begin with prefix and are greater than after.
 func (s *Store) Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error) {
 	from := "key > ?1"
 	if after < prefix {
 		from, after = "key >= ?1", prefix
 	}
-	holds, args := holding(asOf, after, behind(prefix))
+	holds, args := holding(asOf, after, prefixEnd(prefix))
 	files := "files"
 	if holds == holdsNow {
 		files += " INDEXED BY files_now" // SQLite would go through the past of each path
@@ -124,9 +124,10 @@ func (s *Store) Files(ctx context.Context, asOf uint64, prefix string, limit int
 	return list[choir.FileState](ctx, s, "SELECT value FROM "+files+" WHERE "+from+" AND key < ?2 AND "+holds+" ORDER BY key LIMIT ?", append(args, bounded(limit))...)
 }
 
-// behind is the first text behind all that begin with a prefix. No text begins
-// with the byte 255, which UTF-8 does not have.
-func behind(prefix string) string {
+// prefixEnd returns the smallest string greater than all strings with the prefix, as
+// the upper bound of a range query. UTF-8 has no byte 255, so "\xff" is greater than
+// every path.
+func prefixEnd(prefix string) string {
 	for n := len(prefix) - 1; n >= 0; n-- {
 		if prefix[n] < 0xff {
 			return prefix[:n] + string([]byte{prefix[n] + 1})
@@ -135,9 +136,9 @@ func behind(prefix string) string {
 	return "\xff"
 }
 
-// holding is the condition that a version holds as of an event (0 means now), and
-// its arguments behind those given. What holds now has indexes of its own, which
-// SQLite uses when the query has this very number.
+// holding returns the SQL condition for rows that are valid as of an event (0 means
+// now), and its arguments appended to args. The condition for now uses a literal
+// number, so that SQLite uses the partial indexes.
 func holding(asOf uint64, args ...any) (string, []any) {
 	if seq := asOfNow(asOf); seq < stillHolds-1 {
 		n := "?" + itoa(len(args)+1)
@@ -154,12 +155,12 @@ func (s *Store) Conversations(ctx context.Context, limit int, before uint64) ([]
 	return list[Conversation](ctx, s, "SELECT value FROM conversations WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
 }
 
-// Messages lists what was said in a conversation, in order.
+// Messages lists the messages of a conversation, in order.
 func (s *Store) Messages(ctx context.Context, conversation choir.ID) ([]Message, error) {
 	return list[Message](ctx, s, "SELECT value FROM messages WHERE key = ? ORDER BY seq", conversation)
 }
 
-// Usage sums what model calls of a run cost; an empty run means the computer.
+// Usage sums the usage of a run's model calls; an empty run means the computer.
 func (s *Store) Usage(ctx context.Context, run choir.ID) (Usage, error) {
 	parts, err := list[Usage](ctx, s, "SELECT value FROM usage WHERE key = ?1 OR ?1 = '' ORDER BY key", run)
 	var sum Usage

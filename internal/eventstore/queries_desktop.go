@@ -8,27 +8,28 @@ import (
 	"choiros/internal/choir"
 )
 
-// Windows lists the windows as of an event (0 means now), the lowest first.
+// Windows lists the windows as of event asOf (0 means now), from bottom to top.
 func (s *Store) Windows(ctx context.Context, asOf uint64) ([]Window, error) {
 	holds, args := holding(asOf)
 	return list[Window](ctx, s, "SELECT value FROM windows WHERE "+holds+" ORDER BY json_extract(value, '$.focused_seq'), key", args...)
 }
 
-// Settings lists the desktop's settings that are not at their default as of an
-// event (0 means now), in the order of their keys; the theme is one of them.
+// Settings lists the desktop's settings that differ from their default as of event asOf
+// (0 means now), ordered by key; the theme is one of them.
 func (s *Store) Settings(ctx context.Context, asOf uint64) ([]Setting, error) {
 	holds, args := holding(asOf, sourceSetting)
 	return list[Setting](ctx, s, "SELECT value FROM settings WHERE key <> ?1 AND "+holds+" ORDER BY key", args...)
 }
 
-// SourceUpgraded is the newest upgrade of the desktop's source that is in force;
-// code not_found when it is as the computer was made with.
+// SourceUpgraded returns the newest upgrade of the desktop's source in force; code
+// not_found if the source was never upgraded.
 func (s *Store) SourceUpgraded(ctx context.Context) (choir.DesktopUpgraded, error) {
 	return one[choir.DesktopUpgraded](ctx, s, "upgrade of", "the desktop's source",
 		"SELECT value FROM settings WHERE key = ?1 AND to_seq = 9007199254740991", sourceSetting)
 }
 
-// ThemeOutdated says whether a file was changed after the theme in force was set.
+// ThemeOutdated reports whether the theme file at path changed after the current theme
+// was set.
 func (s *Store) ThemeOutdated(ctx context.Context, path string) (yes bool, err error) {
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, `SELECT (SELECT coalesce(max(from_seq), 0) FROM files WHERE key = ?1)
@@ -40,8 +41,8 @@ func (s *Store) ThemeOutdated(ctx context.Context, path string) (yes bool, err e
 	return yes, err
 }
 
-// LastChange is the event that changed a file last whose path begins with a
-// folder's, which ends with a slash; 0 when none did.
+// LastChange returns the number of the last event that changed a file below a folder, 0
+// if none did. The folder ends with a slash.
 func (s *Store) LastChange(ctx context.Context, folder string) (uint64, error) {
 	var last uint64
 	err := s.read(ctx, func(conn *sqlite.Conn) error {

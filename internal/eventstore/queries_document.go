@@ -7,28 +7,28 @@ import (
 	"choiros/internal/choir"
 )
 
-// byOf adds who wrote a row of a table: that stands in its event.
-func byOf(table string) string {
+// authorSQL returns the SQL that adds "by", the source of the row's event, to the value
+// of a table's row.
+func authorSQL(table string) string {
 	return ", '$.by', (SELECT json_extract(e.event, '$.source') FROM events e WHERE e.seq = json_extract(" + table + ".value, '$.seq'))"
 }
 
-// Documents lists documents as of an event (0 means now) in the order of their
-// ids, at the version they had then, without content: see Document. By is who
-// changed each last.
+// Documents lists documents as of event asOf (0 means now) ordered by id, each at its
+// version of that time and without content. By is the source of the last change.
 func (s *Store) Documents(ctx context.Context, asOf uint64) ([]Document, error) {
 	holds, args := holding(asOf)
-	return list[Document](ctx, s, "SELECT json_set(value"+byOf("documents")+") FROM documents WHERE "+holds+" ORDER BY key", args...)
+	return list[Document](ctx, s, "SELECT json_set(value"+authorSQL("documents")+") FROM documents WHERE "+holds+" ORDER BY key", args...)
 }
 
-// Document is one version of a document with its content; version -1 means the
-// current one. Code not_found, also for the current version of one that a rewind
-// took away.
+// Document returns one version of a document with its content; version -1 means the
+// current one. Code not_found: there is no such version, or a rewind removed the
+// document.
 func (s *Store) Document(ctx context.Context, id choir.ID, version int) (Document, error) {
 	if version >= 0 {
 		return one[Document](ctx, s, "document", string(id)+" version "+strconv.Itoa(version),
-			"SELECT json_set(value"+byOf("document_versions")+") FROM document_versions WHERE key = ? AND version = ?", id, version)
+			"SELECT json_set(value"+authorSQL("document_versions")+") FROM document_versions WHERE key = ? AND version = ?", id, version)
 	}
-	return one[Document](ctx, s, "document", string(id), `SELECT json_set(v.value`+byOf("v")+`, '$.title', json_extract(d.value, '$.title'))
+	return one[Document](ctx, s, "document", string(id), `SELECT json_set(v.value`+authorSQL("v")+`, '$.title', json_extract(d.value, '$.title'))
 		FROM documents d JOIN document_versions v ON v.key = d.key AND v.version = json_extract(d.value, '$.version')
 		WHERE d.key = ? AND d.to_seq = 9007199254740991`, id)
 }
@@ -39,15 +39,15 @@ func (s *Store) DocumentVersions(ctx context.Context, id choir.ID) ([]Document, 
 	return list[Document](ctx, s, "SELECT value FROM document_versions WHERE key = ? ORDER BY version", id)
 }
 
-// VersionsBefore lists up to limit versions of a document without their content,
-// the newest first; only those before a number, when it is not 0.
+// VersionsBefore lists up to limit versions of a document without content, newest
+// first: all versions for before 0, else those below before.
 func (s *Store) VersionsBefore(ctx context.Context, id choir.ID, before, limit int) ([]Document, error) {
-	return list[Document](ctx, s, "SELECT json_remove(json_set(value"+byOf("document_versions")+`), '$.content', '$.blob')
+	return list[Document](ctx, s, "SELECT json_remove(json_set(value"+authorSQL("document_versions")+`), '$.content', '$.blob')
 		FROM document_versions WHERE key = ?1 AND (?2 = 0 OR version < ?2) ORDER BY version DESC LIMIT ?3`, id, before, limit)
 }
 
-// Overlays lists what lies over a document as of an event (0 means now), in the
-// order in which it came.
+// Overlays lists the overlays of a document as of event asOf (0 means now), in the
+// order of their events.
 func (s *Store) Overlays(ctx context.Context, id choir.ID, asOf uint64) ([]Overlay, error) {
 	holds, args := holding(asOf, id)
 	return list[Overlay](ctx, s, `SELECT value FROM overlays WHERE key > ?1 || '/' AND key < ?1 || '0'

@@ -21,8 +21,8 @@ const (
 	closedMarks = markColumns + `FROM marks m CROSS JOIN events e ON e.seq = m.seq WHERE m.seq < ?1 ORDER BY m.seq DESC LIMIT ?2`
 )
 
-// Marks lists up to limit marks before an event, newest first; before 0 means all.
-// A mark whose event is damaged in both copies of the log is left out.
+// Marks lists up to limit marks of the timeline before an event, newest first; before 0
+// means all. It leaves out a mark whose event is damaged in both copies of the log.
 func (s *Store) Marks(ctx context.Context, limit int, before uint64) ([]Mark, error) {
 	if limit <= 0 {
 		return nil, nil
@@ -48,8 +48,8 @@ func (s *Store) Marks(ctx context.Context, limit int, before uint64) ([]Mark, er
 	return s.mendMarks(ctx, out)
 }
 
-// readMark reads a row with markColumns. An event that cannot be decoded is left to
-// mendMarks.
+// readMark decodes a row of markColumns and appends it to out. mendMarks later replaces
+// events that cannot be decoded.
 func readMark(st *sqlite.Stmt, out *[]Mark) error {
 	if err := onto(out)(st); err != nil {
 		return err
@@ -76,8 +76,8 @@ func decodedOrNone(raw string) choir.Event {
 	return e
 }
 
-// nameWindows gives the windows of a streak that have no name the one they had before
-// it.
+// nameWindows sets the missing window names of a mark to the names that the windows had
+// before it.
 func nameWindows(conn *sqlite.Conn, m *Mark) error {
 	for i := range m.Windows {
 		w := &m.Windows[i]
@@ -102,7 +102,7 @@ func nameWindows(conn *sqlite.Conn, m *Mark) error {
 	return nil
 }
 
-// mendMarks reads the events that the SQLite copy has damaged from the journal.
+// mendMarks reads from the journal the events that are damaged in the SQLite copy.
 func (s *Store) mendMarks(ctx context.Context, marks []Mark) ([]Mark, error) {
 	out := marks[:0]
 	for _, m := range marks {

@@ -9,8 +9,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Projects names the projects that were brought in until event seq, each once,
-// in the order in which they came.
+// Projects returns the names of the projects added up to event seq, each once, in the
+// order of their first addition.
 func (s *Store) Projects(ctx context.Context, seq uint64) ([]string, error) {
 	var events []choir.Event
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
@@ -32,8 +32,8 @@ func (s *Store) Projects(ctx context.Context, seq uint64) ([]string, error) {
 	return names, nil
 }
 
-// BroughtBy is the source of the newest repo.added of a project; empty when there
-// is none.
+// BroughtBy returns the source of the newest repo.added event of a project, or "" if
+// there is none.
 func (s *Store) BroughtBy(ctx context.Context, name string) (choir.Source, error) {
 	var events []choir.Event
 	err := s.read(ctx, func(conn *sqlite.Conn) error {

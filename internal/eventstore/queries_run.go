@@ -46,7 +46,7 @@ func (s *Store) OpenRuns(ctx context.Context) ([]Run, error) {
 	return s.runs(ctx, "WHERE state IN ('planning', 'running', 'waiting') ORDER BY seq")
 }
 
-// Run finds a run; code not_found.
+// Run returns a run; code not_found.
 func (s *Store) Run(ctx context.Context, id choir.ID) (Run, error) {
 	out, err := s.runs(ctx, "WHERE key = ?", id)
 	if err == nil && len(out) == 0 {

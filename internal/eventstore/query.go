@@ -10,7 +10,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// query runs a cached statement; row is called for each row.
+// query runs a cached statement and calls row for each row.
 func query(conn *sqlite.Conn, sql string, row func(*sqlite.Stmt) error, args ...any) error {
 	st, err := conn.Prepare(sql)
 	if err != nil {
@@ -49,12 +49,13 @@ func bind(st *sqlite.Stmt, at int, arg any) error {
 	return nil
 }
 
-// into decodes the first column of the row found.
+// into returns a row function that decodes the JSON in the first column into v.
 func into[V any](v *V) func(*sqlite.Stmt) error {
 	return func(st *sqlite.Stmt) error { return decodeText(st.ColumnText(0), v) }
 }
 
-// onto collects the first column of every row.
+// onto returns a row function that decodes the JSON in the first column and appends it
+// to list.
 func onto[V any](list *[]V) func(*sqlite.Stmt) error {
 	return func(st *sqlite.Stmt) error {
 		var v V
@@ -63,7 +64,7 @@ func onto[V any](list *[]V) func(*sqlite.Stmt) error {
 	}
 }
 
-// decodeText decodes JSON of a row. Code corrupt: it is none.
+// decodeText decodes the JSON of a row into v. Code corrupt: it is invalid JSON.
 func decodeText(text string, v any) error {
 	if err := json.Unmarshal([]byte(text), v); err != nil {
 		return damagedCopy("eventstore.read", err)

@@ -11,14 +11,12 @@ import (
 	"choiros/internal/choir"
 )
 
-// ErrAhead is the cause of the error with which Follow refuses a cursor that is
-// greater than the number of the newest event: the cursor is of another log, or of
-// a later state of this one.
+// ErrAhead is the cause of Follow's error for a cursor greater than the number of the
+// newest event: the cursor is of another log, or of a later state of this one.
 var ErrAhead = errors.New("the cursor is ahead of the log")
 
-// At reads the event with a number. Code not_found: the log has no event of that
-// number; the numbers begin with 1. Code corrupt: neither copy of the log has the
-// event whole.
+// At returns the event with number seq. Code not_found: the log has no such event;
+// numbers begin with 1. Code corrupt: the event is damaged in both copies of the log.
 func (s *Store) At(ctx context.Context, seq uint64) (choir.Event, error) {
 	if e, ok := s.tail.at(seq); ok {
 		return e, nil
@@ -79,7 +77,7 @@ func (s *Store) Backwards(ctx context.Context, before uint64) iter.Seq2[choir.Ev
 				yield(choir.Event{}, err)
 				return
 			}
-			if !handOn(ctx, events, yield) {
+			if !yieldPage(ctx, events, yield) {
 				return
 			}
 			next = below
@@ -96,7 +94,7 @@ func (s *Store) Backwards(ctx context.Context, before uint64) iter.Seq2[choir.Ev
 // cursor is greater than the number of the newest event, else that of the read that
 // failed. The loop can go on behind the last event it had with another Follow.
 func (s *Store) Follow(ctx context.Context, cursor uint64) iter.Seq2[choir.Event, error] {
-	ctx = context.WithValue(ctx, mayLag{}, nil) // an event that lags would be passed over
+	ctx = MustNotLag(ctx) // an event that lags would be passed over
 	return func(yield func(choir.Event, error) bool) {
 		at := cursor
 		if head, _ := s.Head(); at > head {
@@ -132,7 +130,7 @@ func (s *Store) EventsOfRun(ctx context.Context, run choir.ID, after uint64) ite
 				yield(choir.Event{}, err)
 				return
 			}
-			if !handOn(ctx, p.events, yield) || !p.full() {
+			if !yieldPage(ctx, p.events, yield) || !p.full() {
 				return
 			}
 			at = p.events[len(p.events)-1].Seq
@@ -140,8 +138,8 @@ func (s *Store) EventsOfRun(ctx context.Context, run choir.ID, after uint64) ite
 	}
 }
 
-// ascend hands the events of a range on, both ends included, page by page. It
-// returns false when the loop or an error ended it.
+// ascend yields the events from one number to another, both included, page by page. It
+// returns false if the loop or an error ended it.
 func (s *Store) ascend(ctx context.Context, from, to uint64, size pageLimit, yield func(choir.Event, error) bool) bool {
 	for ; from <= to; size = s.nextPage(size) {
 		events, err := s.page(ctx, from-1, to, size)
@@ -152,7 +150,7 @@ func (s *Store) ascend(ctx context.Context, from, to uint64, size pageLimit, yie
 		if len(events) == 0 {
 			return s.allSeen(ctx, to, yield) // what is left is damaged, or lags
 		}
-		if !handOn(ctx, events, yield) {
+		if !yieldPage(ctx, events, yield) {
 			return false
 		}
 		from = events[len(events)-1].Seq + 1
@@ -160,8 +158,9 @@ func (s *Store) ascend(ctx context.Context, from, to uint64, size pageLimit, yie
 	return true
 }
 
-// allSeen reports whether a read had every event up to a number to look at, or need
-// not have. It hands on an error when it had not: code unavailable.
+// allSeen reports whether the SQLite copy has every event up to a number, or the
+// context allows it to lag. Otherwise it yields an error with code unavailable: the log
+// was closed meanwhile.
 func (s *Store) allSeen(ctx context.Context, to uint64, yield func(choir.Event, error) bool) bool {
 	if s.applier.reached() >= to || ctx.Value(mayLag{}) != nil {
 		return true
@@ -170,9 +169,9 @@ func (s *Store) allSeen(ctx context.Context, to uint64, yield func(choir.Event, 
 	return false
 }
 
-// handOn gives the events of a page to a loop. It returns false when the loop has
-// ended, or the context, whose error is then the last pair.
-func handOn(ctx context.Context, events []choir.Event, yield func(choir.Event, error) bool) bool {
+// yieldPage yields the events of a page. It returns false if the loop ended, or the
+// context, whose error it yields.
+func yieldPage(ctx context.Context, events []choir.Event, yield func(choir.Event, error) bool) bool {
 	for i := range events {
 		if err := ctx.Err(); err != nil {
 			yield(choir.Event{}, choir.Wrap("eventstore.read", choir.CodeCancelled, err, "stopped before event %d", events[i].Seq))
@@ -185,8 +184,7 @@ func handOn(ctx context.Context, events []choir.Event, yield func(choir.Event, e
 	return true
 }
 
-// pageLimit is how much one read returns at most; the last event may exceed the
-// bytes.
+// pageLimit limits one read; the last event may exceed the byte limit.
 type pageLimit struct{ events, bytes int }
 
 const (
@@ -212,8 +210,9 @@ func (s *Store) nextPage(last pageLimit) pageLimit {
 	return last
 }
 
-// page reads events after one number and up to another, in ascending order: those
-// that both copies together have whole, none only when there is none.
+// page returns events after one number and up to another, in ascending order. It takes
+// each event from whichever copy has it undamaged, and returns none only if the range
+// has no undamaged event.
 func (s *Store) page(ctx context.Context, after, to uint64, limit pageLimit) ([]choir.Event, error) {
 	if events, ok := s.tail.after(after, limit.events); ok && len(events) > 0 {
 		for events[len(events)-1].Seq > to {
@@ -231,8 +230,8 @@ func (s *Store) page(ctx context.Context, after, to uint64, limit pageLimit) ([]
 	return p.events, err
 }
 
-// pageBack reads events from a number down, in descending order, and returns the
-// number below them, at which the next page begins; 0 after the last page.
+// pageBack returns events from number from down, in descending order, and the number at
+// which the next page begins, 0 after the last page.
 func (s *Store) pageBack(ctx context.Context, from uint64, limit pageLimit) (events []choir.Event, below uint64, err error) {
 	if events := s.tail.before(from, limit.events); len(events) > 0 {
 		return events, events[len(events)-1].Seq - 1, nil
@@ -253,7 +252,7 @@ func (s *Store) pageBack(ctx context.Context, from uint64, limit pageLimit) (eve
 	return p.events, p.events[len(p.events)-1].Seq - 1, nil
 }
 
-// intactPage is page with both copies, for when one is damaged there.
+// intactPage is page from both copies, for ranges in which the SQLite copy is damaged.
 func (s *Store) intactPage(ctx context.Context, after, to uint64, limit pageLimit) ([]choir.Event, error) {
 	p := pageReader{limit: limit}
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
@@ -274,12 +273,12 @@ type pageReader struct {
 	bytes  int
 }
 
-// full reports whether the page ended at its limit: there may be more.
+// full reports whether the page has reached its limit, so that more events may follow.
 func (p *pageReader) full() bool {
 	return len(p.events) >= p.limit.events || p.bytes >= p.limit.bytes
 }
 
-// add decodes one more event; errStop when the page is full with it.
+// add decodes and adds one event; it returns errStop if the page is full afterwards.
 func (p *pageReader) add(raw []byte) error {
 	e, err := choir.DecodeEvent(raw)
 	if err != nil {
@@ -292,8 +291,7 @@ func (p *pageReader) add(raw []byte) error {
 	return nil
 }
 
-// read collects the rows of a query of events. A row that is not what was written
-// is code corrupt.
+// read adds the events that a query returns. Code corrupt: an event cannot be decoded.
 func (p *pageReader) read(conn *sqlite.Conn, sql string, args ...any) error {
 	return unlessStopped(query(conn, sql, func(st *sqlite.Stmt) error {
 		err := p.add([]byte(st.ColumnText(0)))

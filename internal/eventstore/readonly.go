@@ -17,14 +17,13 @@ import (
 	"choiros/internal/recovery"
 )
 
-// memoryNames tells the private databases of OpenReadOnly apart.
+// memoryNames numbers the in-memory databases of OpenReadOnly.
 var memoryNames atomic.Uint64
 
-// OpenReadOnly opens a log for reading only; it changes no event on disk and may
-// be used beside a computer that runs. It uses both copies: what is damaged in
-// one is read from the other and told by Damaged, what is damaged in both is told
-// by Holes. When the SQLite copy is not up to date, or of an older schema, it is
-// left alone and the projections are made in memory.
+// OpenReadOnly opens a log for reading; it changes no event on disk and works beside a
+// running computer. Damage in one copy is read from the other and listed by Damaged;
+// damage in both is listed by Holes. If the SQLite copy is out of date or has an older
+// schema, the projections are computed in memory.
 func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	s := &Store{dir: dir, opened: opened{readOnly: OnlyReading}}
 	s.barrier = recovery.NewBarrier(s.drain)
@@ -40,7 +39,7 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 		s.opened.last = c.last
 	}
 	s.head = s.opened.last.Seq
-	if err := s.look(c); err != nil {
+	if err := s.describeDamage(c); err != nil {
 		return nil, errors.Join(err, c.close(), j.Close())
 	}
 	if err := s.serveCopy(ctx, c); err != nil {
@@ -49,11 +48,12 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	return s, nil
 }
 
-// OnlyReading is what ReadOnly says of a sound log that OpenReadOnly opened.
+// OnlyReading is the result of ReadOnly for an undamaged log that OpenReadOnly opened.
 const OnlyReading = "it was opened for reading only"
 
-// look says what the opening found.
-func (s *Store) look(c copied) error {
+// describeDamage records the damage found at open: repairable ranges, holes, and the
+// reason why the log is read-only.
+func (s *Store) describeDamage(c copied) error {
 	fetch, done := s.fetchAll(fetchFrom(c.conn))
 	defer done()
 	damage, err := s.journal.Blame(s.journal.Damage(), fetch)
@@ -89,9 +89,9 @@ type copied struct {
 	foreign bool
 }
 
-// openCopy opens the copy. While there is a write-ahead log SQLite's own
-// protocol keeps us right beside a writer and reads what that log has; without
-// one, or when it is empty and nobody writes, nothing but the file is touched.
+// openCopy opens the SQLite copy for reading. With a write-ahead log it uses SQLite's
+// locking, so that it can read beside a writer. Without one, or with an empty one and
+// no writer, it opens the file as immutable and touches nothing else.
 func openCopy(path string) copied {
 	c := copied{uri: path, flags: []sqlite.OpenFlags{sqlite.OpenReadOnly}}
 	if _, err := os.Stat(path); err != nil {
@@ -123,7 +123,8 @@ func (c copied) close() error {
 	return c.conn.Close()
 }
 
-// serveCopy answers from the copy on disk when that is up to date.
+// serveCopy makes the store read from the SQLite copy on disk if that is up to date,
+// else from a copy in memory.
 func (s *Store) serveCopy(ctx context.Context, c copied) error {
 	if c.damage == "" && !c.foreign && c.last.Seq == s.head {
 		s.pool = newPool(c.uri, c.flags...)
@@ -134,7 +135,8 @@ func (s *Store) serveCopy(ctx context.Context, c copied) error {
 	return errors.Join(err, c.close())
 }
 
-// copyIntoMemory makes the projections of all that is whole in either copy.
+// copyIntoMemory computes the projections in memory from all events that are undamaged
+// in either copy.
 func (s *Store) copyIntoMemory(ctx context.Context, other *sqlite.Conn) error {
 	uri := "file:choir-" + strconv.FormatUint(memoryNames.Add(1), 10) + "?mode=memory&cache=shared"
 	flags := []sqlite.OpenFlags{sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI, sqlite.OpenMemory, sqlite.OpenSharedCache}
@@ -155,7 +157,7 @@ func (s *Store) copyIntoMemory(ctx context.Context, other *sqlite.Conn) error {
 	return nil
 }
 
-// serveFrom sets the applier up without anything to apply.
+// serveFrom sets up the applier for a store that applies nothing.
 func (s *Store) serveFrom(conn *sqlite.Conn) {
 	s.applier.start(conn)
 	close(s.applier.done)

@@ -13,8 +13,8 @@ import (
 	"choiros/internal/recovery"
 )
 
-// Rebuild makes all projections anew from the journal and checks its chain on
-// the way. Reads see the old ones until the new ones are whole; appends go on.
+// Rebuild recomputes all projections from the journal and checks its hash chain. Reads
+// see the old projections until the new ones are complete; appends continue.
 func (s *Store) Rebuild(ctx context.Context) error {
 	return s.barrier.Beside(ctx, recovery.Rebuild, s.rebuild)
 }
@@ -27,7 +27,7 @@ func (s *Store) rebuild(ctx context.Context) error {
 		return err
 	}
 	head, _ := s.journal.Head()
-	if err := s.applier.reach(ctx, head); err != nil {
+	if err := s.applier.waitFor(ctx, head); err != nil {
 		return err
 	}
 	if len(s.opened.holes) == 0 {
@@ -38,14 +38,14 @@ func (s *Store) rebuild(ctx context.Context) error {
 	})
 }
 
-// backlog is how many bytes of durable events the SQLite copy lacks.
+// backlog returns the size in bytes of the durable events that the SQLite copy lacks.
 func (a *applier) backlog() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.bytes
 }
 
-// reached is the last event in the SQLite copy.
+// reached returns the number of the last event in the SQLite copy.
 func (a *applier) reached() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -61,12 +61,12 @@ func unlessStopped(err error) error {
 	return err
 }
 
-// rebuildCache is SQLite's page cache during a rebuild, in KiB, negative as the
-// pragma wants it.
+// rebuildCache is the value of SQLite's cache_size pragma during a rebuild: negative
+// KiB.
 const rebuildCache = -64_000
 
-// rebuild replays the log up to an event, 0 for what the copy has. Events after
-// have are put into the copy too; without to they are all there.
+// rebuild replays the log from source into the projections up to event to; 0 means the
+// last event in the copy. It also inserts the events after have into the events table.
 func (a *applier) rebuild(ctx context.Context, from source, have, to uint64) error {
 	a.connMu.Lock()
 	defer a.connMu.Unlock()
@@ -85,7 +85,7 @@ func (a *applier) rebuild(ctx context.Context, from source, have, to uint64) err
 	return err
 }
 
-// rebuildIn is rebuild in any SQLite copy, in one transaction.
+// rebuildIn does the work of rebuild in a database, in one transaction.
 func rebuildIn(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64, see watch) (err error) {
 	end, err := sqlitex.ImmediateTransaction(conn)
 	if err != nil {
@@ -127,8 +127,9 @@ func empty(conn *sqlite.Conn, events bool) error {
 	return nil
 }
 
-// replay reduces the log in memory: one goroutine reads the journal, two decode
-// and check hashes, one writes rows, and this one holds the chain and reduces.
+// replay computes the projections from the events of a source: one goroutine reads the
+// journal, two decode events and check hashes, one writes rows, and the caller's
+// goroutine checks the chain and runs the reducers.
 func replay(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64, see watch) error {
 	ctx, cancel := context.WithCancel(ctx)
 	w := startWriting(conn)
@@ -153,7 +154,7 @@ func replay(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64
 				}
 			}
 			if len(c.items) > 0 && last.Seq > have {
-				w.events(c.items, have)
+				w.insertAfter(c.items, have)
 			} else {
 				c.recycle()
 			}
@@ -177,10 +178,10 @@ func replay(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64
 	return err
 }
 
-// chunkEvents is how many events travel together.
+// chunkEvents is the number of events in a chunk.
 const chunkEvents = 128
 
-// chunk is a part of the log, being decoded until done is closed.
+// chunk is a part of the log; its events are decoded when done is closed.
 type chunk struct {
 	memory *memory
 	items  []item
@@ -189,11 +190,11 @@ type chunk struct {
 	done   chan struct{}
 }
 
-// chunkBytes is about what the events of a chunk have together.
+// chunkBytes is the expected total size of a chunk's events.
 const chunkBytes = chunkEvents * 640
 
-// used are the items and the bytes of chunks that nobody looks at any more.
-var used = sync.Pool{New: func() any {
+// chunkPool pools the memory of chunks.
+var chunkPool = sync.Pool{New: func() any {
 	return &memory{make([]item, 0, chunkEvents), make([]byte, chunkBytes)}
 }}
 
@@ -203,19 +204,19 @@ type memory struct {
 }
 
 func newChunk() *chunk {
-	m := used.Get().(*memory)
+	m := chunkPool.Get().(*memory)
 	return &chunk{memory: m, items: m.items, room: m.room, done: make(chan struct{})}
 }
 
-// recycle gives the memory back. Reducers keep nothing of an event but its
-// strings, which are copies.
+// recycle returns the chunk's memory to the pool. Reducers keep only strings of an
+// event, which are copies.
 func (c *chunk) recycle() {
 	clear(c.items)
-	used.Put(c.memory)
+	chunkPool.Put(c.memory)
 	c.memory, c.items, c.room = nil, nil, nil
 }
 
-// add copies an event.
+// add appends a copy of an event's bytes to the chunk.
 func (c *chunk) add(event []byte) {
 	if len(c.room) < len(event) {
 		c.room = make([]byte, max(chunkBytes, len(event)))
@@ -225,8 +226,8 @@ func (c *chunk) add(event []byte) {
 	c.room = c.room[n:]
 }
 
-// readChunks reads the journal up to an event and has the chunks decoded, in the
-// order of the log. The channel is closed when everything is on its way.
+// readChunks reads the journal up to an event and sends chunks in the order of the log,
+// while other goroutines decode them. It closes the channel after the last one.
 func readChunks(ctx context.Context, from source, to uint64) <-chan *chunk {
 	out := make(chan *chunk, 8)
 	work := make(chan *chunk, 8)
@@ -270,7 +271,8 @@ func readChunks(ctx context.Context, from source, to uint64) <-chan *chunk {
 	return out
 }
 
-// decode checks every hash and decodes the payloads that reducers look at.
+// decode decodes the events of the chunk, checks their hashes, and decodes the payloads
+// that reducers need. It closes done.
 func (c *chunk) decode() {
 	defer close(c.done)
 	for i := range c.items {

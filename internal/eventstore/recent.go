@@ -7,34 +7,34 @@ import (
 	"choiros/internal/lockorder"
 )
 
-// recentEvents is how many ids, and how many keys, are remembered at least, to
-// find a repeated append without asking the database.
+// recentEvents is the number of ids, and of once keys, that are cached at least, to
+// find a repeated append without a database query.
 const recentEvents = 1 << 14
 
-// recent remembers the newest events by id, and the newest of which the log has
-// one by key, also those that are sealed and not durable yet.
+// recent caches the newest events by id and by once key, including sealed events that
+// are not durable yet.
 type recent struct {
 	mu     lockorder.Mutex[lockorder.RecentMu] // guards the two below
 	ids    generations[choir.ID, sealed]
 	firsts generations[choir.OnceKey, first]
 }
 
-// first is the event with a key, see choir.OnceKeys.
+// first is the cached event with a once key, see choir.OnceKeys.
 type first struct {
 	seq uint64
 	run choir.ID
 }
 
-// sealed is what the store put into an event that is remembered: a draft is a
-// repetition of it when sealing that with the same gives the same hash.
+// sealed is the cached part of an event. A draft repeats the event if sealing it with
+// these values gives the same hash.
 type sealed struct {
 	seq        uint64
 	at         choir.Time
 	prev, hash choir.Digest
 }
 
-// generations remember up to twice recentEvents entries, and at least half of
-// that once there were so many.
+// generations is a two-generation cache of between recentEvents and twice as many
+// entries.
 type generations[K ~string, V any] struct {
 	young, old map[K]V
 	// newest is the greatest key that is in the log and not remembered; empty while
@@ -66,7 +66,7 @@ func (g *generations[K, V]) remove(key K) {
 	delete(g.old, key)
 }
 
-// unknown reports whether the key certainly is not in the log.
+// unknown reports whether the log certainly lacks the key.
 func (g *generations[K, V]) unknown(key K) bool {
 	if key <= g.newest {
 		return false
@@ -75,9 +75,9 @@ func (g *generations[K, V]) unknown(key K) bool {
 	return !known
 }
 
-// begin says which ids and keys the log has: the unique indexes of the SQLite copy
-// know the newest at once.
-func (r *recent) begin(conn *sqlite.Conn, head uint64) error {
+// loadNewest reads the greatest id and once key of the log from the indexes of the
+// SQLite copy.
+func (r *recent) loadNewest(conn *sqlite.Conn, head uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ids.newest, r.firsts.newest = "", ""
@@ -103,34 +103,34 @@ func (r *recent) id(id choir.ID) (sealed, bool) {
 	return r.ids.find(id)
 }
 
-// seq is the number of the event with an id that is remembered.
+// seq returns the number of the cached event with an id.
 func (r *recent) seq(id choir.ID) (uint64, bool) {
 	e, ok := r.id(id)
 	return e.seq, ok
 }
 
-// first is the event with a key that is remembered.
+// first returns the cached event with a once key.
 func (r *recent) first(key choir.OnceKey) (first, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.firsts.find(key)
 }
 
-// unknown reports whether the id certainly is not in the log.
-func (r *recent) unknown(id choir.ID) bool {
+// lacksID reports whether the log certainly lacks an event with the id.
+func (r *recent) lacksID(id choir.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ids.unknown(id)
 }
 
-// unheard reports whether the log certainly has no event of the key.
-func (r *recent) unheard(key choir.OnceKey) bool {
+// lacksKey reports whether the log certainly lacks an event with the once key.
+func (r *recent) lacksKey(key choir.OnceKey) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.firsts.unknown(key)
 }
 
-// add remembers a sealed event, by its key too when it has one.
+// add caches a sealed event by its id, and by its once key unless that is empty.
 func (r *recent) add(e *choir.Event, key choir.OnceKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,7 +140,7 @@ func (r *recent) add(e *choir.Event, key choir.OnceKey) {
 	}
 }
 
-// remove forgets an event whose append failed.
+// remove drops an event whose append failed from the cache.
 func (r *recent) remove(id choir.ID, key choir.OnceKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

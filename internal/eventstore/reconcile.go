@@ -15,8 +15,8 @@ import (
 	"choiros/internal/journal"
 )
 
-// openSQLite opens the SQLite copy and finds its last event. A copy that cannot
-// be read is set aside and reconcile makes a new one.
+// openSQLite opens the SQLite copy and returns the number of its last event. A copy
+// that cannot be read is moved aside; reconcile then creates a new one.
 func (s *Store) openSQLite() (*sqlite.Conn, uint64, error) {
 	path := filepath.Join(s.dir, sqliteFile)
 	if err := os.MkdirAll(s.dir, 0o711); err != nil {
@@ -64,8 +64,8 @@ func removeSQLite(path string) error {
 	return nil
 }
 
-// lastEvent is the newest event of the SQLite copy; the zero event when it has
-// none. Damage to it is code corrupt.
+// lastEvent returns the newest event of the SQLite copy, or the zero event if it has
+// none. Code corrupt: the event is damaged.
 func lastEvent(conn *sqlite.Conn) (choir.Event, error) {
 	var out []choir.Event
 	err := query(conn, "SELECT event FROM events ORDER BY seq DESC LIMIT 1", decoded(&out))
@@ -79,7 +79,8 @@ func lastEvent(conn *sqlite.Conn) (choir.Event, error) {
 	return out[0], err
 }
 
-// reconcile makes both copies say the same before anything is appended.
+// reconcile repairs the journal and brings the SQLite copy up to date, before anything
+// is appended.
 func (s *Store) reconcile(ctx context.Context) error {
 	if err := s.repairJournal(s.journal.Damage()); err != nil {
 		return err
@@ -109,7 +110,7 @@ func (s *Store) reconcile(ctx context.Context) error {
 	return s.dropAside()
 }
 
-// replaceCopy sets a SQLite copy aside that is open and damaged, and begins a new one.
+// replaceCopy moves the open, damaged SQLite copy aside and creates a new one.
 func (s *Store) replaceCopy() error {
 	s.applier.conn.Close() // it is thrown away
 	s.applier.conn = nil
@@ -126,7 +127,8 @@ func (s *Store) replaceCopy() error {
 	return nil
 }
 
-// repairJournal restores damaged records from the SQLite copy.
+// repairJournal restores damaged records of the journal from the SQLite copy at open,
+// and records repairs and holes.
 func (s *Store) repairJournal(damage []journal.Damage) error {
 	if len(damage) == 0 {
 		return nil
@@ -166,9 +168,9 @@ func (s *Store) mendJournal(damage []journal.Damage) (repaired []choir.LogRepair
 	return repaired, holes, nil
 }
 
-// restoreJournal gives the damage with the records that both copies together
-// blame, and what of it the SQLite copy could not restore. It holds no lock of the
-// copy: the journal asks for each record with its own held.
+// restoreJournal repairs the journal. It returns the refined damage, see journal.Blame,
+// and the part of it that the SQLite copy could not restore. It holds no lock of the
+// copy, because the journal fetches records while holding its own.
 func (s *Store) restoreJournal(damage []journal.Damage) (blamed, left []journal.Damage, err error) {
 	fetch, done := s.fetchAll(s.applier.fetch)
 	defer done()
@@ -178,7 +180,8 @@ func (s *Store) restoreJournal(damage []journal.Damage) (blamed, left []journal.
 	return blamed, left, err
 }
 
-// fetchFrom gives records from the SQLite copy; none without a connection.
+// fetchFrom returns a journal.Fetch that reads from the SQLite copy. With a nil
+// connection it finds nothing.
 func fetchFrom(conn *sqlite.Conn) journal.Fetch {
 	return func(seq uint64) (r journal.Record, ok bool) {
 		if conn == nil {
@@ -197,11 +200,12 @@ func fetchFrom(conn *sqlite.Conn) journal.Fetch {
 	}
 }
 
-// fewEvents is up to how many are applied one by one; for more it is faster to
-// rebuild everything in memory, unless they are few beside the others.
+// fewEvents is the number of events up to which catchUp applies missing events instead
+// of rebuilding all projections in memory. It also applies more if they are few
+// compared with the whole log.
 const fewEvents = 2000
 
-// catchUp brings the SQLite copy to the journal's head.
+// catchUp brings the SQLite copy up to the journal's head.
 func (s *Store) catchUp(ctx context.Context) error {
 	head, _ := s.journal.Head()
 	have := s.applier.applied
@@ -227,10 +231,10 @@ func (s *Store) catchUp(ctx context.Context) error {
 		err = s.applyAfter(ctx, have)
 	}
 	if err == nil {
-		err = sqliteError("eventstore.open", bringStamp(s.applier.conn))
+		err = sqliteError("eventstore.open", updateStamp(s.applier.conn))
 	}
 	if err == nil {
-		err = sqliteError("eventstore.open", s.recent.begin(s.applier.conn, head))
+		err = sqliteError("eventstore.open", s.recent.loadNewest(s.applier.conn, head))
 	}
 	if err == nil && s.opened.sqliteDamage != "" && head > 0 {
 		s.opened.repairs = append(s.opened.repairs, choir.LogRepaired{Copy: "sqlite", From: 1, To: head, Damage: s.opened.sqliteDamage, Kind: "file"})
@@ -252,7 +256,7 @@ func (s *Store) sameEvent(seq uint64) (bool, error) {
 	return same, unlessStopped(err)
 }
 
-// applyAfter applies the few events the SQLite copy lacks.
+// applyAfter applies the events after number seq to the SQLite copy.
 func (s *Store) applyAfter(ctx context.Context, seq uint64) error {
 	var group []item
 	flush := func() error {

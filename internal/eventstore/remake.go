@@ -13,28 +13,28 @@ import (
 	"choiros/internal/recovery"
 )
 
-// remakeFile is a SQLite copy that is being made; it is nothing until it is whole.
+// remakeFile is the name of a new SQLite copy until it is complete.
 const remakeFile = "store.remake.sqlite"
 
-// drain is what the barrier waits for before a repair: every durable event is in
-// the SQLite copy, or the copy is so damaged that it takes none. Then what it
-// lacks waits in the applier's queue, and the repair is about that.
+// drain waits, before a repair, until every durable event is in the SQLite copy. It
+// also returns nil if the copy is too damaged to be written: the missing events then
+// wait in the applier's queue.
 func (s *Store) drain(ctx context.Context) error {
 	head, _ := s.journal.Head()
-	err := s.applier.reach(ctx, head)
+	err := s.applier.waitFor(ctx, head)
 	if choir.CodeOf(err) == choir.CodeCorrupt {
 		return nil
 	}
 	return err
 }
 
-// remakeSQLite makes the SQLite copy anew from the journal and throws the old one
-// away. Reads go on with the old one until then.
+// remakeSQLite replaces the SQLite copy by a new one made from the journal. Reads
+// continue on the old one meanwhile.
 func (s *Store) remakeSQLite(ctx context.Context) error {
 	return s.barrier.Alone(ctx, recovery.Remake, s.remake)
 }
 
-// remake is remakeSQLite behind the barrier.
+// remake does the work of remakeSQLite, alone behind the maintenance barrier.
 func (s *Store) remake(ctx context.Context) error {
 	path := filepath.Join(s.dir, remakeFile)
 	head, _ := s.journal.Head()
@@ -48,7 +48,7 @@ func (s *Store) remake(ctx context.Context) error {
 	return nil
 }
 
-// makeCopy makes a SQLite copy of the journal up to an event in a file of its own.
+// makeCopy creates a SQLite copy of the journal up to event head in a new file.
 func (s *Store) makeCopy(ctx context.Context, path string, head uint64) error {
 	if err := dropRemake(s.dir); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *Store) makeCopy(ctx context.Context, path string, head uint64) error {
 	return sqliteError("eventstore.remake", errors.Join(err, conn.Close()))
 }
 
-// dropRemake removes a copy that was not finished.
+// dropRemake removes an unfinished SQLite copy.
 func dropRemake(dir string) error {
 	path := filepath.Join(dir, remakeFile)
 	if _, err := os.Stat(path); os.IsNotExist(err) {
@@ -79,9 +79,9 @@ func dropRemake(dir string) error {
 	return nil
 }
 
-// moveIn puts a new copy that has everything up to an event into the place of the
-// old one, which nobody reads. Killed in between there is none, and the next open
-// makes it. After an error appends are refused until then.
+// moveIn renames a new SQLite copy, complete up to event head, over the old one, which
+// nobody reads. After a crash in between there is no copy, and the next open makes one.
+// After an error appends are refused until then.
 func (a *applier) moveIn(from, to string, head uint64) (err error) {
 	a.connMu.Lock()
 	defer a.connMu.Unlock()
@@ -110,14 +110,15 @@ func (a *applier) moveIn(from, to string, head uint64) (err error) {
 	return nil
 }
 
-// timesRemade is how often the file of the copy was replaced.
+// timesRemade returns how often the file of the SQLite copy was replaced since open.
 func (a *applier) timesRemade() int {
 	a.connMu.Lock()
 	defer a.connMu.Unlock()
 	return a.remade
 }
 
-// errNoCopy refuses what needs the SQLite copy after it could not be replaced.
+// errNoCopy returns the error of operations that need the SQLite copy after its
+// replacement failed.
 func errNoCopy() error {
 	return choir.E("eventstore.apply", choir.CodeUnavailable, "the SQLite copy was damaged and could not be replaced").
 		WithRemedy("restart choir: it is made from the journal")

@@ -8,14 +8,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// ErrNotReplicated is in the chain of the error of an append that is in the log,
-// durable, and not known to be replicated.
+// ErrNotReplicated is wrapped by the error of an append whose events are durable in the
+// log but not known to be replicated.
 var ErrNotReplicated = errors.New("not replicated yet")
 
-// replicated holds receipts back until the replica has their events. What the
-// control plane appends on its own account is acknowledged to nobody and does not
-// come here; the replica has it before the next event that does.
-func (s *Store) replicated(ctx context.Context, receipts []choir.Receipt) ([]choir.Receipt, error) {
+// waitReplicated waits until the replica has the events of the receipts, and returns
+// the receipts. Appends by the control plane for itself do not call it: nobody waits
+// for their receipts, and the replica gets them before the next event that does.
+func (s *Store) waitReplicated(ctx context.Context, receipts []choir.Receipt) ([]choir.Receipt, error) {
 	var last uint64
 	for _, r := range receipts {
 		last = max(last, r.Seq)

@@ -10,11 +10,11 @@ import (
 	"choiros/internal/journal"
 )
 
-// Restore makes a log in dir, where there is none, of a copy of all its events.
-// read calls its argument for each in order; what it gives must be whole, follow
-// each other from event 1 and be one computer's with the past that it came with.
-// The log is durable when Restore returns; its SQLite copy is made when it is
-// opened. last is its newest event.
+// Restore creates a log in dir, which must have none, from a copy of all its events,
+// and returns the newest event. read calls its argument for each event in order. The
+// events must be undamaged, form a chain from event 1, and belong to one computer with
+// the past it was forked or imported with. The log is durable when Restore returns; its
+// first open makes the SQLite copy.
 func Restore(dir string, read func(take func(seq uint64, raw []byte) error) error) (last choir.Event, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return last, choir.Wrap("eventstore.restore", choir.CodeUnavailable, err, "make the folder of the log")
@@ -28,7 +28,7 @@ func Restore(dir string, read func(take func(seq uint64, raw []byte) error) erro
 		err = choir.E("eventstore.restore", choir.CodeConflict, "there is a log in %s already", dir)
 	}
 	if err == nil {
-		err = read(r.take)
+		err = read(r.appendEvent)
 	}
 	if err == nil {
 		err = r.flush()
@@ -46,8 +46,8 @@ type restoring struct {
 	pending []journal.Record
 }
 
-// take checks an event against the one before.
-func (r *restoring) take(seq uint64, raw []byte) error {
+// appendEvent checks an event against the one before and adds it to the log.
+func (r *restoring) appendEvent(seq uint64, raw []byte) error {
 	e, err := choir.DecodeEvent(raw)
 	if err != nil {
 		return choir.Wrap("eventstore.restore", "", err, "event %d of the copy", seq)

@@ -7,7 +7,7 @@ import (
 	"choiros/internal/journal"
 )
 
-// RunState is where a run stands.
+// RunState is the state of a run.
 type RunState string
 
 // The states of a run.
@@ -46,13 +46,13 @@ type Run struct {
 	Usage      Usage           `json:"usage"`
 }
 
-// Undo is the event that took an action back.
+// Undo is the event that undid an action.
 type Undo struct {
 	Seq uint64     `json:"seq"`
 	At  choir.Time `json:"at"`
 }
 
-// Usage is what model calls cost, summed.
+// Usage is the summed usage and cost of model calls.
 type Usage struct {
 	Calls        int64   `json:"calls"`
 	Failed       int64   `json:"failed"`
@@ -63,7 +63,7 @@ type Usage struct {
 	DurationMS   int64   `json:"duration_ms"`
 }
 
-// TaskState is where a task stands.
+// TaskState is the state of a task.
 type TaskState string
 
 // The states of a task.
@@ -123,7 +123,7 @@ type Document struct {
 	At      choir.Time   `json:"at"`
 }
 
-// Conversation is what was said in one run; its id is the run's.
+// Conversation is the conversation of one run; its id is the run's.
 type Conversation struct {
 	ID       choir.ID   `json:"id"`
 	Title    string     `json:"title"`
@@ -131,7 +131,7 @@ type Conversation struct {
 	At       choir.Time `json:"at"`
 }
 
-// Message is one thing that was said in a conversation.
+// Message is one message of a conversation.
 type Message struct {
 	Conversation choir.ID     `json:"conversation"`
 	Seq          uint64       `json:"seq"`
@@ -141,7 +141,7 @@ type Message struct {
 	Text         string       `json:"text"`
 }
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	Events   uint64              `json:"events"`   // records compared
 	Head     choir.Digest        `json:"head"`     // hash of the last one
@@ -153,14 +153,14 @@ type Report struct {
 	Cluster *ClusterReport `json:"cluster,omitempty"`
 }
 
-// ClusterReport is how the copy in a cluster compares with the log.
+// ClusterReport compares the copy in a cluster with the log.
 type ClusterReport struct {
 	Events uint64     `json:"events"`           // compared, and the same
 	Code   choir.Code `json:"code,omitempty"`   // what kept it from being the same, or from being compared
 	Reason string     `json:"reason,omitempty"` // in words
 }
 
-// Hole names events that neither copy has whole.
+// Hole is a range of events that are damaged in both copies.
 type Hole struct {
 	From   uint64 `json:"from"`
 	To     uint64 `json:"to"`
@@ -173,7 +173,7 @@ type Hole struct {
 	End    int64  `json:"end,omitempty"`
 }
 
-// holeOf is a range of the journal that neither copy has.
+// holeOf returns the Hole for the events from..to of a damaged range of the journal.
 func holeOf(d journal.Damage, from, to uint64) Hole {
 	return Hole{From: from, To: to, Damage: d.String(), Kind: d.Kind, File: filepath.Base(d.File), Offset: d.Offset, End: d.End}
 }

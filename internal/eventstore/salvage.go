@@ -12,14 +12,14 @@ import (
 	"choiros/internal/journal"
 )
 
-// asideFile is where a SQLite copy goes that cannot be read as a whole. Rows of
-// it may still restore the journal, so it stays until the journal is sound.
+// asideFile is the name of a damaged SQLite copy that was moved aside. Its rows may
+// still restore the journal, so it is kept until the journal is undamaged.
 const asideFile = "store.damaged.sqlite"
 
 var sqliteSuffixes = []string{"", "-wal", "-shm"}
 
-// setAside takes a damaged SQLite copy out of the way. One that is there
-// already is kept instead: it was the first to be damaged.
+// setAside moves a damaged SQLite copy aside. If a copy was moved aside before, that
+// one is kept and the new one removed.
 func (s *Store) setAside() error {
 	from, to := filepath.Join(s.dir, sqliteFile), filepath.Join(s.dir, asideFile)
 	if _, err := os.Stat(to); err == nil {
@@ -34,7 +34,7 @@ func (s *Store) setAside() error {
 	return nil
 }
 
-// dropAside removes the damaged copy once nothing is missing without it.
+// dropAside removes the SQLite copy that was moved aside, unless the log has holes.
 func (s *Store) dropAside() error {
 	if len(s.opened.holes) > 0 {
 		return nil
@@ -45,8 +45,8 @@ func (s *Store) dropAside() error {
 	return nil
 }
 
-// fetchAll gives records from the copy, or from the one that was set aside;
-// close ends it.
+// fetchAll returns a journal.Fetch that tries copied, and then the SQLite copy that was
+// moved aside. The caller calls close at the end.
 func (s *Store) fetchAll(copied journal.Fetch) (fetch journal.Fetch, close func()) {
 	path := filepath.Join(s.dir, asideFile)
 	var aside *sqlite.Conn
@@ -66,7 +66,7 @@ func (s *Store) fetchAll(copied journal.Fetch) (fetch journal.Fetch, close func(
 	}
 }
 
-// source is where a rebuild takes the log from.
+// source reads the events that a rebuild uses.
 type source struct {
 	read func(fn func(seq uint64, event []byte) error) error
 	gaps bool // events may be missing that are damaged in both copies
@@ -80,7 +80,8 @@ func (s *Store) intact(from uint64, fetch journal.Fetch) source {
 	return source{gaps: true, read: func(fn func(uint64, []byte) error) error { return s.journal.ReadIntact(from, fetch, fn) }}
 }
 
-// damageFound is a range of the journal as a repair, or its absence, is told.
+// damageFound returns the log.repaired payload for the events from..to of a damaged
+// range of the journal.
 func damageFound(d journal.Damage, from, to uint64) choir.LogRepaired {
 	return choir.LogRepaired{
 		Copy: "journal", From: max(1, from), To: max(1, from, to), Damage: clip(d.String()),
@@ -88,13 +89,14 @@ func damageFound(d journal.Damage, from, to uint64) choir.LogRepaired {
 	}
 }
 
-// clip keeps a text within what an event may say of damage.
+// clip truncates a text to the longest damage description that an event may have.
 func clip(text string) string {
 	const most = 400
 	return text[:min(len(text), most)]
 }
 
-// divide splits damage of the journal into what the other copy has and holes.
+// divide splits damage of the journal into ranges that the other copy can restore, and
+// holes.
 func divide(damage []journal.Damage, fetch journal.Fetch) (mendable []choir.LogRepaired, holes []Hole) {
 	for _, d := range damage {
 		if d.FromSeq > d.ToSeq {
@@ -112,7 +114,8 @@ func divide(damage []journal.Damage, fetch journal.Fetch) (mendable []choir.LogR
 	return mendable, holes
 }
 
-// runs calls fn for each run of numbers for which is says the same.
+// runs splits the numbers from..to into maximal ranges for which is returns the same
+// value, and calls fn for each.
 func runs(from, to uint64, is func(uint64) bool, fn func(from, to uint64, is bool)) {
 	for start := from; start <= to; {
 		same, end := is(start), start
@@ -124,10 +127,10 @@ func runs(from, to uint64, is func(uint64) bool, fn func(from, to uint64, is boo
 	}
 }
 
-// mostTold bounds how many ranges one sentence names.
+// mostTold is the largest number of ranges that one message lists.
 const mostTold = 8
 
-// holesText names the holes.
+// holesText describes the holes in a sentence.
 func holesText(holes []Hole) string {
 	text := ""
 	for i, h := range holes {

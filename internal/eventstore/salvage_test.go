@@ -306,7 +306,7 @@ func TestNewIdsNeedNoQuestion(t *testing.T) {
 	s := open(t, dir)
 	first := must[[]choir.Event](t)(s.EventsAfter(ctx, 0, 1))[0]
 	later := must[choir.ID](t)(choir.NewID(testTime+1, bytes.NewReader(make([]byte, 10))))
-	if s.recent.unknown(first.ID) || !s.recent.unknown(later) {
+	if s.recent.lacksID(first.ID) || !s.recent.lacksID(later) {
 		t.Error("old and new ids are not told apart")
 	}
 	d := choir.Draft{ID: first.ID, Type: first.Type, Run: first.Run, Task: first.Task, Cause: first.Cause, Payload: first.Payload, Blob: first.Blob}
@@ -318,7 +318,7 @@ func TestNewIdsNeedNoQuestion(t *testing.T) {
 	for id, n := forgotten, 0; n < 3*recentEvents; id, n = newID(), n+1 {
 		forgetful.add(&choir.Event{ID: id, Seq: 1}, "")
 	}
-	if forgetful.unknown(forgotten) || !forgetful.unknown(later) {
+	if forgetful.lacksID(forgotten) || !forgetful.lacksID(later) {
 		t.Error("what is forgotten may be in the log, what is newer may not")
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"choiros/internal/recovery"
 )
 
-// Share lays out, in the folder of another computer, a log that begins with the
-// events up to seq: the same bytes, shared where the file system can. Its SQLite
-// copy is made when it is opened. No repair runs meanwhile.
+// Share creates in dir, the folder of another computer, a log with the events up to
+// seq, byte for byte, with hard links where possible. Its first open makes the SQLite
+// copy. No repair runs meanwhile.
 func (s *Store) Share(ctx context.Context, dir string, seq uint64) error {
 	return s.barrier.Beside(ctx, recovery.Fork, func(context.Context) error {
 		return s.journal.Share(filepath.Join(dir, journalDir), seq)
 	})
 }
 
-// Parts are the journal's files up to an event. See journal.Journal. A repair may
-// replace them later: then opening one is code busy.
+// Parts returns the journal's files up to event seq, see journal.Journal.Parts. Code
+// busy from opening a part: a repair has replaced the file since.
 func (s *Store) Parts(ctx context.Context, seq uint64) (parts []journal.Part, err error) {
 	err = s.barrier.Beside(ctx, recovery.Export, func(context.Context) error {
 		parts, err = s.journal.Parts(seq)
@@ -29,9 +29,9 @@ func (s *Store) Parts(ctx context.Context, seq uint64) (parts []journal.Part, er
 	return parts, err
 }
 
-// Begins is the first event that the log's computer has alone: 1, unless it began
-// as a fork or an import. A computer's own events follow the ones it came with,
-// so this looks at few.
+// Begins returns the number of the first event of the log's own computer: 1, unless it
+// began as a fork or an import. Its own events follow the ones it came with, so a
+// binary search finds it.
 func (s *Store) Begins(ctx context.Context, computer choir.ID) (uint64, error) {
 	head, _ := s.Head()
 	var err error

@@ -26,12 +26,12 @@ var eventsSchema string
 //go:embed migration_*.sql
 var scripts embed.FS
 
-// scripted is how many versions of the schema were reached by scripts. They bring
-// the copies that choirs of then left, and none is added.
+// scripted is the number of schema versions with a migration script. They migrate
+// copies of older choirs; no script is added.
 const scripted = 8
 
-// schemaVersion is the newest version: that of the newest projection, or of the table
-// of cursors.
+// schemaVersion is the newest schema version: that of the newest projection or of the
+// cursors table.
 var schemaVersion = max(newest(projections), cursorsVersion)
 
 func newest(tables []table) (version int) {
@@ -43,11 +43,11 @@ func newest(tables []table) (version int) {
 
 const readers = 4
 
-// writerCache is the page cache of the connection that writes, in KiB, negative
-// as the pragma wants it.
+// writerCache is the value of SQLite's cache_size pragma for the writing connection:
+// negative KiB.
 const writerCache = -4000
 
-// pool lends connections for reading. Each is used by one goroutine at a time.
+// pool lends read connections. Each is used by one goroutine at a time.
 type pool struct {
 	path  string
 	flags []sqlite.OpenFlags
@@ -62,7 +62,7 @@ func newPool(path string, flags ...sqlite.OpenFlags) *pool {
 	return &pool{path: path, flags: flags, slots: make(chan struct{}, readers)}
 }
 
-// use runs fn with a connection. A full pool waits for a free one.
+// use calls fn with a connection. It waits while all connections are in use.
 func (p *pool) use(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	lockorder.Acquire[lockorder.PoolSlots]()
 	defer lockorder.Release[lockorder.PoolSlots]()
@@ -79,8 +79,8 @@ func (p *pool) use(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	return sqliteError("eventstore.read", err)
 }
 
-// replace runs fn, which replaces the file, while no connection is in use; reads
-// that come meanwhile wait, and read the new file.
+// replace calls fn, which replaces the database file, while no connection is in use.
+// Reads that start meanwhile wait and then read the new file.
 func (p *pool) replace(ctx context.Context, fn func() error) error {
 	lockorder.Acquire[lockorder.PoolSlots]()
 	defer lockorder.Release[lockorder.PoolSlots]()
@@ -111,7 +111,7 @@ func (p *pool) occupy(ctx context.Context) error {
 
 func (p *pool) vacate() { <-p.slots }
 
-// connect gives an idle connection, or a new one.
+// connect returns an idle connection, or opens a new one.
 func (p *pool) connect() (*sqlite.Conn, error) {
 	p.mu.Lock()
 	if p.closed {
@@ -136,7 +136,7 @@ func (p *pool) connect() (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// putBack keeps a connection for the next read.
+// putBack returns a connection to the idle ones, or closes it if the pool is closed.
 func (p *pool) putBack(conn *sqlite.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,10 +169,9 @@ func (p *pool) close() error {
 	return first
 }
 
-// openWriter opens the database for writing and brings its schema up to date.
-// The write-ahead log may grow to 32 MB: a checkpoint writes each page once,
-// however often it changed since the one before, and the indexes change at
-// random places.
+// openWriter opens the database for writing and migrates its schema. SQLite's
+// write-ahead log may grow to 32 MB: a checkpoint writes each page once however often
+// it changed, and the indexes change at random places.
 func openWriter(path string) (*sqlite.Conn, error) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL)
 	if err != nil {
@@ -194,12 +193,12 @@ func openWriter(path string) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// openingNeeds is the room for the files that SQLite makes beside a database that
-// it opens.
+// openingNeeds is the number of free bytes that SQLite needs for the files it creates
+// beside a database.
 const openingNeeds = 1 << 20
 
-// noRoom gives an I/O error of opening the database the code no_space when the disk
-// is full: what SQLite says is then only that something failed.
+// noRoom returns a no_space error for an I/O error of opening the database if the disk
+// is full, because SQLite's own error does not tell; else err.
 func noRoom(path string, err error) error {
 	var disk unix.Statfs_t
 	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultIOErr || unix.Statfs(filepath.Dir(path), &disk) != nil {
@@ -215,9 +214,8 @@ func diskFull(op string, err error) error {
 	return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: "store.sqlite", Msg: "the disk is full", Remedy: "free some space", Err: err}
 }
 
-// migrate brings the schema up to date. Projections follow from the journal, so one
-// that is new, or has another form, is made empty: Open sees by the stamp that the
-// projections are those of another choir, and rebuilds them.
+// migrate brings the schema up to date. A new or changed projection is created empty:
+// Open recognises by the stamp that its rows are missing, and rebuilds all projections.
 func migrate(conn *sqlite.Conn) (err error) {
 	have, err := queryInt(conn, "PRAGMA user_version")
 	if err != nil {
@@ -247,7 +245,7 @@ func migrate(conn *sqlite.Conn) (err error) {
 	return execute(conn, "PRAGMA user_version = "+itoa(schemaVersion))
 }
 
-// createAll makes the schema of a new copy.
+// createAll creates the schema of a new copy.
 func createAll(conn *sqlite.Conn) error {
 	if err := sqlitex.ExecuteScript(conn, eventsSchema, nil); err != nil {
 		return err
@@ -260,7 +258,7 @@ func createAll(conn *sqlite.Conn) error {
 	return writeStamp(conn)
 }
 
-// migrateFrom brings a copy of an older version up to date.
+// migrateFrom migrates a copy of an older schema version.
 func migrateFrom(conn *sqlite.Conn, version int) error {
 	for next := version + 1; next <= scripted; next++ {
 		script, err := scripts.ReadFile("migration_" + itoa(next) + ".sql")
@@ -291,13 +289,12 @@ func migrateFrom(conn *sqlite.Conn, version int) error {
 	return nil
 }
 
-// errNewerCopy is about a SQLite copy with a schema that this choir does not know.
-// The journal is the truth, so the copy is made anew.
+// errNewerCopy reports a SQLite copy with a newer schema. The copy is then made anew
+// from the journal.
 var errNewerCopy = choir.E("eventstore.open", choir.CodeUnavailable, "the SQLite copy was made by a newer choir")
 
-// stamp tells SQLite copies apart that follow from the log by other reducers or
-// in other tables, as those of an older or newer choir do. It is kept as SQLite's
-// application id.
+// stamp returns a hash of the schema and the reducers' event types. Copies made by an
+// older or newer choir have another stamp. It is stored as SQLite's application_id.
 func stamp() int32 {
 	said := fmt.Appendf(nil, "%d", schemaVersion)
 	for _, t := range projections {
@@ -315,8 +312,8 @@ func writeStamp(conn *sqlite.Conn) error {
 	return execute(conn, "PRAGMA application_id = "+itoa(int(stamp())))
 }
 
-// bringStamp writes the stamp where it is not there yet.
-func bringStamp(conn *sqlite.Conn) error {
+// updateStamp writes the stamp unless the copy already has it.
+func updateStamp(conn *sqlite.Conn) error {
 	id, err := queryInt(conn, "PRAGMA application_id")
 	if err != nil || id == int64(stamp()) {
 		return err
@@ -324,8 +321,8 @@ func bringStamp(conn *sqlite.Conn) error {
 	return writeStamp(conn)
 }
 
-// madeByOthers reports whether another choir wrote the projections. A copy without
-// a stamp is older than stamps: its tables may lack what the log says.
+// madeByOthers reports whether another version of choir wrote the projections: the
+// stamp or the schema version differs.
 func madeByOthers(conn *sqlite.Conn) (bool, error) {
 	id, err := queryInt(conn, "PRAGMA application_id")
 	if err != nil || id != int64(stamp()) {
@@ -350,13 +347,14 @@ func damagedCopy(op string, err error) error {
 	return &choir.Error{Op: op, Code: choir.CodeCorrupt, Path: "store.sqlite", Msg: "the SQLite copy is damaged", Remedy: "try again in a moment, or run `choir log --repair`: it is rebuilt from the journal", Err: err}
 }
 
-// isMalformedJSON reports whether a function of SQLite met a value that is not JSON:
-// all that are read so were written as JSON, so a page of the file is damaged.
+// isMalformedJSON reports whether an SQLite JSON function failed on invalid JSON. All
+// values were written as valid JSON, so a page of the file is damaged.
 func isMalformedJSON(err error) bool {
 	return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultError && strings.Contains(err.Error(), "malformed JSON")
 }
 
-// sqliteError gives an error of SQLite its code; an *Error stays as it is.
+// sqliteError turns an error of SQLite into a *choir.Error with a code. nil and errors
+// with a code are returned unchanged.
 func sqliteError(op string, err error) error {
 	if err == nil {
 		return nil

@@ -34,7 +34,8 @@ import (
 	"choiros/internal/recovery"
 )
 
-// Config says whose log it is and injects the clock.
+// Config identifies the log's computer and user, and injects the clock and optional
+// dependencies.
 type Config struct {
 	Computer choir.ID
 	User     choir.ID
@@ -63,8 +64,8 @@ type Replica interface {
 	Wait(ctx context.Context, seq uint64) error
 }
 
-// Store is the log of one computer. All methods may be called at once from many
-// goroutines. Every read sees everything that was acknowledged before it began.
+// Store is the log of one computer. Its methods are safe for concurrent use. Every read
+// sees all events acknowledged before it began.
 type Store struct {
 	cfg      Config
 	dir      string
@@ -83,7 +84,7 @@ type Store struct {
 	grown  chan struct{}                     // closed when head grows; nil while nobody waits
 }
 
-// opened is what Open found out; it does not change afterwards.
+// opened is the result of Open; it does not change afterwards.
 type opened struct {
 	repairs      []choir.LogRepaired
 	holes        []Hole
@@ -99,10 +100,10 @@ const (
 	sqliteFile = "store.sqlite"
 )
 
-// Open opens the log in dir, creating it when there is none. It catches the
-// SQLite copy up, and restores one copy from the other where it is damaged: see
-// Repairs. When events are damaged in both, the store opens for reading only:
-// see ReadOnly. Code busy: another process has it open.
+// Open opens the log in dir, or creates it. It brings the SQLite copy up to date and
+// restores damage in one copy from the other, see Repairs. If events are damaged in
+// both copies the store is read-only, see ReadOnly. Code busy: another process has it
+// open.
 func Open(ctx context.Context, dir string, cfg Config) (*Store, error) {
 	s := &Store{cfg: cfg, dir: dir}
 	s.applier.watch = watch{cfg.ProjectionFailed, cfg.beforeReducer}
@@ -135,7 +136,8 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// Head is the last durable event: 0 and the zero hash for an empty log.
+// Head returns the number and the hash of the last durable event: 0 and the zero hash
+// for an empty log.
 func (s *Store) Head() (uint64, choir.Digest) {
 	if s.opened.last.Seq > 0 {
 		return s.opened.last.Seq, s.opened.last.Hash
@@ -143,20 +145,21 @@ func (s *Store) Head() (uint64, choir.Digest) {
 	return s.journal.Head()
 }
 
-// Repairs are what Open restored; the caller appends them as log.repaired.
+// Repairs returns the ranges that Open restored; the caller appends them as
+// log.repaired.
 func (s *Store) Repairs() []choir.LogRepaired { return s.opened.repairs }
 
-// Holes are the events that Open found damaged in both copies.
+// Holes returns the ranges that Open found damaged in both copies.
 func (s *Store) Holes() []Hole { return s.opened.holes }
 
-// Damaged is what OpenReadOnly found damaged in one copy; the other has it.
+// Damaged returns the ranges that OpenReadOnly found damaged in one copy; the other has
+// them.
 func (s *Store) Damaged() []choir.LogRepaired { return s.opened.damaged }
 
-// ReadOnly says why appends are refused, or is empty.
+// ReadOnly returns the reason why appends are refused, or "".
 func (s *Store) ReadOnly() string { return s.opened.readOnly }
 
-// WaitPast returns when the log has an event after seq, or with the context's
-// error.
+// WaitPast waits until the log has an event after seq, or returns the context's error.
 func (s *Store) WaitPast(ctx context.Context, seq uint64) error {
 	for {
 		s.waitMu.Lock()
@@ -177,7 +180,8 @@ func (s *Store) WaitPast(ctx context.Context, seq uint64) error {
 	}
 }
 
-// committed takes up what the journal made durable; it is called in order.
+// committed passes newly durable records to the tail, the applier and the observer. The
+// journal calls it in the order of the log.
 func (s *Store) committed(records []journal.Record) {
 	items := make([]item, len(records))
 	for i, r := range records {
@@ -196,8 +200,8 @@ func (s *Store) committed(records []journal.Record) {
 	s.observe(items)
 }
 
-// Close finishes the SQLite copy and closes both. Appends under way are waited
-// for, maintenance is stopped; later ones are refused.
+// Close waits for appends in progress, stops maintenance, brings the SQLite copy up to
+// date and closes both copies. Later appends are refused.
 func (s *Store) Close() error {
 	s.checking.stop()
 	s.barrier.Close()

@@ -2,7 +2,7 @@ package eventstore
 
 import "choiros/internal/choir"
 
-// checkpointsTable has the checkpoints by their ids.
+// checkpointsTable stores the checkpoints by id.
 var checkpointsTable = &keyed[Checkpoint]{
 	projection: projection{
 		name: "checkpoints", since: 1, key: 1, columns: []column{keyColumn, seqColumn, valueColumn},

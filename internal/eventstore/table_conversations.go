@@ -6,7 +6,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// conversationsTable has the conversations; the key is the run.
+// conversationsTable stores the conversations by run.
 var conversationsTable = &keyed[Conversation]{
 	projection: projection{
 		name: "conversations", since: 1, key: 1, columns: []column{keyColumn, seqColumn, valueColumn},
@@ -16,7 +16,8 @@ var conversationsTable = &keyed[Conversation]{
 	index: func(x *Conversation) row { return row{seq: x.FirstSeq} },
 }
 
-// titleRunes is how much of a prompt names its conversation.
+// titleRunes is the length in runes to which a prompt is cut as the title of its
+// conversation.
 const titleRunes = 120
 
 func conversationBegan(conversations *cells[Conversation], e *choir.Event, p *choir.PromptSubmitted) error {

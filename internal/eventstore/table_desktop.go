@@ -6,7 +6,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Window is a window of the desktop as it is.
+// Window is the current state of a window of the desktop.
 type Window struct {
 	ID      choir.ID          `json:"id"`
 	App     string            `json:"app"`
@@ -20,7 +20,7 @@ type Window struct {
 	Focused uint64            `json:"focused_seq" doc:"Event of its last focus; the highest is on top."`
 }
 
-// NewWindow is a window as the event that opens it makes it, with the event's number.
+// NewWindow returns the window that event seq opens.
 func NewWindow(p *choir.WindowOpened, seq uint64) Window {
 	return Window{
 		ID: p.Window, App: p.App, Title: p.Title, Subject: p.Subject, Bounds: p.Bounds, Desktop: p.Desktop,
@@ -28,76 +28,107 @@ func NewWindow(p *choir.WindowOpened, seq uint64) Window {
 	}
 }
 
-// Moved is the window after an event that moves it.
+// Moved returns the window after a move event.
 func (w Window) Moved(p *choir.WindowMoved) Window {
 	w.Bounds, w.Desktop = p.Bounds, p.Desktop
 	return w
 }
 
-// Shown is the window after an event that shows it in another state.
+// Shown returns the window after a change of its state (normal, minimised, snapped and
+// so on).
 func (w Window) Shown(p *choir.WindowShown) Window {
 	w.State, w.Snap, w.Was = p.State, p.Snap, p.Was
 	return w
 }
 
-// Retitled is the window after an event that gives it another title and subject.
+// Retitled returns the window after an event that sets its title and subject.
 func (w Window) Retitled(p *choir.WindowRetitled) Window {
 	w.Title, w.Subject = p.Title, p.Subject
 	return w
 }
 
-// Raised is the window after the event with a number that gives it the focus.
+// Raised returns the window after event seq has given it the focus.
 func (w Window) Raised(seq uint64) Window {
 	w.Focused = seq
 	return w
 }
 
-// windowsTable has the windows of the desktop; the value is a Window. Go builds a file
-// table_windows.go on Windows only, so it has another name.
+// WindowOf returns the id of the window that a payload is about, "" for a payload that is
+// about none.
+func WindowOf(p choir.Payload) choir.ID {
+	switch p := p.(type) {
+	case *choir.WindowOpened:
+		return p.Window
+	case *choir.WindowMoved:
+		return p.Window
+	case *choir.WindowShown:
+		return p.Window
+	case *choir.WindowRetitled:
+		return p.Window
+	case *choir.WindowFocused:
+		return p.Window
+	case *choir.WindowClosed:
+		return p.Window
+	}
+	return ""
+}
+
+// ReduceWindow applies an event to the window it is about. It returns the window after the
+// event: nil when the event closes it, or when the window is not open and the event does
+// not open it. The payload is that of the event with the number seq.
+func ReduceWindow(before *Window, seq uint64, payload choir.Payload) *Window {
+	if p, opens := payload.(*choir.WindowOpened); opens {
+		opened := NewWindow(p, seq)
+		return &opened
+	}
+	if before == nil {
+		return nil
+	}
+	after := *before
+	switch p := payload.(type) {
+	case *choir.WindowMoved:
+		after = before.Moved(p)
+	case *choir.WindowShown:
+		after = before.Shown(p)
+	case *choir.WindowRetitled:
+		after = before.Retitled(p)
+	case *choir.WindowFocused:
+		after = before.Raised(seq)
+	case *choir.WindowClosed:
+		return nil
+	}
+	return &after
+}
+
+// windowsTable stores the windows of the desktop; the value is a Window. The file is
+// not called table_windows.go because Go builds such a file on Windows only.
 var windowsTable = newVersioned("windows", 2, reducers{
-	choir.TypeWindowOpened:    on(windowOpened),
-	choir.TypeWindowMoved:     on(windowMoved),
-	choir.TypeWindowShown:     on(windowShown),
-	choir.TypeWindowRetitled:  on(windowRetitled),
-	choir.TypeWindowFocused:   on(windowFocused),
-	choir.TypeWindowClosed:    on(windowClosed),
-	choir.TypeTimelineRewound: on(goBack),
+	choir.TypeWindowOpened:    windowChanged,
+	choir.TypeWindowMoved:     windowChanged,
+	choir.TypeWindowShown:     windowChanged,
+	choir.TypeWindowRetitled:  windowChanged,
+	choir.TypeWindowFocused:   windowChanged,
+	choir.TypeWindowClosed:    windowChanged,
+	choir.TypeTimelineRewound: on(restoreVersions),
 })
 
-func windowOpened(windows *versions, e *choir.Event, p *choir.WindowOpened) error {
-	return windows.setJSON(string(p.Window), e.Seq, NewWindow(p, e.Seq))
-}
-
-// changeWindow replaces a window by the one after an event. A window that is not
-// there stays so.
-func changeWindow(windows *versions, e *choir.Event, id choir.ID, after func(Window) Window) error {
-	c, err := windows.get(string(id))
-	if err != nil || !c.exists {
+// windowChanged replaces the row of a window by the window after an event about it.
+func windowChanged(rows part, e *choir.Event, payload choir.Payload) error {
+	windows := rows.(*versions)
+	key := string(WindowOf(payload))
+	c, err := windows.get(key)
+	if err != nil {
 		return err
 	}
-	var w Window
-	if err := json.Unmarshal([]byte(c.value), &w); err != nil {
-		return damagedRow(windows.table, string(id), err)
+	var before *Window
+	if c.exists {
+		before = &Window{}
+		if err := json.Unmarshal([]byte(c.value), before); err != nil {
+			return damagedRow(windows.table, key, err)
+		}
 	}
-	return windows.setJSON(string(id), e.Seq, after(w))
-}
-
-func windowMoved(windows *versions, e *choir.Event, p *choir.WindowMoved) error {
-	return changeWindow(windows, e, p.Window, func(w Window) Window { return w.Moved(p) })
-}
-
-func windowShown(windows *versions, e *choir.Event, p *choir.WindowShown) error {
-	return changeWindow(windows, e, p.Window, func(w Window) Window { return w.Shown(p) })
-}
-
-func windowRetitled(windows *versions, e *choir.Event, p *choir.WindowRetitled) error {
-	return changeWindow(windows, e, p.Window, func(w Window) Window { return w.Retitled(p) })
-}
-
-func windowFocused(windows *versions, e *choir.Event, p *choir.WindowFocused) error {
-	return changeWindow(windows, e, p.Window, func(w Window) Window { return w.Raised(e.Seq) })
-}
-
-func windowClosed(windows *versions, e *choir.Event, p *choir.WindowClosed) error {
-	return windows.endVersion(string(p.Window), e.Seq)
+	if after := ReduceWindow(before, e.Seq, payload); after != nil {
+		return windows.setJSON(key, e.Seq, after)
+	}
+	return windows.endVersion(key, e.Seq)
 }

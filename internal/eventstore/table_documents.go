@@ -7,9 +7,9 @@ import (
 	"choiros/internal/choir"
 )
 
-// documentsTable has the documents as they are, without content; the value is a
-// Document. Its reducers write the two tables below as well: whether there is a new
-// version, and which number it has, is one decision.
+// documentsTable stores the current state of each document without its content; the
+// value is a Document. Its reducers also write the two tables below, because a version
+// and its number are decided together.
 var documentsTable = newVersioned("documents", 1, reducers{
 	choir.TypeDocumentCreated:   on(documentCreated),
 	choir.TypeDocumentVersioned: on(documentVersioned),
@@ -18,18 +18,18 @@ var documentsTable = newVersioned("documents", 1, reducers{
 	choir.TypeTimelineRewound:   on(rewindDocuments),
 })
 
-// documentHeadsTable has what no rewind changes of a document.
+// documentHeadsTable stores the documentHead of each document.
 var documentHeadsTable = &keyed[documentHead]{projection: projection{
 	name: "document_heads", since: 1, key: 1, columns: []column{keyColumn, valueColumn},
 }}
 
-// documentVersionsTable has every version of a document with its content; the value
+// documentVersionsTable stores every version of a document with its content; the value
 // is a Document.
 var documentVersionsTable = &listed{projection{
 	name: "document_versions", since: 1, key: 2, columns: []column{keyColumn, versionColumn, valueColumn},
 }}
 
-// documentHead is what stays true of a document whatever is rewound.
+// documentHead is the part of a document that a rewind does not change.
 type documentHead struct {
 	Run     choir.ID `json:"run"`
 	Title   string   `json:"title"`
@@ -45,8 +45,8 @@ func documentCreated(documents *versions, e *choir.Event, p *choir.DocumentCreat
 	return addVersion(documents, Document{ID: p.Document, Run: e.Run, Title: p.Title, Content: p.Content, Blob: p.Blob, Seq: e.Seq, At: e.Time})
 }
 
-// documentVersioned gives the version the number it asks for, or a higher one
-// when another took that meanwhile: versions are immutable.
+// documentVersioned adds a version with the number in the event, or a higher one if
+// that is taken: versions are immutable.
 func documentVersioned(documents *versions, e *choir.Event, p *choir.DocumentVersioned) error {
 	heads := documentHeadsTable.of(documents.view)
 	head, known, err := heads.get(p.Document)
@@ -61,7 +61,8 @@ func documentVersioned(documents *versions, e *choir.Event, p *choir.DocumentVer
 	})
 }
 
-// documentRenamed leaves the versions as they are: a title is no part of them.
+// documentRenamed sets the title of a document. Its versions do not have the title and
+// stay unchanged.
 func documentRenamed(documents *versions, e *choir.Event, p *choir.DocumentRenamed) error {
 	heads := documentHeadsTable.of(documents.view)
 	head, known, err := heads.get(p.Document)
@@ -86,7 +87,7 @@ func documentRemoved(documents *versions, e *choir.Event, p *choir.DocumentRemov
 	return documents.endVersion(string(p.Document), e.Seq)
 }
 
-// addVersion keeps a version and makes it the current one.
+// addVersion stores a version and makes it the current one.
 func addVersion(documents *versions, doc Document) error {
 	version := row{key: string(doc.ID), seq: uint64(doc.Version)}
 	if err := documentVersionsTable.of(documents.view).addJSON(version, doc); err != nil {
@@ -95,14 +96,14 @@ func addVersion(documents *versions, doc Document) error {
 	return setDocument(documents, doc)
 }
 
-// setDocument makes a document, without its content, the current one.
+// setDocument makes a version the current one, without its content.
 func setDocument(documents *versions, doc Document) error {
 	doc.Content, doc.Blob = "", ""
 	return documents.setJSON(string(doc.ID), doc.Seq, doc)
 }
 
-// rewindDocuments gives each document that differs a new version with the
-// content of then, so that version numbers never mean two contents.
+// rewindDocuments gives each document that differs from its earlier state a new version
+// with the earlier content, so that a version number never has two contents.
 func rewindDocuments(documents *versions, e *choir.Event, p *choir.TimelineRewound) error {
 	changes, err := documents.view.base.changed(documents.table, p.ToSeq)
 	if err != nil {

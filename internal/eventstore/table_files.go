@@ -2,12 +2,11 @@ package eventstore
 
 import "choiros/internal/choir"
 
-// filesTable has the files of the workspace; the key is the path, the value a
-// choir.FileState.
+// filesTable stores the files of the workspace by path; the value is a choir.FileState.
 var filesTable = newVersioned("files", 1, reducers{
 	choir.TypeFileWritten:     on(fileWritten),
 	choir.TypeFileRemoved:     on(fileRemoved),
-	choir.TypeTimelineRewound: on(goBack),
+	choir.TypeTimelineRewound: on(restoreVersions),
 })
 
 func fileWritten(files *versions, e *choir.Event, p *choir.FileWritten) error {

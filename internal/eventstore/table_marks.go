@@ -8,20 +8,20 @@ import (
 	"choiros/internal/choir"
 )
 
-// marksTable has the moments worth a place on the timeline, by the event at which each
-// stands; the value is a Mark. No rewind takes one back. A streak that may go on is in
-// the trail until it ends, because it moves on with each of its events.
+// marksTable stores the marks of the timeline by the number of their event; the value
+// is a Mark. A rewind removes none. The latest streak is in the trail until it ends,
+// because each further event changes it.
 var marksTable = &listed{projection{
 	name: "marks", since: 9, key: 1, columns: []column{seqColumn, valueColumn}, on: markReducers(),
 }}
 
-// markTrailTable has one row: what the marks to come follow from besides their own
-// events. The reducers of marksTable write it.
+// markTrailTable has one row, the state from which later marks are computed. The
+// reducers of marksTable write it.
 var markTrailTable = &keyed[markTrail]{projection: projection{
 	name: "mark_trail", since: 9, key: 1, columns: []column{keyColumn, valueColumn},
 }}
 
-// MarkKind is what a mark on the timeline stands for.
+// MarkKind is the kind of a mark on the timeline.
 type MarkKind string
 
 // The kinds of marks.
@@ -45,14 +45,15 @@ const (
 	MarkDocument   MarkKind = "document" // a person wrote, renamed or removed one
 )
 
-// PlainMarks are the events that are a mark by themselves.
+// PlainMarks maps event types that always make a mark of their own to the kind of that
+// mark.
 var PlainMarks = map[choir.Type]MarkKind{
 	choir.TypePromptSubmitted: MarkPrompt, choir.TypeRunFinished: MarkAnswer, choir.TypeTimelineRewound: MarkRewind, choir.TypeTimelineUndone: MarkUndo,
 	choir.TypeChangesTaken: MarkTake, choir.TypeDesktopUpgraded: MarkTake, choir.TypeTimelineForked: MarkFork, choir.TypeComputerForked: MarkFork, choir.TypeComputerImported: MarkImport,
 	choir.TypeRepoAdded: MarkRepo, choir.TypeThemeChanged: MarkTheme, choir.TypeCachesLeftOut: MarkCaches,
 }
 
-// Mark is a moment worth a place on the timeline, as data; its words are elsewhere.
+// Mark is an entry of the timeline as data; user interfaces make its text.
 type Mark struct {
 	Kind MarkKind `json:"kind"`
 	Seq  uint64   `json:"seq"` // the moment: everything up to this event
@@ -81,8 +82,8 @@ type Mark struct {
 	Title       *string      `json:"-"` // of the document, as it is now; nil when that is gone
 }
 
-// MarkedWindow is a window of a streak. The name is empty until Store.Marks reads it
-// when no event of the streak says it.
+// MarkedWindow is a window of a streak. Its name is empty until Store.Marks reads it,
+// if no event of the streak has it.
 type MarkedWindow struct {
 	ID   choir.ID `json:"id"`
 	Name string   `json:"name,omitempty"`
@@ -96,26 +97,29 @@ const (
 	maxTrail = 64
 )
 
-// markTrail is what the next events of the log can still belong to.
+// markTrail is the state from which later marks are computed: the open streak, and
+// recent files, checkpoints and tool calls.
 type markTrail struct {
-	Streak      *Mark        `json:"streak,omitempty"` // the one that may go on, if one may
+	Streak      *Mark        `json:"streak,omitempty"` // the streak that may go on, if any
 	Source      choir.Source `json:"source,omitempty"` // of the streak
 	At          choir.Time   `json:"at,omitempty"`     // of the streak's newest event
-	Files       []fileTally  `json:"files,omitempty"`  // since something else was done
+	Files       []fileCount  `json:"files,omitempty"`  // since something else was done
 	Commits     []taskCommit `json:"commits,omitempty"`
 	Calls       []toolCall   `json:"calls,omitempty"` // the newest last
 	HadSnapshot bool         `json:"had_snapshot,omitempty"`
 }
 
-// fileTally counts the paths of file events that name one snapshot.
-type fileTally struct {
+// fileCount counts the changed paths of the file events of one task, or of none, that
+// name one snapshot.
+type fileCount struct {
 	Snapshot choir.Digest `json:"snapshot"`
+	Task     choir.ID     `json:"task,omitempty"`
 	Count    int          `json:"count"`
 	Path     string       `json:"path"`
 	By       choir.Source `json:"by,omitempty"` // a person who changed one
 }
 
-// taskCommit is the first checkpoint of a task since the last one began.
+// taskCommit is the first checkpoint of a task since the last task started.
 type taskCommit struct {
 	Task       choir.ID `json:"task"`
 	Checkpoint choir.ID `json:"checkpoint"`
@@ -123,7 +127,7 @@ type taskCommit struct {
 	Withheld   []string `json:"withheld,omitempty"`
 }
 
-// toolCall is where the event of a tool call stands in the log.
+// toolCall is the id and the event number of a tool call.
 type toolCall struct {
 	ID  choir.ID `json:"id"`
 	Seq uint64   `json:"seq"`
@@ -131,7 +135,8 @@ type toolCall struct {
 
 type markRows = *listedRows
 
-// close ends a streak and the file events before something else that was done.
+// close ends the open streak and drops the file counts, because another kind of event
+// follows.
 func (t *markTrail) close(marks markRows) error {
 	t.Files = t.Files[:0]
 	return t.endStreak(marks)
@@ -146,10 +151,10 @@ func (t *markTrail) endStreak(marks markRows) error {
 	return m.add(marks)
 }
 
-// add makes the row of a mark.
+// add adds the row of a mark.
 func (m *Mark) add(marks markRows) error { return marks.addJSON(row{seq: m.Seq}, m) }
 
-// appendBounded appends; the oldest of a full list goes.
+// appendBounded appends v, and removes the oldest element of a full list.
 func appendBounded[V any](list []V, v V) []V {
 	if len(list) >= maxTrail {
 		list = slices.Delete(list, 0, len(list)+1-maxTrail)
@@ -157,7 +162,7 @@ func appendBounded[V any](list []V, v V) []V {
 	return append(list, v)
 }
 
-// marker makes a reducer of a function that makes marks and changes the trail.
+// marker returns a reducer that calls f with the trail, which f may change.
 func marker[P any](f func(markRows, *markTrail, *choir.Event, *P) error) reducer {
 	return on(func(marks markRows, e *choir.Event, p *P) error {
 		t, err := trailOf(marks)
@@ -168,17 +173,17 @@ func marker[P any](f func(markRows, *markTrail, *choir.Event, *P) error) reducer
 	})
 }
 
-// trailOf gives the trail, to be changed.
+// trailOf returns the trail, for the caller to change.
 func trailOf(marks markRows) (*markTrail, error) { return markTrailTable.of(marks.view).edit("trail") }
 
 func markReducers() reducers {
 	out := reducers{
 		choir.TypeFileWritten: marker(func(_ markRows, t *markTrail, e *choir.Event, p *choir.FileWritten) error {
-			t.tally(e, p.Snapshot, len(p.Files), p.Files[0].Path)
+			t.countFiles(e, p.Snapshot, len(p.Files), p.Files[0].Path)
 			return nil
 		}),
 		choir.TypeFileRemoved: marker(func(_ markRows, t *markTrail, e *choir.Event, p *choir.FileRemoved) error {
-			t.tally(e, p.Snapshot, len(p.Paths), p.Paths[0])
+			t.countFiles(e, p.Snapshot, len(p.Paths), p.Paths[0])
 			return nil
 		}),
 		choir.TypeTaskStarted: marker(func(marks markRows, t *markTrail, _ *choir.Event, _ *choir.TaskStarted) error {
@@ -205,7 +210,7 @@ func markReducers() reducers {
 	return out
 }
 
-// markPlain makes the mark of an event that is one by itself.
+// markPlain makes the mark of an event type in PlainMarks.
 func markPlain(rows part, e *choir.Event, _ choir.Payload) error {
 	marks := rows.(markRows)
 	t, err := trailOf(marks)
@@ -219,12 +224,13 @@ func markPlain(rows part, e *choir.Event, _ choir.Payload) error {
 	return (&Mark{Kind: PlainMarks[e.Type], Seq: e.Seq}).add(marks)
 }
 
-// tally counts the paths of a file event: a look at the tree appends those and then
-// the snapshot that they name.
-func (t *markTrail) tally(e *choir.Event, in choir.Digest, count int, path string) {
-	i := slices.IndexFunc(t.Files, func(f fileTally) bool { return f.Snapshot == in })
+// countFiles adds count paths of a file event to the count of its task and snapshot in. A
+// scan of the workspace appends file events first and then the snapshot.taken event that
+// they name.
+func (t *markTrail) countFiles(e *choir.Event, in choir.Digest, count int, path string) {
+	i := slices.IndexFunc(t.Files, func(f fileCount) bool { return f.Snapshot == in && f.Task == e.Task })
 	if i < 0 {
-		t.Files = appendBounded(t.Files, fileTally{Snapshot: in, Path: path})
+		t.Files = appendBounded(t.Files, fileCount{Snapshot: in, Task: e.Task, Path: path})
 		i = len(t.Files) - 1
 	}
 	f := &t.Files[i]
@@ -234,14 +240,30 @@ func (t *markTrail) tally(e *choir.Event, in choir.Digest, count int, path strin
 	}
 }
 
+// filesOf returns the count of the paths of a snapshot that a task or nobody's task
+// changed, without those of other tasks, whose own marks tell of them; zero if there are
+// none.
+func (t *markTrail) filesOf(in choir.Digest, task choir.ID) (sum fileCount) {
+	for _, f := range t.Files {
+		if f.Snapshot != in || f.Task != "" && f.Task != task {
+			continue
+		}
+		if sum.Count == 0 {
+			sum.Path = f.Path
+		}
+		sum.Count += f.Count
+		sum.By = cmp.Or(sum.By, f.By)
+	}
+	return sum
+}
+
 func person(s choir.Source) bool { return s == choir.SourceUser || s == choir.SourceDesktop }
 
-// markSnapshot makes the mark of a look at the tree that found changes, unless
-// something else has their mark.
+// markSnapshot makes the mark of a snapshot that a scan took after changes, unless
+// another mark covers these changes.
 func markSnapshot(marks markRows, t *markTrail, e *choir.Event, p *choir.SnapshotTaken) error {
 	m := Mark{Seq: e.Seq}
-	if i := slices.IndexFunc(t.Files, func(f fileTally) bool { return f.Snapshot == p.Snapshot }); i >= 0 {
-		f := &t.Files[i]
+	if f := t.filesOf(p.Snapshot, e.Task); f.Count > 0 {
 		m.Kind, m.Files, m.Path, m.By = t.kindOf(e, p, f.By), f.Count, f.Path, f.By
 	}
 	if m.Kind == MarkCall && e.Cause != "" {
@@ -254,7 +276,8 @@ func markSnapshot(marks markRows, t *markTrail, e *choir.Event, p *choir.Snapsho
 	return m.add(marks)
 }
 
-// kindOf is what the mark of changes that a look found stands for, empty for none.
+// kindOf returns the kind of the mark for the changes before a snapshot, empty for no
+// mark.
 func (t *markTrail) kindOf(e *choir.Event, p *choir.SnapshotTaken, by choir.Source) MarkKind {
 	switch {
 	case p.Reason == "repo_added":
@@ -275,7 +298,7 @@ func (t *markTrail) kindOf(e *choir.Event, p *choir.SnapshotTaken, by choir.Sour
 	return MarkOutside
 }
 
-// call is the event of a tool call by its id, 0 when there is none.
+// call returns the event number of a recent tool call, 0 if there is none with the id.
 func (t *markTrail) call(id choir.ID) uint64 {
 	i := slices.IndexFunc(t.Calls, func(c toolCall) bool { return c.ID == id })
 	if i < 0 {
@@ -291,8 +314,8 @@ func markToolCall(marks markRows, t *markTrail, e *choir.Event, _ *choir.ToolCal
 	return t.close(marks)
 }
 
-// markCheckpoint makes the mark of a checkpoint; that of a task is part of the task's
-// mark, which comes behind it.
+// markCheckpoint makes the mark of a checkpoint. The checkpoint of a task is stored for
+// the mark of the task, which follows.
 func markCheckpoint(marks markRows, t *markTrail, e *choir.Event, p *choir.CheckpointCreated) error {
 	if err := t.close(marks); err != nil {
 		return err
@@ -306,8 +329,8 @@ func markCheckpoint(marks markRows, t *markTrail, e *choir.Event, p *choir.Check
 	return nil
 }
 
-// markTask makes the mark of a task; one that only made a checkpoint has the
-// checkpoint's.
+// markTask makes the mark of a returned task. A task that only made a checkpoint has no
+// mark of its own.
 func markTask(marks markRows, t *markTrail, e *choir.Event, p *choir.TaskReturned) error {
 	if err := t.close(marks); err != nil {
 		return err
@@ -331,8 +354,8 @@ func markTask(marks markRows, t *markTrail, e *choir.Event, p *choir.TaskReturne
 	return m.add(marks)
 }
 
-// deed is one change of a streak.
-type deed struct {
+// action is one change in a streak.
+type action struct {
 	kind             MarkKind
 	did              string
 	window, document choir.ID
@@ -340,35 +363,35 @@ type deed struct {
 	run              choir.ID // that did it, empty for a person
 }
 
-// streaks are the events that people cause many times in a row, which is one mark:
-// windows put in place, a document being written. It stands at its newest event. Focus
-// and titles follow from other changes.
-var streaks = map[choir.Type]func(choir.Payload) deed{
-	choir.TypeWindowOpened: func(p choir.Payload) deed {
+// streaks lists the event types that people cause many times in a row, such as moving
+// windows or writing a document. Consecutive events become one mark, at the newest of
+// them. Focus and title events are left out, because they follow from other changes.
+var streaks = map[choir.Type]func(choir.Payload) action{
+	choir.TypeWindowOpened: func(p choir.Payload) action {
 		w := p.(*choir.WindowOpened)
-		return deed{kind: MarkWindows, did: "opened", window: w.Window, name: cmp.Or(w.Title, w.App), run: w.Run}
+		return action{kind: MarkWindows, did: "opened", window: w.Window, name: cmp.Or(w.Title, w.App), run: w.Run}
 	},
-	choir.TypeWindowClosed: func(p choir.Payload) deed {
-		return deed{kind: MarkWindows, did: "closed", window: p.(*choir.WindowClosed).Window}
+	choir.TypeWindowClosed: func(p choir.Payload) action {
+		return action{kind: MarkWindows, did: "closed", window: p.(*choir.WindowClosed).Window}
 	},
-	choir.TypeWindowMoved: func(p choir.Payload) deed {
-		return deed{kind: MarkWindows, did: "moved", window: p.(*choir.WindowMoved).Window}
+	choir.TypeWindowMoved: func(p choir.Payload) action {
+		return action{kind: MarkWindows, did: "moved", window: p.(*choir.WindowMoved).Window}
 	},
-	choir.TypeWindowShown: func(p choir.Payload) deed {
+	choir.TypeWindowShown: func(p choir.Payload) action {
 		w := p.(*choir.WindowShown)
-		return deed{kind: MarkWindows, did: shownWord(w.State), window: w.Window}
+		return action{kind: MarkWindows, did: shownWord(w.State), window: w.Window}
 	},
-	choir.TypeDocumentCreated: func(p choir.Payload) deed {
-		return deed{kind: MarkDocument, did: "began", document: p.(*choir.DocumentCreated).Document}
+	choir.TypeDocumentCreated: func(p choir.Payload) action {
+		return action{kind: MarkDocument, did: "began", document: p.(*choir.DocumentCreated).Document}
 	},
-	choir.TypeDocumentVersioned: func(p choir.Payload) deed {
-		return deed{kind: MarkDocument, did: "wrote", document: p.(*choir.DocumentVersioned).Document}
+	choir.TypeDocumentVersioned: func(p choir.Payload) action {
+		return action{kind: MarkDocument, did: "wrote", document: p.(*choir.DocumentVersioned).Document}
 	},
-	choir.TypeDocumentRenamed: func(p choir.Payload) deed {
-		return deed{kind: MarkDocument, did: "renamed", document: p.(*choir.DocumentRenamed).Document}
+	choir.TypeDocumentRenamed: func(p choir.Payload) action {
+		return action{kind: MarkDocument, did: "renamed", document: p.(*choir.DocumentRenamed).Document}
 	},
-	choir.TypeDocumentRemoved: func(p choir.Payload) deed {
-		return deed{kind: MarkDocument, did: "removed", document: p.(*choir.DocumentRemoved).Document}
+	choir.TypeDocumentRemoved: func(p choir.Payload) action {
+		return action{kind: MarkDocument, did: "removed", document: p.(*choir.DocumentRemoved).Document}
 	},
 }
 
@@ -379,8 +402,8 @@ func shownWord(state choir.WindowState) string {
 	return string(state)
 }
 
-// markStreak adds an event to the streak that goes on, or begins one. What a run does
-// with documents has marks of its own.
+// markStreak adds an event to the open streak, or ends that and starts another. It
+// ignores changes of documents by runs, which have other marks.
 func markStreak(rows part, e *choir.Event, p choir.Payload) error {
 	marks, d := rows.(markRows), streaks[e.Type](p)
 	if d.kind == MarkDocument && !person(e.Source) {
@@ -390,27 +413,27 @@ func markStreak(rows part, e *choir.Event, p choir.Payload) error {
 	if err != nil {
 		return err
 	}
-	if !t.goesOn(e, d) {
+	if !t.continues(e, d) {
 		if err := t.endStreak(marks); err != nil {
 			return err
 		}
 		t.Streak = &Mark{Kind: d.kind, First: e.Seq, Document: d.document, Run: d.run}
 	}
 	t.Source, t.At = e.Source, e.Time
-	t.Streak.goOn(e, d)
+	t.Streak.extend(e, d)
 	return nil
 }
 
-// goesOn says whether a change belongs to the streak that may go on: the same one made
-// it, of the same things, soon after the last.
-func (t *markTrail) goesOn(e *choir.Event, d deed) bool {
+// continues reports whether an action belongs to the open streak: same source, kind and
+// objects, soon after the last one.
+func (t *markTrail) continues(e *choir.Event, d action) bool {
 	m := t.Streak
 	return m != nil && m.Kind == d.kind && m.Document == d.document && m.Run == d.run && t.Source == e.Source &&
 		e.Time.Std().Sub(t.At.Std()) <= streakGap
 }
 
-// goOn adds a change to a streak.
-func (m *Mark) goOn(e *choir.Event, d deed) {
+// extend adds an action to a streak.
+func (m *Mark) extend(e *choir.Event, d action) {
 	m.Seq = e.Seq
 	m.Did = append([]string{d.did}, slices.DeleteFunc(m.Did, func(s string) bool { return s == d.did })...)
 	if d.window == "" {

@@ -2,7 +2,7 @@ package eventstore
 
 import "choiros/internal/choir"
 
-// messagesTable has what was said in a conversation; the value is a Message.
+// messagesTable stores the messages of each conversation; the value is a Message.
 var messagesTable = &listed{projection{
 	name: "messages", since: 1, key: 2, columns: []column{keyColumn, seqColumn, valueColumn},
 	on: reducers{
@@ -15,12 +15,12 @@ var messagesTable = &listed{projection{
 	},
 }}
 
-// said makes a reducer that adds the text of an event to the conversation of its run.
+// said returns a reducer that adds the text of an event to the conversation of its run.
 func said[P any](text func(*P) string) reducer {
 	return on(func(messages *listedRows, e *choir.Event, p *P) error { return addMessage(messages, e, text(p)) })
 }
 
-// answered adds the answer of a run, if it has one.
+// answered adds the answer of a finished run to its conversation, unless it is empty.
 func answered(messages *listedRows, e *choir.Event, p *choir.RunFinished) error {
 	if p.Answer == "" {
 		return nil

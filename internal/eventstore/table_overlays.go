@@ -6,12 +6,12 @@ import (
 	"choiros/internal/choir"
 )
 
-// overlaysTable has what lies over documents; the key is the document's id, "/" and
-// the overlay's, the value an Overlay.
+// overlaysTable stores the overlays of documents; the key is the document's id, "/" and
+// the overlay's id, the value an Overlay.
 var overlaysTable = newVersioned("overlays", 5, reducers{
 	choir.TypeOverlayAdded:    on(overlayAdded),
 	choir.TypeOverlaySettled:  on(overlaySettled),
-	choir.TypeTimelineRewound: on(goBack),
+	choir.TypeTimelineRewound: on(restoreVersions),
 })
 
 // Overlay is a proposal or a comment over a version of a document.
@@ -38,7 +38,8 @@ func overlayAdded(overlays *versions, e *choir.Event, p *choir.OverlayAdded) err
 	})
 }
 
-// overlaySettled leaves an overlay that is not there alone.
+// overlaySettled sets the outcome of an overlay. It does nothing if there is no such
+// overlay.
 func overlaySettled(overlays *versions, e *choir.Event, p *choir.OverlaySettled) error {
 	key := overlayKey(p.Document, p.Overlay)
 	c, err := overlays.get(key)

@@ -2,8 +2,8 @@ package eventstore
 
 import "choiros/internal/choir"
 
-// runsTable has the runs by their ids; state is RunState. What a run cost and
-// whether it was undone are rows of usageTable and undosTable.
+// runsTable stores the runs by id; the state column is RunState. Cost and undo are
+// stored in usageTable and undosTable.
 var runsTable = &keyed[Run]{
 	projection: projection{
 		name: "runs", since: 1, key: 1, columns: []column{keyColumn, seqColumn, stateColumn, valueColumn},
@@ -34,7 +34,7 @@ func runBegan(runs runRows, e *choir.Event, p *choir.PromptSubmitted) error {
 	return nil
 }
 
-// changeRun changes a run that has not ended; others stay as they are.
+// changeRun calls change on a run and stores it, if the run exists and has not ended.
 func changeRun(runs runRows, id choir.ID, change func(*Run)) error {
 	run, ok, err := runs.get(id)
 	if err != nil || !ok || !run.State.Open() {
@@ -65,8 +65,7 @@ func runAnswered(runs runRows, e *choir.Event, p *choir.QuestionAnswered) error 
 	})
 }
 
-// runDocumented gives a run its living document: the first that was made in it, and
-// not in another run before.
+// runDocumented sets the living document of a run: the first document created in it.
 func runDocumented(runs runRows, e *choir.Event, p *choir.DocumentCreated) error {
 	if _, known, err := documentHeadsTable.of(runs.view).get(p.Document); err != nil || known {
 		return err
@@ -85,7 +84,7 @@ func runFinished(runs runRows, e *choir.Event, p *choir.RunFinished) error {
 	})
 }
 
-// runDismissed changes a run that has ended.
+// runDismissed marks a run, which has usually ended, as dismissed.
 func runDismissed(runs runRows, e *choir.Event, _ *choir.RunDismissed) error {
 	run, ok, err := runs.get(e.Run)
 	if err != nil || !ok {

@@ -2,8 +2,8 @@ package eventstore
 
 import "choiros/internal/choir"
 
-// snapshotsTable has what the workspace was after an event, by the event's number;
-// the value is a choir.SnapshotTaken.
+// snapshotsTable stores the snapshot of the workspace after an event, by the event's
+// number; the value is a choir.SnapshotTaken.
 var snapshotsTable = &listed{projection{
 	name: "snapshots", since: 1, key: 1, columns: []column{seqColumn, valueColumn},
 	on: reducers{

@@ -2,7 +2,7 @@ package eventstore
 
 import "choiros/internal/choir"
 
-// tasksTable has the tasks by their ids; state is TaskState.
+// tasksTable stores the tasks by id; the state column is TaskState.
 var tasksTable = &keyed[Task]{
 	projection: projection{
 		name: "tasks", since: 1, key: 1, columns: []column{keyColumn, seqColumn, runColumn, stateColumn, valueColumn},
@@ -41,7 +41,8 @@ func changeTask(tasks taskRows, id choir.ID, change func(*Task)) error {
 	return nil
 }
 
-// taskStarted keeps the base of the first attempt: a rollback goes there.
+// taskStarted records the start of a task. The base of the first attempt stays, because
+// a rollback restores that.
 func taskStarted(tasks taskRows, e *choir.Event, p *choir.TaskStarted) error {
 	return changeTask(tasks, e.Task, func(t *Task) {
 		if t.State == TaskReturned {
@@ -54,7 +55,7 @@ func taskStarted(tasks taskRows, e *choir.Event, p *choir.TaskStarted) error {
 	})
 }
 
-// taskReturned keeps the first result: a task has exactly one.
+// taskReturned records the first result of a task and ignores later ones.
 func taskReturned(tasks taskRows, e *choir.Event, p *choir.TaskReturned) error {
 	return changeTask(tasks, p.Result.TaskID, func(t *Task) {
 		if t.State == TaskReturned {

@@ -2,8 +2,8 @@ package eventstore
 
 import "choiros/internal/choir"
 
-// usageTable sums what the model calls of a run cost; the key is the run, empty for
-// calls without one.
+// usageTable sums the usage of model calls by run; the key is empty for calls without
+// one.
 var usageTable = &keyed[Usage]{projection: projection{
 	name: "usage", since: 1, key: 1, columns: []column{keyColumn, valueColumn},
 	on: reducers{choir.TypeModelReturned: on(modelReturned)},

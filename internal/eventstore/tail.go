@@ -7,8 +7,8 @@ import (
 	"choiros/internal/lockorder"
 )
 
-// tail keeps the newest events in memory, because followers ask for them as
-// soon as they are committed. Readers do not change the payloads.
+// tail caches the newest events in memory, because followers read them right after the
+// commit. Readers must not change the payloads.
 type tail struct {
 	mu     lockorder.Mutex[lockorder.TailMu] // guards the two below
 	events []choir.Event
@@ -37,7 +37,8 @@ func (t *tail) add(items []item) {
 	t.events = slices.Clone(t.events[drop:])
 }
 
-// after gives up to limit events after seq if the tail goes back that far.
+// after returns up to limit events after number seq; ok is false if the tail begins
+// later.
 func (t *tail) after(seq uint64, limit int) ([]choir.Event, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,8 +49,8 @@ func (t *tail) after(seq uint64, limit int) ([]choir.Event, bool) {
 	return slices.Clone(t.events[from:min(from+limit, len(t.events))]), true
 }
 
-// before gives up to limit events from seq down, the newest first; none when the
-// tail does not have seq.
+// before returns up to limit events from number seq down, newest first; none if the
+// tail lacks event seq.
 func (t *tail) before(seq uint64, limit int) []choir.Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,7 +63,7 @@ func (t *tail) before(seq uint64, limit int) []choir.Event {
 	return out
 }
 
-// at gives one event if the tail goes back that far.
+// at returns event seq; ok is false if the tail lacks it.
 func (t *tail) at(seq uint64) (choir.Event, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

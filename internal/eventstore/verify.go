@@ -11,13 +11,12 @@ import (
 	"choiros/internal/recovery"
 )
 
-// Verify compares both copies byte by byte, checks every hash and the chain, has
-// SQLite check its file, and holds the projections against the log. What is
-// damaged in one copy is restored from the other; what is damaged in both is a
-// hole. Appends and reads go on meanwhile; appends wait only while something is
-// restored, behind the barrier, which looks at the damage once more.
-// progress, when given, gets the number of events compared so far and in all.
-// A store that is open for reading only mends nothing and tells by Damaged.
+// Verify compares both copies byte by byte, checks every hash and the chain, runs
+// SQLite's check of its file, and compares the projections with the log. Damage in one
+// copy is restored from the other; damage in both is reported as a hole. Appends and
+// reads continue; appends wait only while a repair runs behind the barrier, which
+// checks the damage again. progress, unless nil, gets the number of events compared so
+// far and in total. A read-only store repairs nothing and reports in Damaged.
 func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (Report, error) {
 	if s.applier.static {
 		return s.inspect(ctx, progress)
@@ -43,7 +42,7 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (
 		return report, nil // a damaged copy may be needed yet
 	}
 	remade := s.applier.timesRemade()
-	err = s.mendAnswers(ctx, &report)
+	err = s.mendProjections(ctx, &report)
 	if choir.CodeOf(err) == choir.CodeCorrupt {
 		// An append met a row that the check of the file does not see.
 		damaged := findings{file: true, remade: remade}
@@ -52,7 +51,7 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (
 	return report, err
 }
 
-// findings are what a verification saw while appends and other repairs went on.
+// findings is the damage that a verification found beside appends and other repairs.
 type findings struct {
 	damage []journal.Damage
 	wrong  []item // rows of the SQLite copy that are not these events
@@ -63,8 +62,8 @@ type findings struct {
 
 func (f *findings) sound() bool { return len(f.damage)+len(f.wrong) == 0 && !f.file }
 
-// readBoth compares both copies up to the last event that the SQLite copy has: an
-// event that is only in the journal yet is not wrong in the copy.
+// readBoth compares both copies up to the last event of the SQLite copy; later events
+// are not missing, only not copied yet.
 func (s *Store) readBoth(ctx context.Context, progress func(done, total uint64)) (f findings, err error) {
 	var family ancestry
 	f.remade = s.applier.timesRemade()
@@ -80,8 +79,8 @@ func (s *Store) readBoth(ctx context.Context, progress func(done, total uint64))
 	return f, err
 }
 
-// confirm looks at what was found once more, behind the barrier: another repair
-// may have mended it.
+// confirm checks the findings again behind the barrier, because another repair may have
+// fixed them.
 func (s *Store) confirm(ctx context.Context, f *findings) (err error) {
 	f.file = f.file && f.remade == s.applier.timesRemade()
 	if len(f.damage) > 0 {
@@ -98,7 +97,8 @@ func (s *Store) confirm(ctx context.Context, f *findings) (err error) {
 	})
 }
 
-// mend restores one copy from the other, behind the barrier.
+// mend confirms the findings and restores each copy from the other. The caller is
+// behind the barrier.
 func (s *Store) mend(ctx context.Context, f findings, report *Report) error {
 	if err := s.confirm(ctx, &f); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *Store) mend(ctx context.Context, f findings, report *Report) error {
 	return nil
 }
 
-// stillWrong leaves out the events that the SQLite copy has by now.
+// stillWrong returns the events whose rows in the SQLite copy still differ.
 func stillWrong(conn *sqlite.Conn, wrong []item) (out []item, err error) {
 	for _, it := range wrong {
 		same := false
@@ -148,9 +148,10 @@ func stillWrong(conn *sqlite.Conn, wrong []item) (out []item, err error) {
 	return out, nil
 }
 
-// mendAnswers makes the projections anew when they are not what the log says.
-func (s *Store) mendAnswers(ctx context.Context, report *Report) error {
-	tables, last, err := s.wrongAnswers(ctx)
+// mendProjections rebuilds the projections if they differ from the log, and adds that
+// to the report.
+func (s *Store) mendProjections(ctx context.Context, report *Report) error {
+	tables, last, err := s.wrongProjections(ctx)
 	if err != nil || len(tables) == 0 {
 		return err
 	}
@@ -161,15 +162,15 @@ func (s *Store) mendAnswers(ctx context.Context, report *Report) error {
 	return nil
 }
 
-// withoutRepaired leaves out rows that differed from a record of the journal that
-// was wrong itself.
+// withoutRepaired removes from wrong the rows whose journal record was damaged and is
+// now repaired.
 func withoutRepaired(wrong []item, repaired []choir.LogRepaired) []item {
 	return slices.DeleteFunc(wrong, func(it item) bool {
 		return slices.ContainsFunc(repaired, func(r choir.LogRepaired) bool { return r.From <= it.event.Seq && it.event.Seq <= r.To })
 	})
 }
 
-// inspect is Verify for a store that is open for reading only.
+// inspect does the work of Verify for a read-only store.
 func (s *Store) inspect(ctx context.Context, progress func(done, total uint64)) (Report, error) {
 	head, hash := s.Head()
 	report := Report{Events: head, Head: hash}
@@ -199,14 +200,14 @@ func (s *Store) inspect(ctx context.Context, progress func(done, total uint64)) 
 	if err != nil || len(report.Damaged)+len(report.Holes) > 0 {
 		return report, err
 	}
-	tables, last, err := s.wrongAnswers(ctx)
+	tables, last, err := s.wrongProjections(ctx)
 	if len(tables) > 0 {
 		report.Damaged = append(report.Damaged, answersDiffer(tables, last))
 	}
 	return report, err
 }
 
-// rowsDiffer names each run of rows that are not the journal's events.
+// rowsDiffer returns one repair report for each run of consecutive wrong rows.
 func rowsDiffer(wrong []item) (out []choir.LogRepaired) {
 	for i, from := 0, 0; i < len(wrong); i++ {
 		if i+1 < len(wrong) && wrong[i+1].event.Seq == wrong[i].event.Seq+1 {
@@ -220,7 +221,8 @@ func rowsDiffer(wrong []item) (out []choir.LogRepaired) {
 	return out
 }
 
-// compare walks both copies side by side, up to an event.
+// compare compares both copies up to event head. It returns the damage of the journal,
+// and the events whose rows in the SQLite copy are wrong.
 func (s *Store) compare(ctx context.Context, conn *sqlite.Conn, head uint64, family *ancestry, progress func(done, total uint64)) (damage []journal.Damage, wrong []item, err error) {
 	if err := checkFile(conn); err != nil {
 		return nil, nil, err
@@ -238,15 +240,15 @@ func (s *Store) compare(ctx context.Context, conn *sqlite.Conn, head uint64, fam
 	return pass.Damage(), wrong, nil
 }
 
-// sameRow holds a row of the SQLite copy against the journal's record. Columns
-// beside the event are part of it and need no look of their own beyond that.
+// sameRow reports whether a row of the SQLite copy equals the journal's record and its
+// indexed columns equal the event's fields.
 func sameRow(st *sqlite.Stmt, r journal.Record, e *choir.Event) bool {
 	return uint64(st.ColumnInt64(0)) == r.Seq && st.ColumnText(1) == string(r.Event) &&
 		st.ColumnText(2) == string(e.ID) && st.ColumnText(3) == string(e.Type) && st.ColumnText(4) == string(e.Run)
 }
 
-// checkFile has SQLite check its file. The quick check would not hold the indexes
-// against the tables, and an index that is wrong answers wrongly.
+// checkFile runs SQLite's integrity check. The faster quick_check does not compare
+// indexes with their tables.
 func checkFile(conn *sqlite.Conn) error {
 	var found string
 	err := query(conn, "PRAGMA integrity_check(1)", func(st *sqlite.Stmt) error {
@@ -259,10 +261,10 @@ func checkFile(conn *sqlite.Conn) error {
 	return err
 }
 
-// VerifyProjections rebuilds the projections and reports whether they had been
-// what the log says. Afterwards they are.
+// VerifyProjections rebuilds the projections and reports whether they were right
+// before.
 func (s *Store) VerifyProjections(ctx context.Context) (same bool, err error) {
-	tables, _, err := s.wrongAnswers(ctx)
+	tables, _, err := s.wrongProjections(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -2,15 +2,15 @@ package eventstore
 
 import "choiros/internal/choir"
 
-// stillHolds is the to_seq of a version that no later event has ended.
+// stillHolds is the to_seq of a version that no event has ended.
 const stillHolds = 1<<53 - 1
 
-// versioned is a projection that can be rewound: it keeps every version of a row, each
-// from the event that made it to the one that ended it.
+// versioned is a projection that can be rewound. It stores every version of a row with
+// the events that began and ended it.
 type versioned struct{ projection }
 
-// newVersioned makes the value of a versioned projection. What holds now has an
-// index without its past: reads of it stay as fast as on a new log.
+// newVersioned returns a versioned projection. An index of the current versions alone
+// keeps reads of them fast on a long log.
 func newVersioned(name string, since int, on reducers) *versioned {
 	return &versioned{projection{
 		name: name, since: since, key: 2, columns: []column{keyColumn, fromColumn, toColumn, valueColumn},
@@ -22,14 +22,14 @@ func (t *versioned) in(v *view) part {
 	return &versions{view: v, table: &t.projection, live: map[string]*version{}}
 }
 
-// versions are the rows of a versioned projection that a view remembers.
+// versions caches the current rows of a versioned projection in a view.
 type versions struct {
 	view  *view
 	table *projection
 	live  map[string]*version
 }
 
-// version is the one that still holds; one that does not exist is remembered too.
+// version is the current version of a row; an absent row is cached too.
 type version struct {
 	from   uint64
 	value  string
@@ -50,7 +50,7 @@ func (s *versions) get(key string) (*version, error) {
 	return c, nil
 }
 
-// set makes a value hold from an event on.
+// set makes value the current version of a key from event seq on.
 func (s *versions) set(key string, seq uint64, value string) error {
 	c, err := s.get(key)
 	if err != nil || c.exists && c.value == value {
@@ -63,7 +63,7 @@ func (s *versions) set(key string, seq uint64, value string) error {
 	return nil
 }
 
-// setJSON is set for the JSON of a value.
+// setJSON is set with the JSON of v.
 func (s *versions) setJSON(key string, seq uint64, v any) error {
 	value, err := encode(v)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *versions) setJSON(key string, seq uint64, v any) error {
 	return s.set(key, seq, value)
 }
 
-// endVersion makes the key absent from an event on.
+// endVersion makes the key absent from event seq on.
 func (s *versions) endVersion(key string, seq uint64) error {
 	c, err := s.get(key)
 	if err != nil || !c.exists {
@@ -83,9 +83,9 @@ func (s *versions) endVersion(key string, seq uint64) error {
 	return nil
 }
 
-// goBack is the reducer of a rewind: the values that held after an earlier event
-// hold again, as new versions.
-func goBack(s *versions, e *choir.Event, p *choir.TimelineRewound) error {
+// restoreVersions is the reducer of a rewind: the values that were current after an
+// earlier event become current again, as new versions.
+func restoreVersions(s *versions, e *choir.Event, p *choir.TimelineRewound) error {
 	changes, err := s.view.base.changed(s.table, p.ToSeq)
 	if err != nil {
 		return err

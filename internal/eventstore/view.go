@@ -8,8 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// view is what reducers read and write: the rows they touched, over the rows
-// that are in the database. It does no other I/O and is used by one goroutine.
+// view is the reducers' access to rows: it caches the rows they touch on top of a base.
+// It must not be used by two goroutines at once.
 type view struct {
 	base  base
 	watch watch
@@ -21,7 +21,7 @@ type view struct {
 	queued  int
 }
 
-// part is what a view remembers of one projection.
+// part caches the rows of one projection for a view.
 type part interface {
 	// queueChanged hands the rows that changed to the view, which writes them.
 	queueChanged() error
@@ -38,21 +38,21 @@ type binding struct {
 	reduce reducer
 }
 
-// ProjectionFailure is an event on which a projection panicked. The projection goes
-// on without that event, and so do all others.
+// ProjectionFailure reports an event on which a projection's reducer panicked. The
+// projection continues with the next event.
 type ProjectionFailure struct {
 	Projection string
 	Seq        uint64
 	Reason     string
 }
 
-// watch sees what reducers do.
+// watch has the callbacks of a view.
 type watch struct {
 	failed func(ProjectionFailure)
 	before func(projection string, e *choir.Event) // for tests
 }
 
-// base gives what was written before.
+// base reads rows that were written earlier, and writes new ones.
 type base interface {
 	// value is a keyed row.
 	value(t *projection, key string) (string, bool, error)
@@ -66,7 +66,7 @@ type base interface {
 	write(map[*projection][]row) error
 }
 
-// change is a key that a rewind has to put back; nil means absent.
+// change is a key whose value a rewind restores; a nil value means absent.
 type change struct {
 	key  string
 	then *string
@@ -88,7 +88,7 @@ func newView(b base, w watch) *view {
 	return v
 }
 
-// reduce applies an event. The payload is decoded when it is not given.
+// reduce applies an event to all projections. It decodes the payload if p is nil.
 func (v *view) reduce(e *choir.Event, p choir.Payload) error {
 	bound := v.bound[e.Type]
 	if len(bound) == 0 {
@@ -101,7 +101,7 @@ func (v *view) reduce(e *choir.Event, p choir.Payload) error {
 		}
 	}
 	if e.Type == choir.TypeTimelineRewound {
-		if err := v.flush(); err != nil { // goBack asks the database what holds
+		if err := v.flush(); err != nil { // restoreVersions asks the database what holds
 			return err
 		}
 	}
@@ -113,8 +113,8 @@ func (v *view) reduce(e *choir.Event, p choir.Payload) error {
 	return nil
 }
 
-// reduceIn applies an event to one projection. A panic ends that alone: what the
-// reducer had changed by then stays, and is the same in every rebuild.
+// reduceIn applies an event to one projection. It recovers from a panic of the reducer;
+// changes made before the panic stay, in every rebuild alike.
 func (v *view) reduceIn(b *binding, e *choir.Event, p choir.Payload) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil && v.watch.failed != nil {
@@ -127,7 +127,7 @@ func (v *view) reduceIn(b *binding, e *choir.Event, p choir.Payload) (err error)
 	return b.reduce(b.rows, e, p)
 }
 
-// forget drops what is remembered of the database.
+// forget drops cached rows and changes that are not written yet.
 func (v *view) forget() {
 	for _, p := range v.order {
 		p.forget()
@@ -141,14 +141,14 @@ func (v *view) add(t *projection, r row) {
 	v.queued++
 }
 
-// takePending hands the rows over that will not change any more.
+// takePending returns the rows to write and clears the list.
 func (v *view) takePending() map[*projection][]row {
 	out := v.pending
 	v.pending, v.queued = make(map[*projection][]row, len(out)), 0
 	return out
 }
 
-// flush writes everything to the base. What is live stays remembered.
+// flush writes all changed rows to the base. The cache is kept.
 func (v *view) flush() error {
 	for _, p := range v.order {
 		if err := p.queueChanged(); err != nil {
@@ -158,7 +158,7 @@ func (v *view) flush() error {
 	return v.base.write(v.takePending())
 }
 
-// size is how many rows are remembered.
+// size returns the number of cached rows.
 func (v *view) size() (n int) {
 	for _, p := range v.order {
 		n += p.size()
@@ -170,7 +170,7 @@ func damagedRow(t *projection, key string, err error) error {
 	return choir.Wrap("eventstore.reduce", choir.CodeCorrupt, err, "row %s of table %s is damaged", key, t.name)
 }
 
-// sqliteBase is the database itself, inside the transaction of its connection.
+// sqliteBase is the base in a database, within the transaction of its connection.
 type sqliteBase struct{ conn *sqlite.Conn }
 
 func (b sqliteBase) write(rows map[*projection][]row) error {

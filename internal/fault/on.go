@@ -18,7 +18,7 @@ import (
 // Held is the name that a thread standing at a point has.
 const Held = "fault-held"
 
-// plan is what to do at which point, on which passing of it.
+// plan names an act, its point, and the passing of the point at which it happens.
 type plan struct {
 	act   string
 	point string

@@ -15,13 +15,13 @@ var ErrHeld = errors.New("another process has the lock")
 // step is the time between two tries.
 const step = 10 * time.Millisecond
 
-// Take locks f for this process alone until it is closed; f must be open. It
-// waits up to patience: a process that was killed while it started a program
-// leaves the lock to that one until its exec is over, which takes long on a
-// machine with a busy disk, and Held has it for an instant. The kernel tells
-// nobody of a lock that is free again, so it is asked for again and again; pause
-// waits between two tries, time.Sleep when nil. Error: ErrHeld, or flock's own.
-func Take(f *os.File, patience time.Duration, pause func(time.Duration)) error {
+// Acquire locks f for this process alone until it is closed; f must be open. It waits
+// up to patience: a process that was killed while it started a program leaves the lock
+// to the new process until its exec is over, which takes long on a machine with a busy
+// disk, and Held has it for an instant. The kernel tells nobody of a lock that is free
+// again, so it is asked for again and again; pause waits between two tries, time.Sleep
+// when nil. Error: ErrHeld, or flock's own.
+func Acquire(f *os.File, patience time.Duration, pause func(time.Duration)) error {
 	if pause == nil {
 		pause = time.Sleep
 	}

@@ -25,11 +25,11 @@ func TestOnlyOneHasTheLock(t *testing.T) {
 	if Held(path) {
 		t.Error("held by nobody")
 	}
-	if err := Take(first, 0, nil); err != nil || !Held(path) {
+	if err := Acquire(first, 0, nil); err != nil || !Held(path) {
 		t.Fatalf("%v, held: %t", err, Held(path))
 	}
 	waited := time.Duration(0)
-	if err := Take(second, time.Second, func(d time.Duration) { waited += d }); !errors.Is(err, ErrHeld) || waited != time.Second {
+	if err := Acquire(second, time.Second, func(d time.Duration) { waited += d }); !errors.Is(err, ErrHeld) || waited != time.Second {
 		t.Errorf("%v after %s", err, waited)
 	}
 }
@@ -38,11 +38,11 @@ func TestALockThatIsLetGoLateIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
 	late, next := openLock(t, path), openLock(t, path)
-	if err := Take(late, 0, nil); err != nil {
+	if err := Acquire(late, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	waits := 0
-	err := Take(next, time.Second, func(time.Duration) {
+	err := Acquire(next, time.Second, func(time.Duration) {
 		if waits++; waits == 3 {
 			late.Close()
 		}
@@ -56,7 +56,7 @@ func TestWhatCannotBeLockedIsNotHeld(t *testing.T) {
 	t.Parallel()
 	f := openLock(t, filepath.Join(t.TempDir(), "lock"))
 	f.Close()
-	if err := Take(f, time.Hour, nil); err == nil || errors.Is(err, ErrHeld) {
+	if err := Acquire(f, time.Hour, nil); err == nil || errors.Is(err, ErrHeld) {
 		t.Errorf("a closed file: %v", err)
 	}
 	if Held(filepath.Join(t.TempDir(), "none")) {

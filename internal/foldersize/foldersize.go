@@ -1,4 +1,4 @@
-// Package foldersize sums what lies below a folder.
+// Package foldersize sums the files below a folder.
 package foldersize
 
 import (
@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Size is what lies below a folder.
+// Size is the sum over everything below a folder.
 type Size struct {
 	Bytes   int64 `json:"bytes"`   // that the file system allots
 	Entries int64 `json:"entries"` // files, folders and links

@@ -3,24 +3,27 @@ package guest
 import (
 	"context"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
 	"choiros/internal/guest/roledoor"
 )
 
-// Stream is a connection that a program inside a sandbox opened to a door of the
-// control plane. Who opened it was decided by init before the first byte, and
-// holds for all of it.
+// Stream is a connection that a program inside a sandbox opened to a door of the control
+// plane. Its Caller was determined by init before the first byte and never changes.
 type Stream struct {
 	bare
 	Door   roledoor.Door
 	Caller Caller
+	// At is the loopback address inside that a tool connected to; not valid for a role.
+	At     netip.Addr
 	launch int    // of the role that opened it, 0 for a tool
 	leave  func() // nil outside of a listener
 }
 
-// Close implements net.Conn.
+// Close closes the connection and frees its place in the listener. It implements
+// net.Conn.
 func (s *Stream) Close() error {
 	if s.leave != nil {
 		s.leave()
@@ -28,9 +31,9 @@ func (s *Stream) Close() error {
 	return s.bare.Close()
 }
 
-// Accept waits until a caller inside wants a stream to a door. ctx bounds the
-// waiting only; the caller closes the stream. Code unavailable when the sandbox
-// is gone.
+// Accept waits until a caller inside opens a stream to a door, and returns the stream,
+// which the caller must close. ctx bounds only the wait. If the sandbox is gone the error
+// is code unavailable.
 func (c *Client) Accept(ctx context.Context, door roledoor.Door, caller Caller) (*Stream, error) {
 	s, err := c.open(ctx, &request{Op: opAccept, Door: door, Caller: caller})
 	if err != nil {
@@ -45,11 +48,12 @@ func (c *Client) Accept(ctx context.Context, door roledoor.Door, caller Caller) 
 		s.close()
 		return nil, s.fail(opAccept, ctx.Err())
 	}
-	return &Stream{bare: s.bare(), Door: door, Caller: caller, launch: begins.Launch}, nil
+	at, _ := netip.ParseAddr(begins.At) // init's word for the program's; it attributes only
+	return &Stream{bare: s.bare(), Door: door, Caller: caller, At: at, launch: begins.Launch}, nil
 }
 
-// Listener accepts the streams of one kind of one sandbox, only so many at a
-// time; further ones wait inside. It is a net.Listener.
+// Listener accepts the streams of one door and caller from one sandbox, at most a fixed
+// number at a time; further ones wait inside. It is a net.Listener.
 type Listener struct {
 	client *Client
 	door   roledoor.Door
@@ -65,11 +69,12 @@ type Listener struct {
 	ended int // the last launch of the role that has ended
 }
 
-// asksAhead is how many requests wait in the sandbox, so that of connections that
-// come one after the other none waits for the next request.
+// asksAhead is the number of accept requests that wait in the sandbox, so that
+// connections in quick succession need not wait for the next request.
 const asksAhead = 4
 
-// Listen makes a listener of at most so many streams. Close ends it.
+// Listen returns a listener for a door and a caller with at most most open streams. The
+// caller must Close it.
 func (c *Client) Listen(door roledoor.Door, caller Caller, most int) *Listener {
 	l := &Listener{
 		client: c, door: door, caller: caller, places: make(chan struct{}, most),
@@ -82,7 +87,8 @@ func (c *Client) Listen(door roledoor.Door, caller Caller, most int) *Listener {
 	return l
 }
 
-// ask keeps a request waiting, and hands on what it gets, until Close.
+// ask keeps one accept request waiting in the sandbox and passes its streams to Accept,
+// until Close.
 func (l *Listener) ask() {
 	for {
 		select {
@@ -103,10 +109,11 @@ func (l *Listener) ask() {
 	}
 }
 
-// acceptPause is between two attempts to ask a sandbox that does not answer.
+// acceptPause is the pause between two accept requests to a sandbox that does not answer.
 const acceptPause = 50 * time.Millisecond
 
-// next waits for a stream; nil after Close.
+// next waits for an admitted stream and returns it; nil after Close. Errors of the
+// sandbox are retried.
 func (l *Listener) next() *Stream {
 	for l.ctx.Err() == nil {
 		s, err := l.client.Accept(l.ctx, l.door, l.caller)
@@ -125,8 +132,8 @@ func (l *Listener) next() *Stream {
 	return nil
 }
 
-// Accept implements net.Listener; it gives *Stream. The only error is
-// net.ErrClosed: a sandbox that does not answer is asked again until Close.
+// Accept returns the next *Stream; it implements net.Listener. A sandbox that does not
+// answer is retried until Close, so the only error is net.ErrClosed.
 func (l *Listener) Accept() (net.Conn, error) {
 	select {
 	case s := <-l.ready:
@@ -136,7 +143,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit notes a stream; false when the role that opened it has ended.
+// admit records a stream as open. It reports false for a stream of a role process that
+// EndRole has ended.
 func (l *Listener) admit(s *Stream) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,8 +161,8 @@ func (l *Listener) admit(s *Stream) bool {
 	return true
 }
 
-// EndRole closes every stream that the role opened up to its launch, and admits
-// none of them any more: whoever else got hold of one speaks for nobody.
+// EndRole closes every stream of the role processes up to a launch number, and refuses
+// later ones from them: another process may still hold such a stream.
 func (l *Listener) EndRole(launch int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,22 +174,23 @@ func (l *Listener) EndRole(launch int) {
 	}
 }
 
-// Close ends Accept. Streams that were accepted stay open.
+// Close makes Accept return net.ErrClosed and waits for the pending requests to end.
+// Accepted streams stay open.
 func (l *Listener) Close() error {
 	l.cancel()
 	l.asking.Wait()
 	return nil
 }
 
-// Addr implements net.Listener.
+// Addr returns the name of the door; it implements net.Listener.
 func (l *Listener) Addr() net.Addr { return doorAddr(l.door) }
 
 type doorAddr roledoor.Door
 
-// Network implements net.Addr.
+// Network returns "choir"; it implements net.Addr.
 func (doorAddr) Network() string { return "choir" }
 
-// String implements net.Addr.
+// String returns the name of the door; it implements net.Addr.
 func (d doorAddr) String() string { return string(d) }
 
 var _ net.Listener = (*Listener)(nil)

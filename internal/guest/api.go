@@ -6,7 +6,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Info is what a running init says of itself.
+// Info describes a running choir-init.
 type Info struct {
 	Version string `json:"version"`
 	BootMS  int64  `json:"boot_ms"` // milliseconds since init started
@@ -14,7 +14,7 @@ type Info struct {
 	Role    string `json:"role,omitempty"`
 }
 
-// Caller says who opened a stream.
+// Caller is the kind of program that opened a stream.
 type Caller string
 
 // The callers.
@@ -23,7 +23,7 @@ const (
 	CallerTool Caller = "tool" // any other program in the sandbox
 )
 
-// NoticeKind says what a notice is about.
+// NoticeKind is the kind of a notice.
 type NoticeKind string
 
 // The kinds of notice.
@@ -31,7 +31,7 @@ const (
 	NoticeRoleExited NoticeKind = "role_exited"
 )
 
-// Notice is something init tells whoever is attached.
+// Notice is a message from init to every attached control plane.
 type Notice struct {
 	Kind NoticeKind `json:"kind"`
 	Role string     `json:"role,omitempty"`
@@ -43,23 +43,23 @@ type Notice struct {
 	Output string `json:"output,omitempty"`
 }
 
-// RoleSpec says which role to start. Credentials is one JSON value that goes to
-// the role's standard input as its first line and exists in no file and no
-// environment; Config, when given, is the second line.
+// RoleSpec describes the role to start. Credentials is one JSON value, written as the
+// first line to the role's standard input and to no file or environment; Config, if
+// given, is the second line.
 type RoleSpec struct {
 	Name        string          `json:"name" choir:"enum=choir-director|choir-associate"`
 	Credentials json.RawMessage `json:"credentials"`
 	Config      json.RawMessage `json:"config,omitempty"`
 }
 
-// Size of a terminal, in characters.
+// Size is the size of a terminal in characters.
 type Size struct {
 	Rows uint16 `json:"rows" choir:"range=1..1000"`
 	Cols uint16 `json:"cols" choir:"range=1..1000"`
 }
 
-// ExecSpec is a command to run. Env is added to the environment of init's
-// making (see Environment); the process inherits nothing else.
+// ExecSpec describes a command to run. Its environment is Config.Env of the server plus
+// Env.
 type ExecSpec struct {
 	Argv      []string `json:"argv" choir:"len=1..4096,each=0..131072"`
 	Cwd       string   `json:"cwd,omitempty" choir:"len=0..4096"` // absolute; default the workspace, or / without one
@@ -70,7 +70,7 @@ type ExecSpec struct {
 	TimeoutMS int64    `json:"timeout_ms,omitempty" choir:"range=0..86400000"` // then the whole tree is killed; 0 is no limit
 }
 
-// Exit is how a process ended.
+// Exit is the way a process ended, and its resource usage.
 type Exit struct {
 	Code     int    `json:"code"`             // -1 when it was ended by a signal
 	Signal   string `json:"signal,omitempty"` // such as SIGKILL
@@ -79,7 +79,7 @@ type Exit struct {
 	MaxRSS   int64  `json:"max_rss_bytes"` // largest resident size of one of them
 }
 
-// RestoreOptions narrow a restore.
+// RestoreOptions select what a restore changes.
 type RestoreOptions struct {
 	// Narrow restores exactly the paths of Only (escaped, below the workspace, ""
 	// for the workspace itself) and nothing else.
@@ -93,22 +93,22 @@ type Listing struct {
 	More    bool              `json:"more,omitempty"` // there are entries after the last one
 }
 
-// FindSpec says what is looked for: files and folders whose name has Name in it,
-// in upper or lower case, and, when Content is given, only text files that have
-// it in them, literally.
+// FindSpec describes a search: files and folders whose name contains Name, ignoring case,
+// and, if Content is given, only text files that contain it literally.
 type FindSpec struct {
 	Name    string `json:"name,omitempty" choir:"len=0..255"`
 	Content string `json:"content,omitempty" choir:"len=0..1000"`
 	Best    bool   `json:"best,omitempty"` // without Content: all are looked at, and those whose names fit best come first
 }
 
-// Found is what was found, by path.
+// Found holds the matches of a search, sorted by path, or by how well the names match if
+// FindSpec.Best is set.
 type Found struct {
 	Matches []Match `json:"found"`
 	Cut     bool    `json:"cut,omitempty"` // a bound was reached: there may be more
 }
 
-// Match is one path that was found.
+// Match is one path that a search found.
 type Match struct {
 	File choir.FileState `json:"file"`
 	Line int             `json:"line,omitempty"` // of the first occurrence, from 1

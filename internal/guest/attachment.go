@@ -7,9 +7,9 @@ import (
 	"choiros/internal/choir"
 )
 
-// Attach tells init that a control plane cares. While none is attached for 60
-// seconds init ends the sandbox. The context bounds the attaching only; the
-// attachment lasts until Close or the end of the sandbox.
+// Attach registers this control plane as present. After 60 seconds with none attached
+// init ends the sandbox. ctx bounds only the call; the attachment lasts until Close or
+// the end of the sandbox.
 func (c *Client) Attach(ctx context.Context) (*Attachment, error) {
 	s, err := c.open(ctx, &request{Op: opAttach})
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *Client) Attach(ctx context.Context) (*Attachment, error) {
 	return a, nil
 }
 
-// control reads one control frame.
+// control reads one frame, which must be a control frame, and returns its message.
 func (s *session) control(o op) (control, error) {
 	var c control
 	t, payload, err := s.read()
@@ -45,7 +45,7 @@ func (s *session) control(o op) (control, error) {
 	return c, nil
 }
 
-// Attachment is a control plane's presence.
+// Attachment is the presence of a control plane at one sandbox.
 type Attachment struct {
 	session *session
 	notices chan Notice
@@ -55,14 +55,15 @@ type Attachment struct {
 	closing sync.Once
 }
 
-// Notices of init, in order; closed when the attachment ends. Whoever attaches
-// must read them: one who does not is cut off by init after 64.
+// Notices returns the channel of init's notices, in order; it is closed when the
+// attachment ends. The caller must read them: init ends an attachment with 64 unread
+// notices.
 func (a *Attachment) Notices() <-chan Notice { return a.notices }
 
-// Done is closed when the attachment has ended.
+// Done returns a channel that is closed when the attachment has ended.
 func (a *Attachment) Done() <-chan struct{} { return a.ended }
 
-// Err says why the attachment ended: nil while it lasts.
+// Err returns why the attachment ended; nil while it lasts.
 func (a *Attachment) Err() error {
 	select {
 	case <-a.ended:
@@ -72,7 +73,7 @@ func (a *Attachment) Err() error {
 	}
 }
 
-// Close ends the attachment and waits for its end.
+// Close ends the attachment and waits until it has ended.
 func (a *Attachment) Close() error {
 	a.closing.Do(func() { a.session.close() })
 	for range a.notices { // unblocks follow

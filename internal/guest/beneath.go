@@ -10,8 +10,8 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// beneath is the workspace as a folder that no path leads out of: links on the
-// way are resolved by the kernel and refused when they leave it.
+// beneath is the open root of the workspace, below which paths are opened. The kernel
+// resolves symbolic links in a path and refuses a link that leaves the root.
 type beneath struct{ root int }
 
 func (s *Server) beneath() (*beneath, error) {
@@ -27,7 +27,8 @@ func (s *Server) beneath() (*beneath, error) {
 
 func (b *beneath) close() { unix.Close(b.root) }
 
-// open is openat2 with the links resolved and held inside. rel is raw.
+// open opens the raw path rel below the root with openat2; "" is the root. A path that
+// leads out of the root is EXDEV.
 func (b *beneath) open(rel string, flags int, mode uint32) (int, error) {
 	if rel == "" {
 		rel = "."
@@ -45,14 +46,17 @@ func (b *beneath) open(rel string, flags int, mode uint32) (int, error) {
 	}
 }
 
-// parent opens the folder that holds a path and returns the last name.
+// parent opens the parent folder of the raw path rel, with O_PATH, and returns its
+// descriptor and the path's last name.
 func (b *beneath) parent(rel string) (fd int, name string, err error) {
 	dir, name := path.Split(rel)
 	fd, err = b.open(strings.TrimSuffix(dir, "/"), unix.O_PATH|unix.O_DIRECTORY, 0)
 	return fd, name, err
 }
 
-// parsePath reads an escaped path below the workspace; "" is the workspace.
+// parsePath returns the raw path of an escaped one below the workspace; "" is the
+// workspace. A path that is absolute, has . or .. parts, or an invalid name, is code
+// invalid.
 func parsePath(escaped string) (string, error) {
 	raw, err := snapshot.UnescapePath(escaped)
 	if err != nil {
@@ -74,9 +78,9 @@ func parsePath(escaped string) (string, error) {
 	return string(raw), nil
 }
 
-// at parses a path and opens the folder that holds it. The path of the
-// workspace itself is refused.
-func (s *Server) at(escaped string) (parent int, name string, err error) {
+// openParent opens the parent folder of an escaped path and returns its descriptor, which
+// the caller closes, and the path's last name. The workspace itself is code invalid.
+func (s *Server) openParent(escaped string) (parent int, name string, err error) {
 	rel, err := parsePath(escaped)
 	if err != nil {
 		return -1, "", err
@@ -93,7 +97,8 @@ func (s *Server) at(escaped string) (parent int, name string, err error) {
 	return fd, name, pathError("open the folder of", escaped, err)
 }
 
-// stateAt describes a path; a name of "" is the folder itself.
+// stateAt returns the state of a name in the open folder dir, with escaped as its path;
+// name "" means dir itself. Links are not followed; a socket or a device is code refused.
 func stateAt(dir int, name, escaped string) (choir.FileState, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_EMPTY_PATH); err != nil {

@@ -9,14 +9,15 @@ import (
 	"choiros/internal/choir"
 )
 
-// session is the client's side of one operation.
+// session is the client's end of one operation.
 type session struct {
 	*wire
 	ctx  context.Context
 	stop func() bool
 }
 
-// open dials and sends the request. The connection closes when ctx ends.
+// open connects to init and sends the request. The connection closes when ctx ends; the
+// caller must close the session.
 func (c *Client) open(ctx context.Context, r *request) (*session, error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
@@ -37,8 +38,9 @@ func (c *Client) open(ctx context.Context, r *request) (*session, error) {
 	return s, nil
 }
 
-// refused explains why nothing could be sent: the far end may have said why
-// before it closed. Nobody else may be reading.
+// refused returns the error for a request that could not be sent. It first reads the
+// error frame that the server may have sent before it closed; no other goroutine may be
+// reading.
 func (s *session) refused(o op, err error) error {
 	if t, payload, rerr := s.read(); rerr == nil && t == frameError {
 		err = unexpected(t, payload)
@@ -61,8 +63,8 @@ func (s *session) close() {
 	s.conn.Close()
 }
 
-// fail explains an error of the connection: a context that ended, an answer
-// that the far end left before it closed, or a far end that is gone.
+// fail converts an error of the connection: to the context's error if that has ended, to
+// the server's own error if it sent one, else to code unavailable.
 func (s *session) fail(o op, err error) error {
 	if cause := s.ctx.Err(); cause != nil {
 		return choir.Wrap("guest."+string(o), codeOf(cause), cause, "ended")
@@ -77,7 +79,7 @@ func (s *session) fail(o op, err error) error {
 	return choir.Wrap("guest."+string(o), choir.CodeUnavailable, err, "the sandbox broke the connection off")
 }
 
-// reply reads the reply frame into a struct.
+// reply reads the next frame, which must be a reply, and decodes it into a struct.
 func (s *session) reply(o op, into any) error {
 	t, payload, err := s.read()
 	if err != nil {
@@ -96,7 +98,7 @@ func (s *session) decode(o op, t frameType, payload []byte, into any) error {
 	return nil
 }
 
-// call is an operation of one request and one reply.
+// call performs an operation that consists of one request and one reply.
 func (c *Client) call(ctx context.Context, r *request, into any) error {
 	s, err := c.open(ctx, r)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Client speaks to one choir-init. It may be used by many goroutines; each
-// operation has a connection of its own and ends when its context does.
+// Client sends requests to one choir-init. It is safe for concurrent use. Each operation
+// has a connection of its own and ends when its context does.
 type Client struct {
 	dial       func(context.Context) (net.Conn, error)
 	cacheLimit int64
@@ -17,23 +17,23 @@ type Client struct {
 	report     func(snapshot.Progress)
 }
 
-// NewClient uses dial to reach the control door.
+// NewClient returns a client that connects to the control door with dial.
 func NewClient(dial func(context.Context) (net.Conn, error)) *Client { return &Client{dial: dial} }
 
-// LimitCaches lets scans and restores leave out caches of more than so many
-// bytes; 0 keeps all. It is called before the client is used.
+// LimitCaches makes scans and restores leave out caches with more than so many bytes; 0
+// means no limit. Call it before the client is used.
 func (c *Client) LimitCaches(bytes int64) { c.cacheLimit = bytes }
 
-// Limit lets scans and restores leave out what is beyond these limits. It is called
-// before the client is used.
+// Limit makes scans and restores leave out paths beyond these limits. Call it before the
+// client is used.
 func (c *Client) Limit(l snapshot.Limits) { c.limits = l }
 
-// ReportTo lets scans and restores say how far they are. It is called before the
+// ReportTo makes scans and restores call report with their progress. Call it before the
 // client is used.
 func (c *Client) ReportTo(report func(snapshot.Progress)) { c.report = report }
 
-// at passes on how far the far end is.
-func (c *Client) at(payload []byte) error {
+// passProgress decodes a progress frame and passes it to the function of ReportTo.
+func (c *Client) passProgress(payload []byte) error {
 	var p progress
 	if err := choir.DecodeStrict(payload, &p); err != nil {
 		return choir.Under("progress", err)
@@ -44,7 +44,7 @@ func (c *Client) at(payload []byte) error {
 	return nil
 }
 
-// Hello asks init who it is.
+// Hello returns the version, boot time and role of init.
 func (c *Client) Hello(ctx context.Context) (Info, error) {
 	var info Info
 	err := c.call(ctx, &request{Op: opHello}, &info)

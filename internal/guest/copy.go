@@ -12,20 +12,21 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Bounds of one copy.
+// maxCopyEntries and maxCopyBytes bound one copy.
 const (
 	maxCopyEntries = 100_000
 	maxCopyBytes   = 4 << 30
 )
 
-// copy makes the copy beside its place and then puts it there, at once.
+// copy handles the operation copy: it copies the path under a temporary name beside its
+// destination and renames it, so that the destination is complete or absent.
 func (s *Server) copy(ctx context.Context, _ *wire, r *request) (any, error) {
-	from, name, err := s.at(r.Path)
+	from, name, err := s.openParent(r.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(from)
-	to, newName, err := s.at(r.To)
+	to, newName, err := s.openParent(r.To)
 	if err != nil {
 		return nil, choir.Under("to", err)
 	}
@@ -48,7 +49,7 @@ func (s *Server) copy(ctx context.Context, _ *wire, r *request) (any, error) {
 	return &done{Files: c.entries, Bytes: c.bytes}, nil
 }
 
-// copying is one copy under way.
+// copying is the state of one copy operation.
 type copying struct {
 	ctx            context.Context
 	path, temp     string

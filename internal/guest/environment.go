@@ -5,14 +5,20 @@ import (
 	"strings"
 )
 
-// ProxyAddress is where tools inside find the way out: it leads to the egress
-// door.
+// ProxyAddress is the address of the HTTP proxy for tools inside a sandbox; it leads to
+// the egress door.
 const ProxyAddress = "127.0.0.1:8801"
 
-// systemPath ends with folders of compilers that distributions leave out.
+// ProxyListens is the address on which init listens for the proxy's clients: every
+// address of the sandbox's only network, loopback, because the address that a program
+// uses carries its choir.CallMark.
+const ProxyListens = "0.0.0.0:8801"
+
+// systemPath is the part of PATH after the toolchains. Its last folders are those of
+// compilers that distributions leave out.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin:/usr/local/cargo/bin"
 
-// Path is where programs are looked for in a sandbox with these toolchains.
+// Path returns the PATH of programs in a sandbox with these toolchain folders.
 func Path(toolchains []string) string {
 	var dirs []string
 	for _, t := range toolchains {
@@ -21,8 +27,9 @@ func Path(toolchains []string) string {
 	return strings.Join(append(dirs, systemPath), ":")
 }
 
-// Environment is what roles and tools run with; nothing is inherited. The keys
-// are no secrets: the model gateway adds the real ones outside.
+// Environment returns the whole environment of roles and tools, for these toolchain
+// folders; they inherit nothing else. The API keys in it are placeholders: the model
+// gateway adds the real ones outside.
 func Environment(toolchains []string) []string {
 	const proxy = "http://" + ProxyAddress
 	return []string{

@@ -9,7 +9,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// errnoCodes says which code an error of the kernel is.
+// errnoCodes maps kernel and context errors to codes; the first match counts.
 var errnoCodes = []struct {
 	err  error
 	code choir.Code
@@ -32,7 +32,8 @@ var errnoCodes = []struct {
 	{context.DeadlineExceeded, choir.CodeTimeout},
 }
 
-// codeOf is the code of any error, the kernel's too.
+// codeOf returns the code of any error, including kernel errors; internal if there is
+// none.
 func codeOf(err error) choir.Code {
 	var e *choir.Error
 	if errors.As(err, &e) && e.Code != choir.CodeInternal {
@@ -46,7 +47,8 @@ func codeOf(err error) choir.Code {
 	return choir.CodeInternal
 }
 
-// pathError gives an error of the kernel its code and the path it is about.
+// pathError converts an error to a choir.Error of an operation on a path, with "cannot
+// <op>" as its message. A choir.Error and nil are returned unchanged.
 func pathError(op, path string, err error) error {
 	if err == nil {
 		return nil
@@ -58,8 +60,8 @@ func pathError(op, path string, err error) error {
 	return &choir.Error{Op: "guest." + op, Code: codeOf(err), Path: path, Msg: "cannot " + op, Err: err}
 }
 
-// problemOf is an error on the wire. Unlike choir.ProblemOf it keeps the words
-// of internal errors: they speak of the sandbox, and go to its owner.
+// problemOf converts an error to its wire form. Unlike choir.ProblemOf it keeps the text
+// of internal errors: they are about the sandbox and go to its owner.
 func problemOf(err error) *choir.Problem {
 	p := &choir.Problem{Code: codeOf(err), Message: clip(err.Error(), 4000)}
 	var e *choir.Error
@@ -72,7 +74,7 @@ func problemOf(err error) *choir.Problem {
 	return p
 }
 
-// clip shortens to n characters of valid UTF-8.
+// clip returns at most the first n characters of s.
 func clip(s string, n int) string {
 	count := 0
 	for i := range s {

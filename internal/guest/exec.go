@@ -9,7 +9,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// execution is one running command.
+// execution is one running command, on the server's side.
 type execution struct {
 	w       *wire
 	program Program
@@ -27,6 +27,9 @@ func (s *Server) exec(ctx context.Context, w *wire, r *request) (any, error) {
 	e, err := s.startCommand(w, r.Exec)
 	if err != nil {
 		return nil, choir.Under("exec", err)
+	}
+	if r.Exec.TTY != nil {
+		defer s.terminals.add(e.files.terminal, r.Exec.Argv[0])()
 	}
 	// An error shows as a client that is gone, which run notices.
 	w.writeJSON(frameControl, control{Started: e.program.PID()})
@@ -54,8 +57,8 @@ func (s *Server) startCommand(w *wire, spec *ExecSpec) (*execution, error) {
 	return &execution{w: w, program: program, files: files, input: newInbox(), credit: make(chan struct{}, 1)}, nil
 }
 
-// run lets the command live until it ends, its time is over, the client is gone
-// or the server stops, and answers how it ended.
+// run serves the command until it ends, exceeds its timeout, the client disconnects or
+// the server stops. It then sends the exit, or an error, and closes the connection.
 func (e *execution) run(ctx context.Context, timeout time.Duration) error {
 	gone := make(chan error, 3) // whoever notices first that the client is no use any more
 	var inputs, outputs sync.WaitGroup
@@ -86,7 +89,9 @@ func (e *execution) run(ctx context.Context, timeout time.Duration) error {
 	return nil
 }
 
-// await returns when the command has ended, killed if need be.
+// await waits until the command has ended and returns its end. It kills the command at
+// the timeout and when gone reports an error, and ends it with SIGTERM first when ctx
+// ends.
 func (e *execution) await(ctx context.Context, timeout time.Duration, gone <-chan error) (end Ended, timedOut bool, err error) {
 	var late <-chan time.Time
 	if timeout > 0 {
@@ -107,7 +112,8 @@ func (e *execution) await(ctx context.Context, timeout time.Duration, gone <-cha
 	return <-e.program.Ended(), timedOut, err
 }
 
-// pump sends one output as it comes; the error is the client's.
+// pump sends one output stream to the client until it ends. It returns only errors of the
+// connection.
 func (e *execution) pump(out *output) error {
 	buf := make([]byte, dataChunk)
 	for {
@@ -123,7 +129,8 @@ func (e *execution) pump(out *output) error {
 	}
 }
 
-// readClient takes input and control until the client closes or breaks a rule.
+// readClient reads input and control frames until the client closes the connection or
+// sends an invalid frame, and returns the error.
 func (e *execution) readClient() error {
 	defer e.input.close()
 	for {
@@ -166,12 +173,12 @@ func (e *execution) control(payload []byte) error {
 	return e.program.Signal(sig)
 }
 
-// feed writes input to the command. A command that does not read its input any
-// more has it taken all the same.
+// feed writes the client's input to the command until it ends. Input for a command that
+// does not read any more is discarded.
 func (e *execution) feed() {
 	defer close(e.credit)
 	for {
-		chunk, ok := e.input.take()
+		chunk, ok := e.input.awaitInput()
 		if !ok {
 			e.files.endInput()
 			return
@@ -186,8 +193,8 @@ func (e *execution) feed() {
 	}
 }
 
-// sendCredit tells the client how much input was taken: beside feed, because a
-// client that holds output up must not hold up what is typed to end it.
+// sendCredit tells the client how much input was consumed. It is a goroutine of its own,
+// because a client that does not read its output must still be able to send input.
 func (e *execution) sendCredit() {
 	for range e.credit {
 		e.w.writeCredit(int(e.taken.Swap(0))) // a client that is gone is readClient's finding

@@ -20,12 +20,13 @@ func (s *Server) stat(_ context.Context, _ *wire, r *request) (any, error) {
 		return nil, err
 	}
 	defer unix.Close(dir)
-	state, err := stateAt(dir, "", shown(r.Path))
+	state, err := stateAt(dir, "", displayPath(r.Path))
 	return &state, err
 }
 
-// shown is how a path stands in a FileState, which is never without one.
-func shown(path string) string {
+// displayPath returns the path for a FileState, in which the workspace itself is "."
+// instead of "".
+func displayPath(path string) string {
 	if path == "" {
 		return "."
 	}
@@ -46,7 +47,8 @@ func (s *Server) openPath(escaped string, flags int) (int, error) {
 	return fd, pathError("open", escaped, err)
 }
 
-// Pages of a folder.
+// defaultPage is the default number of entries in one page of a folder, and maxPage and
+// maxPageSize are its limits.
 const (
 	defaultPage = 1000
 	maxPage     = 10000
@@ -72,8 +74,8 @@ func (s *Server) list(_ context.Context, _ *wire, r *request) (any, error) {
 	return pageOf(dir, names, string(after), r)
 }
 
-// pageOf describes the names behind after, until the page is full. What cannot
-// be described (a socket, or gone meanwhile) is left out.
+// pageOf returns the states of the names that sort after after, until the page is full.
+// Sockets, devices and names that have vanished are left out. names must be sorted.
 func pageOf(dir *os.File, names []string, after string, r *request) (*Listing, error) {
 	limit := r.Limit
 	if limit == 0 {
@@ -103,8 +105,8 @@ func pageOf(dir *os.File, names []string, after string, r *request) (*Listing, e
 	return page, nil
 }
 
-// readFile answers the file's state in a control frame's place and then its
-// bytes.
+// readFile handles the operation read: it replies with the file's state and then streams
+// its content, up to its length at the start.
 func (s *Server) readFile(_ context.Context, w *wire, r *request) (any, error) {
 	fd, err := s.openPath(r.Path, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
@@ -112,7 +114,7 @@ func (s *Server) readFile(_ context.Context, w *wire, r *request) (any, error) {
 	}
 	f := os.NewFile(uintptr(fd), "")
 	defer f.Close()
-	state, err := stateAt(fd, "", shown(r.Path))
+	state, err := stateAt(fd, "", displayPath(r.Path))
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (s *Server) readFile(_ context.Context, w *wire, r *request) (any, error) {
 }
 
 func (s *Server) mkdir(_ context.Context, _ *wire, r *request) (any, error) {
-	dir, name, err := s.at(r.Path)
+	dir, name, err := s.openParent(r.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +141,12 @@ func (s *Server) mkdir(_ context.Context, _ *wire, r *request) (any, error) {
 }
 
 func (s *Server) rename(_ context.Context, _ *wire, r *request) (any, error) {
-	from, name, err := s.at(r.Path)
+	from, name, err := s.openParent(r.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(from)
-	to, newName, err := s.at(r.To)
+	to, newName, err := s.openParent(r.To)
 	if err != nil {
 		return nil, choir.Under("to", err)
 	}
@@ -157,8 +159,9 @@ func (s *Server) rename(_ context.Context, _ *wire, r *request) (any, error) {
 	return &done{}, pathError("rename", r.Path, err)
 }
 
-// renameClosed moves a folder that its owner may not write to, which the kernel asks
-// for because of its "..": the mode is widened for the move.
+// renameClosed renames a folder whose mode denies its owner the write access that the
+// kernel requires to change "..": it adds the permission for the call. Any other folder
+// is EACCES.
 func renameClosed(from int, name string, to int, newName string) error {
 	fd, err := unix.Openat(from, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -181,7 +184,7 @@ func renameClosed(from int, name string, to int, newName string) error {
 }
 
 func (s *Server) remove(ctx context.Context, w *wire, r *request) (any, error) {
-	dir, name, err := s.at(r.Path)
+	dir, name, err := s.openParent(r.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -202,8 +205,8 @@ func (s *Server) remove(ctx context.Context, w *wire, r *request) (any, error) {
 	return &done{}, pathError("remove", r.Path, err)
 }
 
-// removeAll deletes a tree and follows no link; report, which may be nil, is told
-// how many paths are gone.
+// removeAll deletes a tree without following links and passes the number of removed paths
+// to report, which may be nil.
 func removeAll(ctx context.Context, dir int, name string, report func(int64)) error {
 	fault.Point("guest.remove.tree")
 	return snapshot.RemoveTree(ctx, dir, name, report)

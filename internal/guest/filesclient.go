@@ -7,25 +7,26 @@ import (
 	"choiros/internal/choir"
 )
 
-// Stat describes a path without following a last link. Here as in all
-// operations on files, paths are escaped (snapshot.EscapePath) and relative to
-// the workspace, "" being the workspace; links on the way are resolved, and
-// refused (code refused) when they lead out of it.
+// Stat returns the state of a path; a symbolic link is not followed if it is the last
+// element. In all file operations paths are escaped (snapshot.EscapePath) and relative to
+// the workspace, which is "". Links in the path are resolved, and are code refused if
+// they lead out of the workspace.
 func (c *Client) Stat(ctx context.Context, path string) (choir.FileState, error) {
 	var state choir.FileState
 	err := c.call(ctx, &request{Op: opStat, Path: path}, &state)
 	return state, err
 }
 
-// List is one page of a folder, names in byte order, beginning after a name;
-// limit 0 is 1000. Sockets and devices are left out.
+// List returns one page of a folder, in byte order of the names, beginning after the name
+// after. limit is the number of entries, 1000 if it is 0. Sockets and devices are left
+// out.
 func (c *Client) List(ctx context.Context, path, after string, limit int) (Listing, error) {
 	var page Listing
 	err := c.call(ctx, &request{Op: opList, Path: path, After: after, Limit: limit}, &page)
 	return page, err
 }
 
-// ReadFile opens a file for reading; the caller closes.
+// ReadFile opens a file for reading. The caller must close the reader.
 func (c *Client) ReadFile(ctx context.Context, path string) (*FileReader, error) {
 	s, err := c.open(ctx, &request{Op: opRead, Path: path})
 	if err != nil {
@@ -39,7 +40,7 @@ func (c *Client) ReadFile(ctx context.Context, path string) (*FileReader, error)
 	return f, nil
 }
 
-// FileReader reads a file inside, as long as it was when it was opened.
+// FileReader reads a file in the sandbox, up to its length when it was opened.
 type FileReader struct {
 	State   choir.FileState
 	session *session
@@ -61,16 +62,17 @@ func (f *FileReader) Close() error {
 	return nil
 }
 
-// WriteFile replaces or creates a file, whole or not at all. mode 0 keeps the
-// file's mode, or is 0644 for a new one. An error of content leaves everything
-// as it was.
+// WriteFile creates or replaces a file atomically and returns its new state. mode 0 keeps
+// the file's mode, or means 0644 for a new file. An error of content leaves the file
+// unchanged.
 func (c *Client) WriteFile(ctx context.Context, path string, mode uint32, content io.Reader) (choir.FileState, error) {
 	var state choir.FileState
 	err := c.upload(ctx, &request{Op: opWrite, Path: path, Mode: mode}, content, &state)
 	return state, err
 }
 
-// upload is an operation with a stream behind its request.
+// upload performs an operation that sends content as a stream after the request, and
+// decodes the reply into into.
 func (c *Client) upload(ctx context.Context, r *request, content io.Reader, into any) error {
 	s, err := c.open(ctx, r)
 	if err != nil {
@@ -88,18 +90,18 @@ func (c *Client) upload(ctx context.Context, r *request, content io.Reader, into
 	return s.reply(r.Op, into)
 }
 
-// Mkdir makes a folder; code conflict when something is there. mode 0 is 0755.
+// Mkdir creates a folder; mode 0 means 0755. An existing path is code conflict.
 func (c *Client) Mkdir(ctx context.Context, path string, mode uint32) error {
 	return c.call(ctx, &request{Op: opMkdir, Path: path, Mode: mode}, &done{})
 }
 
-// Rename moves a path; code conflict when something is at the new one.
+// Rename moves a path. An existing destination is code conflict.
 func (c *Client) Rename(ctx context.Context, from, to string) error {
 	return c.call(ctx, &request{Op: opRename, Path: from, To: to}, &done{})
 }
 
-// Remove deletes a path and, with all, everything below it; code conflict for a
-// folder that is not empty.
+// Remove deletes a path, with everything below it if all is true. Otherwise a folder that
+// is not empty is code conflict.
 func (c *Client) Remove(ctx context.Context, path string, all bool) error {
 	if all {
 		return c.RemoveTree(ctx, path, nil)
@@ -107,9 +109,8 @@ func (c *Client) Remove(ctx context.Context, path string, all bool) error {
 	return c.call(ctx, &request{Op: opRemove, Path: path}, &done{})
 }
 
-// RemoveTree deletes a path and everything below it; report, which may be nil, is
-// told how many paths are gone, now and then and at the end. A path that holds
-// nothing counts as none.
+// RemoveTree deletes a path and everything below it. It calls report, which may be nil,
+// with the number of paths removed so far, from time to time and at the end.
 func (c *Client) RemoveTree(ctx context.Context, path string, report func(int64)) error {
 	s, err := c.open(ctx, &request{Op: opRemove, Path: path, All: true})
 	if err != nil {
@@ -140,28 +141,28 @@ func (c *Client) RemoveTree(ctx context.Context, path string, report func(int64)
 	}
 }
 
-// Unpack stores a tar stream as the new folder dest, whole or not at all; code
-// conflict when dest exists, refused for entries that lead out or are devices.
-// Hard links become copies.
+// Unpack extracts a tar stream into the new folder dest, all or nothing, and returns the
+// number of its files and bytes. An existing dest is code conflict; an entry that leads
+// out of dest or is a device is code refused. Hard links become copies.
 func (c *Client) Unpack(ctx context.Context, dest string, tar io.Reader) (files, bytes int64, err error) {
 	var d done
 	err = c.upload(ctx, &request{Op: opUnpack, Path: dest}, tar, &d)
 	return d.Files, d.Bytes, err
 }
 
-// Copy copies a file, a link itself, or a folder with all that is in it, to a
-// path where nothing is (code conflict otherwise), whole or not at all. Modes and
-// times come along. Code too_large beyond 100,000 entries or 4 GiB, refused for
-// what is neither file, folder nor link.
+// Copy copies a file, a link itself or a folder with everything in it, all or nothing,
+// with modes and times, and returns the number of entries and bytes. An existing
+// destination is code conflict, more than 100,000 entries or 4 GiB code too_large, a path
+// of another kind code refused.
 func (c *Client) Copy(ctx context.Context, from, to string) (files, bytes int64, err error) {
 	var d done
 	err = c.call(ctx, &request{Op: opCopy, Path: from, To: to}, &d)
 	return d.Files, d.Bytes, err
 }
 
-// Find looks below a folder, links not followed, and not in .git or in the
-// folders of skip (names). It stops at limit matches (0 is 1000) and at bounds on
-// entries and bytes looked at.
+// Find searches a folder and everything below it, see FindSpec, without following links
+// and without .git and the folders with a name in skip. It stops at limit matches (0
+// means 1000) and at bounds on the entries and bytes examined; Found.Cut reports that.
 func (c *Client) Find(ctx context.Context, path string, spec FindSpec, skip []string, limit int) (Found, error) {
 	var found Found
 	err := c.call(ctx, &request{Op: opFind, Path: path, Find: &spec, Only: skip, Limit: limit}, &found)

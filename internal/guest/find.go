@@ -17,7 +17,7 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Bounds of one search.
+// maxFindEntries and the following constants bound one search.
 const (
 	maxFindEntries = 200_000
 	maxFindBytes   = 512 << 20 // of content, in all files
@@ -53,7 +53,7 @@ func (s *Server) find(ctx context.Context, _ *wire, r *request) (any, error) {
 	return &f.found, nil
 }
 
-// finding is one search under way.
+// finding is the state of one search.
 type finding struct {
 	ctx     context.Context
 	name    string // in lower case
@@ -67,11 +67,11 @@ type finding struct {
 	found   Found
 }
 
-// errEnough ends a search at one of its bounds.
+// errEnough ends a search that has reached one of its bounds.
 var errEnough = choir.E("guest.find", choir.CodeInternal, "enough")
 
-// folder looks at what is in a folder. What cannot be read is passed over: it may
-// be gone by now.
+// folder searches the open folder dir, which has the escaped path path. Entries that
+// cannot be read are skipped, because they may have vanished.
 func (f *finding) folder(dir *os.File, path string) error {
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
@@ -122,7 +122,8 @@ func (f *finding) entry(dir *os.File, name string, state choir.FileState) error 
 	return f.folder(child, state.Path)
 }
 
-// consider takes an entry with the right name when it has the content, too.
+// consider adds an entry whose name matches to the result if its content matches too,
+// where content is searched.
 func (f *finding) consider(dir *os.File, name string, state choir.FileState) error {
 	m := Match{File: state}
 	if len(f.content) > 0 {
@@ -133,7 +134,7 @@ func (f *finding) consider(dir *os.File, name string, state choir.FileState) err
 			return f.enough()
 		}
 		var ok bool
-		if m.Line, m.Text, ok = f.within(dir, name); !ok {
+		if m.Line, m.Text, ok = f.firstLineWith(dir, name); !ok {
 			return nil
 		}
 	}
@@ -150,8 +151,8 @@ func (f *finding) consider(dir *os.File, name string, state choir.FileState) err
 	return nil
 }
 
-// keepBest sorts what was found by how well the names fit, and drops what is over
-// the limit, or over what an answer holds.
+// keepBest sorts the matches by nameFit and drops those beyond the limit or beyond the
+// size of an answer.
 func (f *finding) keepBest() {
 	slices.SortFunc(f.found.Matches, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(nameFit(a.File.Path, f.name), nameFit(b.File.Path, f.name)), cmp.Compare(len(a.File.Path), len(b.File.Path)), cmp.Compare(a.File.Path, b.File.Path))
@@ -168,11 +169,12 @@ func (f *finding) keepBest() {
 	}
 }
 
-// sizeInAnswer is about how many bytes of an answer a match takes.
+// sizeInAnswer returns the approximate size of a match in the answer, in bytes.
 func sizeInAnswer(m Match) int { return len(m.File.Path) + len(m.File.Target) + len(m.Text) + 200 }
 
-// nameFit says how well the name of a path fits what is looked for, in lower case:
-// 0 whole, with or without its ending, 1 at its beginning, 2 where a word begins, 3 elsewhere.
+// nameFit ranks how well a path's last name matches wanted, which is in lower case: 0 the
+// whole name, with or without its extension; 1 a prefix; 2 the beginning of a word; 3 any
+// other position.
 func nameFit(path, wanted string) int {
 	name := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
 	at := strings.Index(name, wanted)
@@ -191,7 +193,7 @@ func nameFit(path, wanted string) int {
 	return 3
 }
 
-// next is where wanted is in a name again after a place, or -1.
+// next returns the next index of wanted in name after an index, or -1.
 func next(name, wanted string, after int) int {
 	if at := strings.Index(name[after+1:], wanted); at >= 0 {
 		return after + 1 + at
@@ -204,8 +206,10 @@ func (f *finding) enough() error {
 	return errEnough
 }
 
-// within finds the first line with the content in a text file.
-func (f *finding) within(dir *os.File, name string) (line int, text string, ok bool) {
+// firstLineWith returns the first line of a text file that contains f.content: its number
+// from 1 and its text, shortened around the match. ok is false without a match and for a
+// binary file.
+func (f *finding) firstLineWith(dir *os.File, name string) (line int, text string, ok bool) {
 	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0, "", false

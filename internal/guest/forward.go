@@ -13,10 +13,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// maxForwards bounds the connections through the forwarder; more wait.
+// maxForwards bounds the concurrent connections through the forwarder; further ones wait.
 const maxForwards = 256
 
-// forward takes connections on loopback to the egress door.
+// forward accepts connections on listener and joins each with a stream to the egress
+// door, until the listener is closed.
 func (s *Server) forward(ctx context.Context, listener net.Listener) {
 	slots := make(chan struct{}, maxForwards)
 	for {
@@ -32,7 +33,8 @@ func (s *Server) forward(ctx context.Context, listener net.Listener) {
 	}
 }
 
-// join copies both ways until both directions have ended.
+// join copies between two connections in both directions until both directions have
+// ended.
 func join(a, b net.Conn) {
 	var both sync.WaitGroup
 	both.Go(func() { oneWay(a, b) })
@@ -41,7 +43,7 @@ func join(a, b net.Conn) {
 }
 
 func oneWay(dst, src net.Conn) {
-	if _, err := io.Copy(dst, src); err != nil {
+	if _, err := copyStream(dst, src); err != nil {
 		dst.Close()
 		src.Close()
 		return
@@ -53,9 +55,29 @@ func oneWay(dst, src net.Conn) {
 	}
 }
 
-// listenForward opens the forwarder's port. It makes the socket itself, because
-// net.Listen first finds out about IPv6 and the backlog, a quarter of a
-// millisecond on the way to the first command.
+// copyStream copies src to dst until the end of src and returns the number of bytes. It
+// unwraps bare connections, so that the kernel can move the bytes between sockets.
+func copyStream(dst, src net.Conn) (int64, error) {
+	if b, ok := dst.(bare); ok {
+		dst = b.Conn
+	}
+	b, ok := src.(bare)
+	if !ok {
+		return io.Copy(dst, src)
+	}
+	// What was read ahead comes first.
+	n, err := io.CopyN(dst, b.w.in, int64(b.w.in.Buffered()))
+	if err == nil {
+		var more int64
+		more, err = io.Copy(dst, b.Conn)
+		n += more
+	}
+	return n, err
+}
+
+// listenForward listens on the forwarder's address. It creates the socket directly,
+// because net.Listen first probes IPv6 and the backlog, which costs a quarter of a
+// millisecond at boot.
 func listenForward(address string) (net.Listener, error) {
 	listener, err := listenTCP(address)
 	return listener, choir.Wrap("guest.forward", choir.CodeUnavailable, err, "open the way to the egress door at %s", address)

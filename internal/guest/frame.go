@@ -10,7 +10,7 @@ import (
 // MaxFrame is the largest payload of one frame, in bytes.
 const MaxFrame = 1 << 20
 
-// frameType is the first byte of a frame. The bytes are part of the protocol
+// frameType is the type of a frame, its first byte. The values are part of the protocol
 // and never reused.
 type frameType byte
 
@@ -32,15 +32,15 @@ const (
 
 const frameHead = 5 // type and big-endian length
 
-// appendFrame writes a frame behind b.
+// appendFrame appends an encoded frame to b and returns the result.
 func appendFrame(b []byte, t frameType, payload []byte) []byte {
 	b = append(b, byte(t))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(payload)))
 	return append(b, payload...)
 }
 
-// readFrame reads one frame into buf, which grows when it must, and returns the
-// payload as part of it. io.EOF means that the stream ended between frames.
+// readFrame reads one frame. The payload aliases buf, or a larger buffer; next is the
+// buffer to pass to the next call. io.EOF means that the stream ended between frames.
 func readFrame(r io.Reader, buf []byte) (t frameType, payload, next []byte, err error) {
 	var head [frameHead]byte
 	if _, err = io.ReadFull(r, head[:]); err != nil {

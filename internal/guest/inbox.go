@@ -7,12 +7,12 @@ import (
 	"choiros/internal/choir"
 )
 
-// stdinWindow is how much standard input may be on its way to a command. The
-// client sends no more before it is told that some was taken, so that reading
-// the connection never waits for a command and signals always get through.
+// stdinWindow is the number of bytes of standard input that may be on their way to a
+// command. The client sends no more until the server reports consumption, so that the
+// server can always read the connection, and signals always get through.
 const stdinWindow = 256 << 10
 
-// inbox holds input that the command has not taken yet.
+// inbox is the queue of input that a command has not consumed yet.
 type inbox struct {
 	mu     sync.Mutex // guards what follows
 	filled *sync.Cond
@@ -27,7 +27,8 @@ func newInbox() *inbox {
 	return b
 }
 
-// put takes input in; code too_large beyond the window.
+// put appends input to the queue. Beyond stdinWindow it returns code too_large; after
+// close it discards the input.
 func (b *inbox) put(p []byte) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -43,8 +44,9 @@ func (b *inbox) put(p []byte) error {
 	return nil
 }
 
-// take waits for input; false when there will be none any more.
-func (b *inbox) take() ([]byte, bool) {
+// awaitInput waits for input and returns all of it; ok is false once the input has ended.
+// The bytes count against the window until free.
+func (b *inbox) awaitInput() ([]byte, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for len(b.data) == 0 && !b.closed {
@@ -55,7 +57,7 @@ func (b *inbox) take() ([]byte, bool) {
 	return chunk, len(chunk) > 0
 }
 
-// free makes room for n bytes that were taken.
+// free subtracts n consumed bytes from the window.
 func (b *inbox) free(n int) {
 	b.mu.Lock()
 	b.held -= n
@@ -69,7 +71,7 @@ func (b *inbox) close() {
 	b.mu.Unlock()
 }
 
-// writeCredit tells the client that n bytes of input were taken.
+// writeCredit tells the client that n bytes of input were consumed.
 func (w *wire) writeCredit(n int) error {
 	return w.write(frameCredit, binary.BigEndian.AppendUint32(nil, uint32(n)))
 }

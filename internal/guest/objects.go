@@ -9,25 +9,25 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// An object travels as an object frame (digest, flag, size) followed, when it is
-// small, by its content in the same frame, else by data frames and an end frame.
-// An error frame in place of the end frame says that the content could not be
-// read to its end; the object counts as not sent.
+// An object is sent as an object frame (digest, flag, size), with its content in the same
+// frame if it is small, else followed by data frames and an end frame. An error frame in
+// place of the end frame means that the sender could not read the content; the object
+// then counts as not sent.
 const (
 	objectHead  = 32 + 1 + 8
 	objectWhole = MaxFrame - objectHead // larger content comes in pieces
 	maxNeed     = 8192                  // digests in one need frame
 )
 
-// writeObject sends one object. An error of its reading is told to the far end
-// and not returned.
+// writeObject sends one object. An error while its content is read goes to the other end
+// and is not returned.
 func (w *wire) writeObject(o *snapshot.Object) error {
 	_, err := w.sendObject(o)
 	return err
 }
 
-// sendObject is writeObject that returns the error of the reading, which the far
-// end was told, apart from that of the connection.
+// sendObject sends one object. broken is an error while its content was read, which the
+// other end was told; err is an error of the connection.
 func (w *wire) sendObject(o *snapshot.Object) (broken, err error) {
 	sum, ok := o.Digest.Bytes()
 	if !ok {
@@ -65,7 +65,8 @@ func flag(b bool) byte {
 	return 0
 }
 
-// readErrors tells a reader's errors from those of the connection.
+// readErrors is a reader that remembers its own error, so that it can be told from an
+// error of the connection.
 type readErrors struct {
 	r   io.Reader
 	err error
@@ -79,8 +80,9 @@ func (t *readErrors) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readObject decodes an object frame. Content that comes in pieces must be read
-// to its end, or to an error, before the next frame is read.
+// readObject decodes an object frame. If the content follows in further frames, Open
+// returns a stream of them, which must be read to its end or closed before the next frame
+// is read.
 func (w *wire) readObject(payload []byte) (snapshot.Object, error) {
 	if len(payload) < objectHead {
 		return snapshot.Object{}, choir.Invalid("object", "has no whole head")
@@ -109,7 +111,8 @@ func (w *wire) readObject(payload []byte) (snapshot.Object, error) {
 	return o, nil
 }
 
-// readWhole reads a manifest that came in pieces.
+// readWhole reads a manifest of size bytes. Another length is code invalid, more than
+// MaxManifestBytes too_large.
 func readWhole(r io.Reader, size int64) ([]byte, error) {
 	if size > snapshot.MaxManifestBytes {
 		return nil, &choir.Error{Op: "guest.object", Code: choir.CodeTooLarge, Path: "object", Msg: "a manifest is longer than 64 MiB"}
@@ -121,8 +124,7 @@ func readWhole(r io.Reader, size int64) ([]byte, error) {
 	return content, err
 }
 
-// objectStream is the content of an object in pieces, exactly as long as its
-// head said.
+// objectStream reads the content of an object from data frames and checks its length.
 type objectStream struct {
 	r    streamReader
 	left int64
@@ -140,20 +142,20 @@ func (o *objectStream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// brokenStream is an error of the far end or of the connection, in whatever it was
-// wrapped by who read the stream: an error of this side is none.
+// brokenStream marks an error as one of the other end or of the connection, through any
+// wrapping, as opposed to an error of this side.
 type brokenStream struct{ error }
 
 func (b *brokenStream) Unwrap() error { return b.error }
 
-// Close reads what is left, so that the next frame can be read.
+// Close discards the rest of the content, so that the next frame can be read.
 func (o *objectStream) Close() error {
 	_, err := io.Copy(io.Discard, &o.r)
 	return err
 }
 
-// brokenOff reports whether a stream ended because the far end could not read
-// its content any more, after which the connection is still good.
+// brokenOff reports whether an object ended because the sender could not read its
+// content. The connection is still usable then.
 func brokenOff(err error) bool {
 	var e *choir.Error
 	var b *brokenStream

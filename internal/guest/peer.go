@@ -8,8 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// OutsideOnly refuses every peer that has a pid in this pid namespace: only a
-// process outside of the sandbox is seen as pid 0.
+// OutsideOnly returns code forbidden for a connection whose peer has a pid in this pid
+// namespace. Only processes outside the sandbox appear as pid 0.
 func OutsideOnly(conn net.Conn) error {
 	pid, err := PeerPID(conn)
 	if err != nil {
@@ -21,8 +21,8 @@ func OutsideOnly(conn net.Conn) error {
 	return nil
 }
 
-// PeerPID is the pid of the process that connected (SO_PEERCRED), 0 when it is
-// in no pid namespace that is seen from here.
+// PeerPID returns the pid of the process that connected (SO_PEERCRED); 0 if it is in no
+// pid namespace visible from here.
 func PeerPID(conn net.Conn) (int32, error) {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {

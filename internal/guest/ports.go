@@ -10,7 +10,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// dialPort joins the connection with a port on loopback.
+// dialPort handles the operation dial: it joins the connection with a port on loopback.
 func (s *Server) dialPort(ctx context.Context, w *wire, r *request) (any, error) {
 	if r.Port == 0 {
 		return nil, choir.Invalid("request.port", "is required")
@@ -33,7 +33,7 @@ func (s *Server) dialPort(ctx context.Context, w *wire, r *request) (any, error)
 	return nil, nil
 }
 
-// dialLoopback connects to a port of this machine.
+// dialLoopback connects to a port on 127.0.0.1, or on ::1 if that fails.
 func dialLoopback(ctx context.Context, port int) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
@@ -43,13 +43,13 @@ func dialLoopback(ctx context.Context, port int) (net.Conn, error) {
 	// Some servers listen on the other loopback only.
 	other, failed := d.DialContext(ctx, "tcp", net.JoinHostPort("::1", strconv.Itoa(port)))
 	if failed != nil {
-		return nil, notReached(port, err)
+		return nil, portUnreachable(port, err)
 	}
 	return other, nil
 }
 
-// notReached says to people why there is nothing to see at a port.
-func notReached(port int, err error) error {
+// portUnreachable returns the error that tells a person why there is no server at a port.
+func portUnreachable(port int, err error) error {
 	e := &choir.Error{Code: choir.CodeUnavailable, Msg: "nothing listens at port " + strconv.Itoa(port) + " of the sandbox"}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		e.Msg, e.Err = "port "+strconv.Itoa(port)+" of the sandbox cannot be reached", err
@@ -57,8 +57,9 @@ func notReached(port int, err error) error {
 	return e.WithRemedy("start a server at that port, in a terminal or by asking for one, then try again")
 }
 
-// DialPort connects to a port on the sandbox's loopback; code unavailable when
-// nothing listens there. ctx bounds the dialling only; the caller closes.
+// DialPort connects to a port on the sandbox's loopback. The caller closes the
+// connection; ctx bounds only the dialling. If nothing listens there the error is code
+// unavailable.
 func (c *Client) DialPort(ctx context.Context, port int) (net.Conn, error) {
 	s, err := c.open(ctx, &request{Op: opDial, Port: port})
 	if err != nil {
@@ -79,7 +80,8 @@ func (c *Client) DialPort(ctx context.Context, port int) (net.Conn, error) {
 	return s.bare(), nil
 }
 
-// bare is a connection after its frames: what was read ahead comes first.
+// bare is the connection of a wire used as a byte stream, without frames. Bytes that the
+// wire had buffered are read first.
 type bare struct {
 	net.Conn
 	w *wire
@@ -90,7 +92,7 @@ func (w *wire) bare() bare { return bare{w.conn, w} }
 // Read implements net.Conn.
 func (b bare) Read(p []byte) (int, error) { return b.w.in.Read(p) }
 
-// CloseWrite ends one direction, where the connection can.
+// CloseWrite ends the outgoing direction; a connection that cannot do that is closed.
 func (b bare) CloseWrite() error {
 	if half, ok := b.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

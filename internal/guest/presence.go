@@ -8,8 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// presence counts the attached control planes, passes notices to them, and
-// knows when there has been none for too long.
+// presence tracks the attached control planes, sends them notices, and reports when none
+// has been attached for too long.
 type presence struct {
 	patience time.Duration
 
@@ -19,8 +19,8 @@ type presence struct {
 	changed chan struct{} // capacity 1; the number of attached has changed
 }
 
-// noticeBacklog is how many notices wait for a slow attachment; beyond that it
-// is ended, and a new one asks for the state anew.
+// noticeBacklog is the number of unread notices of an attachment. Beyond it the
+// attachment is ended; the next one reads the state again.
 const noticeBacklog = 64
 
 func newPresence(patience time.Duration) *presence {
@@ -36,7 +36,7 @@ func (p *presence) join() chan Notice {
 	return ch
 }
 
-// leave closes the channel unless it is closed already.
+// leave removes an attachment and closes its channel, unless that has happened.
 func (p *presence) leave(ch chan Notice) {
 	p.mu.Lock()
 	if _, ok := p.attached[ch]; ok {
@@ -47,8 +47,9 @@ func (p *presence) leave(ch chan Notice) {
 	p.poke()
 }
 
-// tell passes a notice to everyone who listens.
-func (p *presence) tell(n Notice) {
+// broadcast sends a notice to every attachment. It ends an attachment whose queue is
+// full.
+func (p *presence) broadcast(n Notice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for ch := range p.attached {
@@ -75,8 +76,8 @@ func (p *presence) empty() bool {
 	return len(p.attached) == 0
 }
 
-// wait returns nil when ctx ends and code timeout when nobody was attached for
-// the whole of the patience.
+// wait returns nil when ctx ends, and code timeout once no control plane was attached for
+// the duration of patience.
 func (p *presence) wait(ctx context.Context) error {
 	for {
 		over, err := p.waitOnce(ctx)
@@ -86,7 +87,8 @@ func (p *presence) wait(ctx context.Context) error {
 	}
 }
 
-// waitOnce waits for a change of who is attached, or for the end.
+// waitOnce waits for a change of the attachments. over reports that ctx or the patience
+// has ended instead, with the error for wait to return.
 func (p *presence) waitOnce(ctx context.Context) (over bool, err error) {
 	var timeout <-chan time.Time
 	if p.patience > 0 && p.empty() {
@@ -104,7 +106,8 @@ func (p *presence) waitOnce(ctx context.Context) (over bool, err error) {
 	}
 }
 
-// attach keeps the connection until the client closes it.
+// attach handles the operation attach: it sends notices until the client closes the
+// connection.
 func (s *Server) attach(ctx context.Context, w *wire, _ *request) (any, error) {
 	ch := s.presence.join()
 	gone := make(chan struct{})

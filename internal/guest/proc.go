@@ -7,15 +7,15 @@ import (
 	"syscall"
 )
 
-// process is a line of /proc.
+// process is one process as /proc shows it.
 type process struct {
 	pid, parent int
 	state       byte   // Z is a zombie
 	born        uint64 // clock ticks since boot; tells reused pids apart
 }
 
-// processes lists what runs in this pid namespace. One that ends meanwhile is
-// left out.
+// processes returns the processes in this pid namespace. A process that ends meanwhile
+// may be left out.
 func processes() ([]process, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -39,8 +39,9 @@ func processes() ([]process, error) {
 	return all, nil
 }
 
-// readProcess parses /proc/PID/stat (proc_pid_stat(5)). The name in brackets
-// may hold anything, so the fields are counted from the last bracket.
+// readProcess reads /proc/PID/stat (proc_pid_stat(5)); ok is false if the process is
+// gone. The process name may contain anything, so the fields are counted from the last
+// bracket.
 func readProcess(pid int) (process, bool) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -56,8 +57,9 @@ func readProcess(pid int) (process, bool) {
 	return process{pid: pid, parent: parent, state: fields[0][0], born: born}, true
 }
 
-// below are the processes under root, without itself and without zombies.
-func below(root int, all []process) []process {
+// descendants returns the processes below root in all, without root itself and without
+// zombies.
+func descendants(root int, all []process) []process {
 	children := map[int][]process{}
 	for _, p := range all {
 		children[p.parent] = append(children[p.parent], p)
@@ -77,10 +79,9 @@ func below(root int, all []process) []process {
 	return found
 }
 
-// killBelow kills everything under root and reports how many processes that
-// were. They are all stopped first: one that is killed while its children run
-// hands them to another parent, where they would not be found, and one that
-// forks could outrun the killing.
+// killBelow kills all descendants of root and returns their number. It stops them all
+// first, because the children of a killed process get another parent, where they would
+// not be found, and a forking process could outrun the kill.
 func killBelow(root int) (int, error) {
 	stopped := map[int]process{}
 	for {
@@ -89,7 +90,7 @@ func killBelow(root int) (int, error) {
 			return 0, err
 		}
 		fresh := 0
-		for _, p := range below(root, all) {
+		for _, p := range descendants(root, all) {
 			if old, ok := stopped[p.pid]; ok && old.born == p.born {
 				continue
 			}
@@ -107,7 +108,7 @@ func killBelow(root int) (int, error) {
 	return len(stopped), nil
 }
 
-// killTree kills a process, its group and everything below it.
+// killTree kills a process, its process group and all its descendants.
 func killTree(pid int) {
 	syscall.Kill(pid, syscall.SIGSTOP)
 	killBelow(pid) // without /proc the group is all that can be reached

@@ -9,8 +9,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Exec starts a command. When ctx ends or the connection breaks, init kills the
-// command's whole tree. The caller must call Wait or Close.
+// Exec starts a command and returns it running. When ctx ends or the connection breaks,
+// init kills the command with its descendants. The caller must call Wait or Close.
 func (c *Client) Exec(ctx context.Context, spec ExecSpec) (*Process, error) {
 	s, err := c.open(ctx, &request{Op: opExec, Exec: &spec})
 	if err != nil {
@@ -26,8 +26,7 @@ func (c *Client) Exec(ctx context.Context, spec ExecSpec) (*Process, error) {
 	return p, nil
 }
 
-// Process is a running command. Its methods may be called at once, Wait only
-// once.
+// Process is a running command. It is safe for concurrent use; Wait may be called once.
 type Process struct {
 	session *session
 	pid     int
@@ -38,12 +37,12 @@ type Process struct {
 	ended   error // why no more input can be sent
 }
 
-// PID inside the sandbox.
+// PID returns the process id inside the sandbox.
 func (p *Process) PID() int { return p.pid }
 
-// Write goes to the standard input (ExecSpec.Stdin or TTY). When the command
-// does not read, it blocks after 256 KiB until Wait, which must run meanwhile,
-// sees that some was taken.
+// Write sends b to the standard input (ExecSpec.Stdin or TTY). It blocks while 256 KiB
+// are not consumed by the command; Wait must run meanwhile, because it receives the
+// reports of consumption.
 func (p *Process) Write(b []byte) (int, error) {
 	sent := 0
 	for sent < len(b) {
@@ -59,7 +58,8 @@ func (p *Process) Write(b []byte) (int, error) {
 	return sent, nil
 }
 
-// reserve waits for room in the window and takes up to n bytes of it.
+// reserve waits until the window has room and takes up to n bytes of it; it returns their
+// number.
 func (p *Process) reserve(n int) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,10 +85,11 @@ func (p *Process) grant(payload []byte) error {
 	return nil
 }
 
-// CloseStdin ends the standard input; on a terminal it types ^D.
+// CloseStdin ends the standard input; on a terminal it sends ^D.
 func (p *Process) CloseStdin() error { return p.session.write(frameEnd, nil) }
 
-// Signal sends a signal, such as "SIGINT", to the process group.
+// Signal sends a signal, such as "SIGINT", to the command's process group. An unknown
+// name is code invalid.
 func (p *Process) Signal(name string) error {
 	if _, err := parseSignal(name); err != nil {
 		return err
@@ -96,20 +97,19 @@ func (p *Process) Signal(name string) error {
 	return p.session.writeJSON(frameControl, control{Signal: name})
 }
 
-// Kill ends the command and everything below it; Wait then returns when that is
-// done, which after Close it does before.
+// Kill asks init to kill the command and its descendants, and does not wait. Wait returns
+// once they are gone; Close does not wait for that.
 func (p *Process) Kill() error { return p.session.writeJSON(frameControl, control{Kill: true}) }
 
-// Resize sets the terminal's size.
+// Resize sets the size of the terminal.
 func (p *Process) Resize(size Size) error {
 	return p.session.writeJSON(frameControl, control{Resize: &size})
 }
 
-// Wait writes output as it comes (nil discards) and returns when the command
-// has ended and its output has come. Writers that block hold the command up;
-// nothing is buffered without bound. An error of a writer kills the command and
-// is returned. What the command left running in the background lives on; its
-// output is lost.
+// Wait writes the output to stdout and stderr (nil discards) and returns the exit after
+// the command has ended and its output was read. A slow writer delays the command; an
+// error of a writer kills it and is returned. Background processes of the command go on,
+// without their output.
 func (p *Process) Wait(stdout, stderr io.Writer) (Exit, error) {
 	exit, err := p.follow(stdout, stderr)
 	p.end(err)
@@ -147,7 +147,7 @@ func writeOut(w io.Writer, b []byte) error {
 	return err
 }
 
-// end refuses further input.
+// end makes further writes fail with err; nil means that the command has ended.
 func (p *Process) end(err error) {
 	if err == nil {
 		err = choir.E("guest.exec", choir.CodeNotFound, "the command has ended")
@@ -158,7 +158,7 @@ func (p *Process) end(err error) {
 	p.granted.Broadcast()
 }
 
-// Close kills the command when it still runs and frees the connection.
+// Close kills the command if it still runs, and closes the connection.
 func (p *Process) Close() error {
 	p.end(nil)
 	p.session.close()

@@ -6,36 +6,35 @@ import (
 	"syscall"
 )
 
-// Programs starts what a server is asked to run. A Reaper starts processes; tests
-// of who uses a sandbox put functions in their place, so that nothing is started on
-// the host. All methods may be called at once.
+// Programs starts the programs of a server. A Reaper starts processes; tests use
+// functions in their place. It is safe for concurrent use.
 type Programs interface {
-	// Start starts a program. The caller closes the files once Start has returned.
-	// Code not_found when there is no such program or folder.
+	// Start starts a program. The caller closes the files once Start has returned. A
+	// missing program or folder is code not_found.
 	Start(s Start) (Program, error)
-	// Collect takes note of ended programs until ctx ends; the server calls it once.
+	// Collect reaps ended programs until ctx ends. The server calls it once.
 	Collect(ctx context.Context)
-	// EndOrphans ends what a role that has exited left behind. Code timeout when
-	// ctx ends before.
+	// EndOrphans kills the processes left behind by a role that has exited. If ctx ends
+	// first the error is code timeout.
 	EndOrphans(ctx context.Context) error
 }
 
-// Program is a program that was started.
+// Program is a started program.
 type Program interface {
-	// PID is its number inside the sandbox.
+	// PID returns the process id inside the sandbox.
 	PID() int
-	// Ended gives how it ended, once.
+	// Ended returns a channel that receives the program's end once.
 	Ended() <-chan Ended
-	// Signal sends a signal to its process group; nothing happens when it has
-	// ended. Code unavailable when a program of this kind cannot take the signal.
+	// Signal sends a signal to the program's process group; it does nothing after the
+	// end. A kind of program that cannot take the signal returns code unavailable.
 	Signal(s syscall.Signal) error
-	// Kill ends it with its process group and everything below it.
+	// Kill kills the program with its process group and all its descendants.
 	Kill()
-	// KillAlone ends it and nothing that it started.
+	// KillAlone kills the program and none of its descendants.
 	KillAlone()
 }
 
-// Start says what is to be started.
+// Start describes a program to start.
 type Start struct {
 	Path string // of the program; empty finds Argv[0] in the PATH of Env
 	Argv []string

@@ -12,20 +12,21 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// progress is how far a scan is, on the wire.
+// progress is the progress of a scan or a removal on the wire.
 type progress struct {
 	Entries int64 `json:"entries" choir:"range=0..9007199254740991"`
 	Bytes   int64 `json:"bytes" choir:"range=0..9007199254740991"`
 }
 
-// How often progress is sent, and a peer that only waits is looked at.
+// progressEvery is the interval of progress frames, hangupEvery that of the checks
+// whether a silent peer has disconnected.
 const (
 	progressEvery = 500 * time.Millisecond
 	hangupEvery   = 250 * time.Millisecond
 )
 
-// repeated calls a function again and again until it is stopped. It is a timer and
-// no goroutine, which would have to be woken to end what mostly takes milliseconds.
+// repeated calls a function repeatedly until it is stopped. It uses a timer instead of a
+// goroutine, because it mostly ends within milliseconds.
 type repeated struct {
 	fn    func()
 	after time.Duration
@@ -35,7 +36,8 @@ type repeated struct {
 	stopped bool
 }
 
-// repeat calls fn each time so long has passed since it last returned.
+// repeat calls fn again and again, each time a duration after its last return, until
+// stop.
 func repeat(after time.Duration, fn func()) *repeated {
 	r := &repeated{fn: fn, after: after}
 	r.mu.Lock()
@@ -54,7 +56,7 @@ func (r *repeated) fire() {
 	r.timer.Reset(r.after)
 }
 
-// stop waits for a call under way; none follows.
+// stop ends the calls and waits for one in progress.
 func (r *repeated) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +64,7 @@ func (r *repeated) stop() {
 	r.timer.Stop()
 }
 
-// reporting sends how far a scanner, or a removal, is until it is stopped.
+// reporting sends the progress of a scan or a removal until it is stopped.
 type reporting struct {
 	sending       sync.Mutex // guards what has several frames
 	entries, read atomic.Int64
@@ -70,7 +72,8 @@ type reporting struct {
 	reports       *repeated
 }
 
-// reportProgress sends how far the scanner is, now and then.
+// reportProgress starts to send the scanner's progress at intervals. The caller must call
+// stop.
 func (w *wire) reportProgress(s *snapshot.Scanner) *reporting {
 	r := w.startReports()
 	r.scanner = s
@@ -81,7 +84,8 @@ func (w *wire) reportProgress(s *snapshot.Scanner) *reporting {
 	return r
 }
 
-// startReports sends now and then what is counted in the reporting.
+// startReports starts to send the counts of the returned value at intervals. The caller
+// must call stop.
 func (w *wire) startReports() *reporting {
 	r := &reporting{}
 	r.reports = repeat(progressEvery, func() {
@@ -93,7 +97,7 @@ func (w *wire) startReports() *reporting {
 	return r
 }
 
-// stop ends the reports and waits for the last.
+// stop ends the reports and waits for one in progress.
 func (r *reporting) stop() {
 	if r.scanner != nil {
 		r.scanner.ReportTo(nil)
@@ -101,8 +105,8 @@ func (r *reporting) stop() {
 	r.reports.stop()
 }
 
-// untilHangup is a context that ends when the peer closes its end. What the peer
-// sends stays unread. The caller calls release.
+// untilHangup returns a context that ends when the peer closes its end. Data from the
+// peer stays unread. The caller must call release.
 func (w *wire) untilHangup(ctx context.Context) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	conn, ok := w.conn.(syscall.Conn)

@@ -12,13 +12,13 @@ import (
 	"choiros/internal/choir"
 )
 
-// Ended is how a child ended and what it used.
+// Ended is the exit status and the resource usage of a child process.
 type Ended struct {
 	Status syscall.WaitStatus
 	Usage  syscall.Rusage
 }
 
-// Exit is the same for the wire.
+// exit returns the same as an Exit.
 func (e Ended) exit() Exit {
 	x := Exit{
 		Code:   e.Status.ExitStatus(),
@@ -31,9 +31,9 @@ func (e Ended) exit() Exit {
 	return x
 }
 
-// Reaper starts children and collects their ends. As PID 1 or subreaper it
-// collects everything that ends below it, so nothing else in the process may
-// wait for children (os/exec does).
+// Reaper starts child processes and waits for their end. With all, as PID 1 or a
+// subreaper, it reaps every process that ends below it, so nothing else in the process
+// may wait for children, as os/exec does.
 type Reaper struct {
 	all bool
 
@@ -43,14 +43,14 @@ type Reaper struct {
 	waiting map[int]chan Ended
 }
 
-// NewReaper makes a reaper. With all it collects every child, also adopted
-// ones, while Collect runs; without it only those it started.
+// NewReaper returns a reaper. With all it reaps every child, adopted ones too, while
+// Collect runs; otherwise only those it started.
 func NewReaper(all bool) *Reaper {
 	return &Reaper{all: all, waiting: map[int]chan Ended{}}
 }
 
-// Collect implements Programs. A reaper of only its own children waits for each of
-// them by itself.
+// Collect reaps children until ctx ends; it implements Programs. Without all it returns
+// at once, because each child has a goroutine of its own.
 func (r *Reaper) Collect(ctx context.Context) {
 	if !r.all {
 		return
@@ -68,8 +68,8 @@ func (r *Reaper) Collect(ctx context.Context) {
 	}
 }
 
-// collect takes every child that has ended. It reports false when there are no
-// children at all.
+// collect reaps every child that has ended and sends its end to the starter. It reports
+// false if there are no children at all.
 func (r *Reaper) collect() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +91,7 @@ func (r *Reaper) collect() bool {
 	}
 }
 
-// Start implements Programs: it starts a process in a session of its own.
+// Start starts a process in a new session; it implements Programs.
 func (r *Reaper) Start(s Start) (Program, error) {
 	path, argv := s.Path, s.Argv
 	if path == "" {
@@ -122,7 +122,7 @@ func (r *Reaper) Start(s Start) (Program, error) {
 	return &child{r, pid, ended}, nil
 }
 
-// fork starts a process. The channel gives its end once.
+// fork starts a process and returns its pid and a channel that receives its end once.
 func (r *Reaper) fork(path string, argv []string, attr *syscall.ProcAttr) (int, <-chan Ended, error) {
 	ch := make(chan Ended, 1)
 	r.mu.Lock()
@@ -140,7 +140,7 @@ func (r *Reaper) fork(path string, argv []string, attr *syscall.ProcAttr) (int, 
 	return pid, ch, nil
 }
 
-// child is a process that a Reaper started.
+// child is a process started by a Reaper.
 type child struct {
 	reaper *Reaper
 	pid    int
@@ -164,8 +164,8 @@ func (c *child) Signal(s syscall.Signal) error {
 // Kill implements Program.
 func (c *child) Kill() { killTree(c.pid) }
 
-// KillAlone implements Program. It leaves a number alone that may be another's by
-// now.
+// KillAlone kills the process and none of its descendants; it implements Program. It does
+// nothing if the pid may already belong to another process.
 func (c *child) KillAlone() {
 	c.reaper.mu.Lock()
 	defer c.reaper.mu.Unlock()
@@ -174,10 +174,9 @@ func (c *child) KillAlone() {
 	}
 }
 
-// EndOrphans implements Programs. It kills the children that this
-// process adopted, with everything below them. Commands and terminals are not among
-// them, because a process in front of each adopts what it leaves. Only a reaper of
-// all children knows which are its own.
+// EndOrphans kills the children that this process has adopted, with their descendants; it
+// implements Programs. Descendants of commands and terminals are not among them, because
+// each has a subreaper of its own. Without all it does nothing.
 func (r *Reaper) EndOrphans(ctx context.Context) error {
 	if !r.all {
 		return nil
@@ -198,11 +197,11 @@ func (r *Reaper) EndOrphans(ctx context.Context) error {
 	}
 }
 
-// orphanPause is between two attempts to kill orphans.
+// orphanPause is the pause between two attempts to kill orphans.
 const orphanPause = 5 * time.Millisecond
 
-// killOrphans reports how many there were. The lock keeps a child that Start has
-// just made from being taken for one.
+// killOrphans kills the adopted children once and returns their number. The lock keeps it
+// from killing a child that Start has just forked.
 func (r *Reaper) killOrphans() (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

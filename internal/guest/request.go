@@ -8,7 +8,7 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// op names an operation of the protocol.
+// op is the name of an operation of the protocol.
 type op string
 
 const (
@@ -32,10 +32,12 @@ const (
 	opUnpack      op = "unpack"
 	opDial        op = "dial"
 	opAccept      op = "accept"
+	opForeground  op = "foreground"
+	opMux         op = "mux" // the connection carries others from here
 )
 
-// request is the first frame of every connection. Which fields count follows
-// from Op.
+// request is the first frame of every connection. Op determines which of the other fields
+// are used.
 type request struct {
 	Op          op              `json:"op" choir:"len=1..40"`
 	Role        *RoleSpec       `json:"role,omitempty"`
@@ -60,7 +62,7 @@ type request struct {
 	Caller      Caller          `json:"caller,omitempty" choir:"len=0..40"`
 }
 
-// limited makes a request that carries the client's limits.
+// limited sets the client's limits in r and returns it.
 func (c *Client) limited(r *request) *request {
 	r.CacheLimit = c.cacheLimit
 	r.FileLimit, r.TreeLimit, r.EntryLimit = c.limits.FileBytes, c.limits.TreeBytes, c.limits.Entries
@@ -71,7 +73,7 @@ func (r *request) limits() snapshot.Limits {
 	return snapshot.Limits{FileBytes: r.FileLimit, TreeBytes: r.TreeLimit, Entries: r.EntryLimit}
 }
 
-// control is what is said while an operation runs: exactly one field is set.
+// control is a message during an operation. Exactly one field is set.
 type control struct {
 	Signal  string  `json:"signal,omitempty" choir:"len=0..20"`
 	Kill    bool    `json:"kill,omitempty"` // the command and everything below it
@@ -80,14 +82,20 @@ type control struct {
 	Notice  *Notice `json:"notice,omitempty"`
 }
 
-// streamBegins is the reply to accept: what follows it is the stream.
+// streamBegins is the reply to accept. The stream follows it.
 type streamBegins struct {
-	Launch int `json:"launch,omitempty"` // of the role that opened it, 0 for a tool
+	Launch int    `json:"launch,omitempty"` // of the role that opened it, 0 for a tool
+	At     string `json:"at,omitempty"`     // the loopback address that a tool connected to
 }
 
-// done is the reply of operations that answer nothing else.
+// done is the reply of operations without a result type of their own.
 type done struct {
 	PID   int   `json:"pid,omitempty"`
 	Files int64 `json:"files,omitempty"` // paths, of a removal of everything
 	Bytes int64 `json:"bytes,omitempty"`
+}
+
+// foreground is the reply to foreground.
+type foreground struct {
+	Programs int `json:"programs"`
 }

@@ -13,7 +13,7 @@ import (
 // maxOnly bounds the list of paths of a narrow restore, in bytes.
 const maxOnly = 256 << 20
 
-// restoreReply is a restore's result on the wire.
+// restoreReply is the result of a restore on the wire.
 type restoreReply struct {
 	Root    choir.Digest `json:"root" choir:"digest"`
 	Written int64        `json:"written,omitempty" choir:"range=0..9007199254740991"`
@@ -21,7 +21,8 @@ type restoreReply struct {
 	Removed int64        `json:"removed,omitempty" choir:"range=0..9007199254740991"`
 }
 
-// restore asks the client for objects, one at a time, until the tree is right.
+// restore handles the operation restore: it makes the workspace match a snapshot and
+// requests the objects it needs from the client, one at a time.
 func (s *Server) restore(ctx context.Context, w *wire, r *request) (any, error) {
 	if r.Target == "" {
 		return nil, choir.Invalid("request.target", "is required")
@@ -52,7 +53,7 @@ func (s *Server) restore(ctx context.Context, w *wire, r *request) (any, error) 
 	return &restoreReply{Root: result.Root, Written: result.Written, Changed: result.Changed, Removed: result.Removed}, nil
 }
 
-// readPaths reads a stream of paths, each followed by NUL.
+// readPaths reads a stream of paths, each terminated by NUL, into a set.
 func readPaths(w *wire) (map[string]bool, error) {
 	raw, err := io.ReadAll(io.LimitReader(&streamReader{w: w}, maxOnly+1))
 	if err != nil {
@@ -73,11 +74,11 @@ func readPaths(w *wire) (map[string]bool, error) {
 	return only, nil
 }
 
-// remoteGetter gets objects from the client of the running operation. Contents
-// are read to their end or closed before the next is asked for.
+// remoteGetter reads objects from the client of the running operation. A content must be
+// read to its end or closed before the next request.
 type remoteGetter struct{ w *wire }
 
-// Manifest implements snapshot.Getter.
+// Manifest returns a manifest and checks its digest; it implements snapshot.Getter.
 func (g remoteGetter) Manifest(_ context.Context, d choir.Digest) ([]byte, error) {
 	o, err := g.get(d, true)
 	if err != nil {
@@ -90,8 +91,8 @@ func (g remoteGetter) Manifest(_ context.Context, d choir.Digest) ([]byte, error
 	return raw, nil
 }
 
-// Content implements snapshot.Getter. The restore scans what it wrote, so the
-// digest is not checked a second time here.
+// Content opens a content; it implements snapshot.Getter. It does not check the digest,
+// because the restore scans the files it has written.
 func (g remoteGetter) Content(_ context.Context, d choir.Digest) (io.ReadCloser, error) {
 	o, err := g.get(d, false)
 	if err != nil {
@@ -122,8 +123,8 @@ func (g remoteGetter) get(d choir.Digest, manifest bool) (snapshot.Object, error
 	return o, err
 }
 
-// Restore makes the workspace what a snapshot says, in place. See
-// snapshot.Scanner.Restore for its promises and errors.
+// Restore makes the workspace match a snapshot of the keeper, in place. Its guarantees
+// and errors are those of snapshot.Scanner.Restore.
 func (c *Client) Restore(ctx context.Context, target choir.Digest, keeper *snapshot.Keeper, opts RestoreOptions) (snapshot.RestoreResult, error) {
 	s, err := c.open(ctx, c.limited(&request{Op: opRestore, Target: target, Narrow: opts.Narrow}))
 	if err != nil {
@@ -151,12 +152,13 @@ func joinPaths(paths []string) string {
 	return b.String()
 }
 
-// serveObjects gives out objects until the reply comes.
+// serveObjects sends the objects that init requests, until the reply to the restore
+// arrives in reply.
 func (s *session) serveObjects(ctx context.Context, c *Client, k *snapshot.Keeper, reply *restoreReply) error {
 	for {
 		t, payload, err := s.read()
 		if err == nil && t == frameAt {
-			if err = c.at(payload); err == nil {
+			if err = c.passProgress(payload); err == nil {
 				continue
 			}
 		}
@@ -181,7 +183,7 @@ func (s *session) serveObjects(ctx context.Context, c *Client, k *snapshot.Keepe
 	}
 }
 
-// fromKeeper finds an object that was asked for.
+// fromKeeper returns a requested object from the keeper, with small content in memory.
 func fromKeeper(ctx context.Context, k *snapshot.Keeper, d choir.Digest, manifest bool) (o snapshot.Object, err error) {
 	o = snapshot.Object{Digest: d, Manifest: manifest}
 	if o.Size, err = k.Size(ctx, d); err != nil {

@@ -17,17 +17,18 @@ import (
 )
 
 const (
-	// roleGrace is how long a role may take to end in order.
+	// roleGrace is the time that a role has after SIGTERM before it is killed.
 	roleGrace = 2 * time.Second
-	// roleInputPatience is how long a role may leave its input unread.
+	// roleInputPatience is the time that a role may leave its input unread.
 	roleInputPatience = 5 * time.Second
-	// orphanPatience is how long what a former role left may take to end.
+	// orphanPatience is the time that the processes left by a former role have to end.
 	orphanPatience = 5 * time.Second
-	// roleTail is how much of a role's output is kept for the notice of its end.
+	// roleTail is the number of bytes of a role's output that are kept for the notice of
+	// its exit.
 	roleTail = 4 << 10
 )
 
-// roleProcess is the role beside init.
+// roleProcess is the running process of the role.
 type roleProcess struct {
 	name    string
 	program Program
@@ -37,7 +38,7 @@ type roleProcess struct {
 	launch int
 }
 
-// roles holds the one role of the sandbox.
+// roles holds the single role process of the sandbox.
 type roles struct {
 	mu       sync.Mutex // guards what follows
 	current  *roleProcess
@@ -51,7 +52,8 @@ func (r *roles) running() *roleProcess {
 	return r.current
 }
 
-// claim reserves the right to start a role, and counts the start.
+// claim reserves the start of a role and returns its launch number, counted from 1. While
+// a role runs or starts the error is code busy.
 func (r *roles) claim() (launch int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,8 +95,8 @@ func (s *Server) startRole(ctx context.Context, _ *wire, r *request) (any, error
 	return &done{PID: p.program.PID()}, nil
 }
 
-// launchRole starts the process with its door, and hands it its identity. When it
-// does not get that, it is ended.
+// launchRole starts the role process with its door and writes its credentials and
+// configuration to its standard input. If that fails it kills the process.
 func (s *Server) launchRole(ctx context.Context, spec *RoleSpec, launch int) (*roleProcess, error) {
 	door, itsEnd, err := roledoor.Listen()
 	if err != nil {
@@ -141,7 +143,8 @@ func (s *Server) forkRole(ctx context.Context, spec *RoleSpec, launch int, door 
 	return p, nil
 }
 
-// send writes one line to the role.
+// send writes one line to the role's standard input. If the role does not read it within
+// roleInputPatience, the error is code unavailable.
 func (p *roleProcess) send(line json.RawMessage) error {
 	p.stdin.SetWriteDeadline(time.Now().Add(roleInputPatience))
 	if _, err := p.stdin.Write(append(line[:len(line):len(line)], '\n')); err != nil {
@@ -150,8 +153,8 @@ func (p *roleProcess) send(line json.RawMessage) error {
 	return nil
 }
 
-// watchRole waits for the role's end, for which the server's end is a reason,
-// and tells those attached.
+// watchRole waits until the role has ended, which it ends itself when ctx ends, closes
+// its door and broadcasts the notice of its exit.
 func (s *Server) watchRole(ctx context.Context, p *roleProcess, files *streams, door *roledoor.Listener) {
 	defer close(p.done)
 	life, over := context.WithCancel(ctx)
@@ -175,10 +178,10 @@ func (s *Server) watchRole(ctx context.Context, p *roleProcess, files *streams, 
 	doors.Wait()
 	s.roles.set(nil)
 	x := end.exit()
-	s.presence.tell(Notice{Kind: NoticeRoleExited, Role: p.name, PID: p.program.PID(), Launch: p.launch, Exit: &x, Output: tail.String()})
+	s.presence.broadcast(Notice{Kind: NoticeRoleExited, Role: p.name, PID: p.program.PID(), Launch: p.launch, Exit: &x, Output: tail.String()})
 }
 
-// endGently asks first and kills then.
+// endGently sends SIGTERM to a program, kills it after roleGrace, and returns its end.
 func endGently(p Program) Ended {
 	_ = p.Signal(syscall.SIGTERM) // every kind of program takes this one
 	timer := time.NewTimer(roleGrace)
@@ -228,7 +231,7 @@ func (s *Server) stopRole(ctx context.Context, _ *wire, _ *request) (any, error)
 	return &done{PID: p.program.PID()}, nil
 }
 
-// tail keeps the end of what several streams write.
+// tail keeps the last roleTail bytes of several output streams.
 type tail struct {
 	mu   sync.Mutex // guards last
 	last []byte

@@ -7,15 +7,15 @@ import (
 	"choiros/internal/choir"
 )
 
-// Output of Run.
+// Output is the result of Run.
 type Output struct {
 	Stdout, Stderr []byte
 	Exit           Exit
 }
 
-// Run executes a command to its end and collects at most max bytes of each
-// output; code too_large beyond that, with what came so far. stdin is given
-// when it is not nil.
+// Run executes a command until its end and returns its output, at most max bytes of each
+// stream; more is code too_large, with the output so far. A non-nil stdin is written to
+// its standard input.
 func (c *Client) Run(ctx context.Context, spec ExecSpec, stdin []byte, max int) (Output, error) {
 	spec.Stdin = stdin != nil
 	p, err := c.Exec(ctx, spec)

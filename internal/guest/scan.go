@@ -7,15 +7,15 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// pushBudget is how many bytes of objects a scan sends without being asked. A
-// small change travels at once with its root; of a large one the far end asks
-// for what it does not have yet.
+// pushBudget is the number of bytes of objects that a scan sends unrequested. A small
+// change thus travels at once with its root; of a large one the client requests the
+// objects it lacks.
 const pushBudget = 2 << 20
 
-// maxSkipped bounds the paths listed in a scan's answer.
+// maxSkipped bounds each list of paths in the answer to a scan.
 const maxSkipped = 1000
 
-// scanReply is a scan's result on the wire.
+// scanReply is the result of a scan on the wire.
 type scanReply struct {
 	Root     choir.Digest     `json:"root" choir:"digest"`
 	Hashed   int64            `json:"hashed,omitempty" choir:"range=0..9007199254740991"`
@@ -25,9 +25,9 @@ type scanReply struct {
 	Unstable []string         `json:"unstable,omitempty" choir:"len=0..1000,each=1..16384"`
 }
 
-// scan answers: objects, then the root. After that the client asks for objects
-// and gets them, followed by an end frame, or by a new root when the tree has
-// changed meanwhile; it closes when it has everything.
+// scan handles the operation scan: it sends objects and the root. Then it answers the
+// client's requests for objects, with an end frame after the objects or a new root if the
+// tree has changed, until the client closes the connection.
 func (s *Server) scan(ctx context.Context, w *wire, r *request) (any, error) {
 	only, err := snapshot.ScanOnly(r.Only)
 	if err != nil {
@@ -56,8 +56,8 @@ func (s *Server) scan(ctx context.Context, w *wire, r *request) (any, error) {
 	}
 }
 
-// answer sends what the client asks for, or leaves out what it has no room for and
-// scans again.
+// answer sends the objects that the client requests. If the client lacks room for
+// contents, it instead excludes the paths with them and scans again.
 func (t *tree) answer(ctx context.Context, w *wire, kind frameType, payload []byte) error {
 	if kind != frameNeed && kind != frameLeave {
 		return unexpected(kind, payload)
@@ -86,8 +86,8 @@ func (t *tree) answer(ctx context.Context, w *wire, kind frameType, payload []by
 	return w.write(frameEnd, nil)
 }
 
-// scanOnce scans, sends what is new within the budget, and the root. only are
-// the folders to look at; none is everything.
+// scanOnce scans the folders in only, or everything if it is empty, and sends new small
+// objects, up to pushBudget bytes, and the root.
 func (t *tree) scanOnce(ctx context.Context, w *wire, only []string) error {
 	left := int64(pushBudget)
 	at := w.reportProgress(t.scanner)
@@ -109,7 +109,7 @@ func (t *tree) scanOnce(ctx context.Context, w *wire, only []string) error {
 	})
 }
 
-// firstOver are as many as an answer may hold.
+// firstOver returns the first of the paths, as many as an answer may hold.
 func firstOver(paths []choir.LeftPath) []choir.LeftPath {
 	size := 0
 	for i, p := range paths {
@@ -120,7 +120,7 @@ func firstOver(paths []choir.LeftPath) []choir.LeftPath {
 	return paths
 }
 
-// firstPaths are as many as an answer may hold.
+// firstPaths returns the first of the paths, as many as an answer may hold.
 func firstPaths(paths []string) []string {
 	size := 0
 	for i, p := range paths {

@@ -7,30 +7,29 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// maxStandstill is how many rounds of asking may bring nothing, because files
-// change faster than they can be sent.
+// maxStandstill is the number of rounds of requests that may bring no object, because
+// files change faster than they can be sent.
 const maxStandstill = 8
 
-// Scan takes a snapshot of the workspace: init sends what is new, the keeper
-// checks and stores it, and asks for what it lacks. When Scan returns the
-// snapshot is durable and complete; Files and Bytes are the keeper's count.
+// Scan takes a snapshot of the workspace and stores it in the keeper. When it returns the
+// snapshot is durable and complete; Files and Bytes are counted by the keeper.
 //
-// Errors: forbidden for a path that init cannot read; conflict when the
-// workspace changes faster than it can be read; invalid, too_large or corrupt
-// for a tree that breaks the rules, of which nothing is accepted.
+// Errors: forbidden for a path that init cannot read; conflict if the workspace changes
+// faster than it can be read; invalid, too_large or corrupt for a tree that breaks the
+// rules, of which nothing is stored.
 func (c *Client) Scan(ctx context.Context, keeper *snapshot.Keeper) (snapshot.Result, error) {
 	return c.ScanOnly(ctx, keeper, nil)
 }
 
-// ScanOnly is Scan that looks at nothing but these folders (escaped paths) and
-// takes the rest to be as the last scan saw it; none is everything.
+// ScanOnly takes a snapshot as Scan does, but scans only the given folders (escaped
+// paths) and assumes the rest to be as in the last scan; an empty list means everything.
 func (c *Client) ScanOnly(ctx context.Context, keeper *snapshot.Keeper, only []string) (snapshot.Result, error) {
 	s, err := c.open(ctx, c.limited(&request{Op: opScan, Only: only}))
 	if err != nil {
 		return snapshot.Result{}, err
 	}
 	defer s.close()
-	in, err := keeper.Begin(ctx)
+	in, err := keeper.NewIntake(ctx)
 	if err != nil {
 		return snapshot.Result{}, err
 	}
@@ -43,7 +42,7 @@ func (c *Client) ScanOnly(ctx context.Context, keeper *snapshot.Keeper, only []s
 	return f.result, err
 }
 
-// intakeFeed brings what a guest sends into an intake.
+// intakeFeed passes the objects of a guest to an intake.
 type intakeFeed struct {
 	*session
 	client     *Client
@@ -57,7 +56,7 @@ type intakeFeed struct {
 	result     snapshot.Result
 }
 
-// complete reads and asks until the intake has the whole tree.
+// complete receives and requests objects until the intake has the whole tree.
 func (f *intakeFeed) complete(ctx context.Context) error {
 	for {
 		t, payload, err := f.read()
@@ -74,7 +73,7 @@ func (f *intakeFeed) complete(ctx context.Context) error {
 		case frameEnd:
 			err = f.ask(ctx)
 		case frameAt:
-			err = f.client.at(payload)
+			err = f.client.passProgress(payload)
 		default:
 			err = unexpected(t, payload)
 		}
@@ -99,8 +98,8 @@ func (f *intakeFeed) root(payload []byte) error {
 	return nil
 }
 
-// object takes one object in, if it was asked for or is small enough to come
-// unasked.
+// object adds a received object to the intake. An object that was not requested is code
+// invalid unless it fits into pushBudget.
 func (f *intakeFeed) object(ctx context.Context, payload []byte) error {
 	o, err := f.readObject(payload)
 	if err != nil {
@@ -125,11 +124,12 @@ func (f *intakeFeed) object(ctx context.Context, payload []byte) error {
 	return err
 }
 
-// maxRefusals is how many rounds may find content that there is no room for: each
-// leaves it out.
+// maxRefusals is the number of rounds in which contents may be refused for lack of room;
+// each round leaves some paths out.
 const maxRefusals = 100
 
-// requestLeaveOut asks init to leave out what there is no room for.
+// requestLeaveOut tells init to leave out the paths whose contents there is no room for.
+// After maxRefusals rounds the error is code no_space.
 func (f *intakeFeed) requestLeaveOut() error {
 	if f.rounds++; f.rounds > maxRefusals {
 		return choir.E("guest.scan", choir.CodeNoSpace, "the disk is full").WithRemedy("free some space and try again")
@@ -142,7 +142,8 @@ func (f *intakeFeed) requestLeaveOut() error {
 	return f.write(frameLeave, raw)
 }
 
-// ask sends what the tree lacks; errComplete when nothing does.
+// ask requests the objects that the tree still lacks. It returns errComplete if there are
+// none.
 func (f *intakeFeed) ask(ctx context.Context) error {
 	if f.result.Root == "" {
 		return choir.Invalid("root", "did not come")

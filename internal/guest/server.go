@@ -9,7 +9,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Config of a Server.
+// Config configures a Server.
 type Config struct {
 	Version   string
 	Listener  net.Listener // the control door; the server closes it
@@ -35,7 +35,7 @@ type Config struct {
 	DialPort func(ctx context.Context, port int) (net.Conn, error)
 }
 
-// Server is the inside of the control protocol.
+// Server is choir-init's end of the control protocol.
 type Server struct {
 	cfg      Config
 	started  time.Time
@@ -44,9 +44,11 @@ type Server struct {
 	offers   offers
 	tree     *tree // nil without a workspace
 	handlers sync.WaitGroup
+	// terminals are the commands that have one.
+	terminals terminalSet
 }
 
-// NewServer makes a server; Serve runs it.
+// NewServer returns a server that does nothing until Serve.
 func NewServer(cfg Config) *Server {
 	return &Server{
 		cfg: cfg, started: time.Now(), presence: newPresence(cfg.Orphan), tree: newTree(cfg.Workspace),
@@ -54,9 +56,9 @@ func NewServer(cfg Config) *Server {
 	}
 }
 
-// Serve answers until ctx ends or the server was an orphan for too long (then
-// the error has code timeout), ends every process it started, and waits for its
-// goroutines.
+// Serve answers requests until ctx ends or no control plane was attached for
+// Config.Orphan, which is code timeout. Before it returns it ends every process that it
+// started and waits for its goroutines.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -83,8 +85,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// collect takes note of ended programs until the returned function is called:
-// longer than ctx, because ending programs must be collected too.
+// collect starts to reap ended programs and returns a function that stops it. It does not
+// depend on the context of Serve, because programs that end during shutdown must be
+// reaped too.
 func (s *Server) collect() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup
@@ -116,7 +119,7 @@ func (s *Server) serveConn(ctx context.Context, conn net.Conn) {
 	}
 }
 
-// requestPatience is how long a peer may take to say what it wants.
+// requestPatience is the time that a client has to send its request.
 const requestPatience = 10 * time.Second
 
 func (s *Server) answer(ctx context.Context, w *wire) error {
@@ -127,8 +130,10 @@ func (s *Server) answer(ctx context.Context, w *wire) error {
 	}
 	// Only now, because a peer hears a refusal for certain only when what it sent
 	// was read.
-	if err := s.cfg.Allow(w.conn); err != nil {
-		return err
+	if _, shared := w.conn.(*muxStream); !shared { // the stream that it shares was allowed
+		if err := s.cfg.Allow(w.conn); err != nil {
+			return err
+		}
 	}
 	w.conn.SetReadDeadline(time.Time{})
 	if t != frameRequest {
@@ -149,13 +154,14 @@ func (s *Server) answer(ctx context.Context, w *wire) error {
 	return w.writeJSON(frameReply, reply)
 }
 
-// handler does one operation. A nil reply without an error means that the
-// handler has said everything itself.
+// handler handles one operation. A nil reply without an error means that the handler has
+// already sent everything.
 type handler func(s *Server, ctx context.Context, w *wire, r *request) (reply any, err error)
 
 var handlers map[op]handler
 
-// The table refers to handlers that refer to it, so it is filled in here.
+// init fills the table of handlers; an initialiser would be a cycle, because handlers
+// refer to the table.
 func init() {
 	handlers = map[op]handler{
 		opHello:       (*Server).hello,
@@ -178,6 +184,8 @@ func init() {
 		opUnpack:      (*Server).unpack,
 		opDial:        (*Server).dialPort,
 		opAccept:      (*Server).acceptStream,
+		opForeground:  (*Server).countForeground,
+		opMux:         (*Server).serveMux,
 	}
 }
 

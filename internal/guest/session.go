@@ -10,12 +10,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// RunSession is the process in front of a command that was asked for with
-// ExecSpec.Session. It runs the program as the leader of a session of its own, on
-// the terminal that is its standard input, and adopts whatever the program
-// leaves behind, however that was daemonised; when the program has ended, it
-// kills all of it. SIGHUP goes on to the program. The caller exits with what is
-// returned.
+// RunSession runs the program of a command with ExecSpec.Session and kills all its
+// descendants, daemons too, when it has ended. It is the main function of a process of
+// its own, which becomes a subreaper and starts the program as the leader of a new
+// session on its standard input, if that is a terminal. It forwards SIGHUP and returns
+// the program's exit status, with which the caller must exit.
 func RunSession(path string, argv, env []string) (code int, err error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 0, choir.Wrap("guest.session", choir.CodeUnavailable, err, "become the one who adopts orphans")
@@ -47,7 +46,7 @@ func RunSession(path string, argv, env []string) (code int, err error) {
 	return status.ExitStatus(), nil
 }
 
-// awaitChild reaps until this child has ended.
+// awaitChild reaps children until pid has ended, and returns its status.
 func awaitChild(pid int) (status syscall.WaitStatus) {
 	for {
 		if got, err := syscall.Wait4(-1, &status, 0, nil); got == pid || err != nil && err != syscall.EINTR {
@@ -56,7 +55,8 @@ func awaitChild(pid int) (status syscall.WaitStatus) {
 	}
 }
 
-// awaitAny reaps one child; -1 when there is none left, 0 when none has ended.
+// awaitAny reaps one child and returns its pid; -1 if there is none left, 0 if none has
+// ended and options has WNOHANG.
 func awaitAny(options int) int {
 	for {
 		pid, err := syscall.Wait4(-1, nil, options, nil)
@@ -66,7 +66,7 @@ func awaitAny(options int) int {
 	}
 }
 
-// endBy ends this process as its program ended.
+// endBy ends this process by the signal that ended its program.
 func endBy(s syscall.Signal) {
 	signal.Reset(s)
 	syscall.Kill(os.Getpid(), s)

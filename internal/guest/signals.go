@@ -15,7 +15,8 @@ func signalName(s syscall.Signal) string {
 	return "SIG" + s.String()
 }
 
-// parseSignal knows the names that may be sent to a command.
+// parseSignal returns the signal with a name such as SIGINT. An unknown name is code
+// invalid.
 func parseSignal(name string) (syscall.Signal, error) {
 	if s := unix.SignalNum(name); s != 0 {
 		return s, nil

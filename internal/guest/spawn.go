@@ -10,7 +10,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// mergeEnv lets later settings of a name replace earlier ones.
+// mergeEnv returns the environment base with the variables of extra added or replaced.
 func mergeEnv(base, extra []string) []string {
 	at := map[string]int{}
 	var out []string
@@ -28,8 +28,8 @@ func mergeEnv(base, extra []string) []string {
 	return out
 }
 
-// lookPath finds a program as execvp does, in the PATH that the program itself
-// will see.
+// lookPath returns the path of a program as execvp finds it, in the PATH of env. A name
+// that is not found is code not_found.
 func lookPath(name string, env []string) (string, error) {
 	if strings.ContainsRune(name, '/') {
 		return name, nil
@@ -50,7 +50,8 @@ func lookPath(name string, env []string) (string, error) {
 		Msg: "no program " + clip(name, 200) + " is in the PATH of the sandbox"}
 }
 
-// workingFolder is where a command starts, as an absolute path.
+// workingFolder returns the absolute folder in which a command starts. A relative cwd is
+// below the workspace; an empty one means the workspace, or / without one.
 func (s *Server) workingFolder(cwd string) string {
 	if cwd == "" {
 		cwd = s.cfg.Workspace
@@ -64,7 +65,7 @@ func (s *Server) workingFolder(cwd string) string {
 	return cwd
 }
 
-// checkFolder refuses a working folder that is not there.
+// checkFolder returns an error if dir is not an existing folder.
 func checkFolder(dir string) error {
 	if info, err := os.Stat(dir); err != nil {
 		return pathError("exec", "cwd", err)

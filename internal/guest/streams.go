@@ -10,11 +10,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// lateOutput is how long output may be silent after the command has ended,
-// while something it left behind holds the pipe open.
+// lateOutput is the time that output may be silent after the command has ended while a
+// background process holds the pipe open.
 const lateOutput = 200 * time.Millisecond
 
-// output is one stream out of a command.
+// output is one output stream of a command.
 type output struct {
 	file  *os.File
 	frame frameType
@@ -28,7 +28,7 @@ func (o *output) read(buf []byte) (int, error) {
 	return o.file.Read(buf)
 }
 
-// streams are the files of a command: pipes, or one terminal.
+// streams are the standard streams of a command: pipes, or one terminal.
 type streams struct {
 	child    []*os.File // its ends: 0, 1, 2
 	input    *os.File   // our end; nil when the command has no input
@@ -104,7 +104,7 @@ func (s *streams) close() {
 	}
 }
 
-// commandEnded lets readers stop at the first silence.
+// commandEnded makes readers of the output stop at the first silence of lateOutput.
 func (s *streams) commandEnded() {
 	for _, o := range s.outputs {
 		o.ended.Store(true)
@@ -112,14 +112,15 @@ func (s *streams) commandEnded() {
 	}
 }
 
-// writeInput errors when the command reads no more, which is its own business.
+// writeInput writes to the command's standard input. It ignores the error of a command
+// that does not read any more.
 func (s *streams) writeInput(b []byte) {
 	if s.input != nil {
 		s.input.Write(b)
 	}
 }
 
-// endInput closes a pipe, and types ^D on a terminal.
+// endInput closes the input pipe, or types ^D on a terminal.
 func (s *streams) endInput() {
 	switch {
 	case s.terminal != nil:

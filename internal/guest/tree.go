@@ -7,8 +7,8 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// tree is the workspace as one thing: whoever scans it, restores it or unpacks
-// into it has it alone.
+// tree gives one operation at a time exclusive use of the workspace: a scan, a restore or
+// an unpack.
 type tree struct {
 	turn    chan struct{} // capacity 1; holds the one turn
 	scanner *snapshot.Scanner
@@ -23,7 +23,8 @@ func newTree(root string) *tree {
 	return t
 }
 
-// take waits for the turn; the caller gives it back by calling the function.
+// takeTree waits for the exclusive use of the workspace and returns it with a function
+// that ends the use. Without a workspace, or when ctx ends, it is an error.
 func (s *Server) takeTree(ctx context.Context) (*tree, func(), error) {
 	if s.tree == nil {
 		return nil, nil, noWorkspace()

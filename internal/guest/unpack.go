@@ -16,12 +16,13 @@ import (
 	"choiros/internal/fault"
 )
 
-// unpackTemp is the folder in which an archive grows.
+// unpackTemp is the temporary name of the folder into which an archive is extracted.
 const unpackTemp = ".choir-unpack"
 
-// unpack stores a tar stream in a folder beside dest and renames it at the end.
+// unpack handles the operation unpack: it extracts a tar stream into a temporary folder
+// beside the destination and renames it at the end.
 func (s *Server) unpack(ctx context.Context, w *wire, r *request) (any, error) {
-	dir, name, err := s.at(r.Path)
+	dir, name, err := s.openParent(r.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +57,8 @@ func (s *Server) unpack(ctx context.Context, w *wire, r *request) (any, error) {
 	return &done{Files: u.files, Bytes: u.bytes}, nil
 }
 
-// unpacker is one run of unpack. Everything is opened beneath the new folder
-// without following links, so that no entry can lead another one out of it.
+// unpacker is the state of one unpack. It opens everything beneath the new folder without
+// following links, so that no entry can lead another one out of it.
 type unpacker struct {
 	ctx          context.Context
 	root         int
@@ -91,7 +92,7 @@ func (u *unpacker) into(dir int, temp string, stream io.Reader) (err error) {
 	return u.setFolders()
 }
 
-// tarError makes an archive that cannot be read a refusal of what was sent.
+// tarError converts the error of an unreadable archive to code invalid.
 func tarError(err error) error {
 	var e *choir.Error
 	if errors.As(err, &e) {
@@ -104,8 +105,8 @@ func refuse(format string, args ...any) error {
 	return choir.E("guest.unpack", choir.CodeRefused, format, args...)
 }
 
-// tarPath is an entry's name as a path below the new folder; "" is the folder
-// itself.
+// tarPath returns an entry's name as a relative path below the new folder; "" is the
+// folder itself. A name that leads out of the folder is code refused.
 func tarPath(name string) (string, error) {
 	clean := strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/")
 	if clean == "." || clean == "" {
@@ -172,7 +173,8 @@ func (u *unpacker) file(dir int, name string, h *tar.Header, content io.Reader) 
 	return setTimeAt(dir, name, h.ModTime)
 }
 
-// tarOrDisk tells a broken archive from a full disk.
+// tarOrDisk returns a disk error as it is, and any other as that of an unreadable
+// archive.
 func tarOrDisk(err error) error {
 	if codeOf(err) != choir.CodeInternal {
 		return err
@@ -180,7 +182,7 @@ func tarOrDisk(err error) error {
 	return tarError(err)
 }
 
-// copyOf makes a hard link a file of its own.
+// copyOf creates the file for a hard link entry as a copy of the file it links to.
 func (u *unpacker) copyOf(dir int, name string, h *tar.Header) error {
 	from, err := tarPath(h.Linkname)
 	if err != nil {
@@ -202,7 +204,7 @@ func (u *unpacker) copyOf(dir int, name string, h *tar.Header) error {
 	return u.file(dir, name, h, source)
 }
 
-// beneath opens below the new folder and follows no link at all.
+// beneath opens a path below the new folder without following any link.
 func (u *unpacker) beneath(path string, flags int) (int, error) {
 	how := unix.OpenHow{
 		Flags:   uint64(flags | unix.O_CLOEXEC),
@@ -211,7 +213,8 @@ func (u *unpacker) beneath(path string, flags int) (int, error) {
 	return unix.Openat2(u.root, path, &how)
 }
 
-// parent opens the folder of a path and makes those that the archive left out.
+// parent opens the parent folder of a path, creating folders that the archive left out,
+// and returns its descriptor and the path's last name.
 func (u *unpacker) parent(path string) (int, string, error) {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 {
@@ -255,8 +258,8 @@ func (u *unpacker) folder(path string, h *tar.Header) error {
 	return nil
 }
 
-// setFolders gives folders their mode and time, the deepest first, because a
-// folder's mode may close it and what happens inside moves its time.
+// setFolders sets the modes and times of all folders, the deepest first. It comes last,
+// because a mode may close a folder and new entries change its time.
 func (u *unpacker) setFolders() error {
 	var paths []string
 	for path := range u.modes {
@@ -295,7 +298,7 @@ func timesOf(t time.Time) []unix.Timespec {
 	return []unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Sec: t.Unix(), Nsec: int64(t.Nanosecond())}}
 }
 
-// counter counts what is read.
+// counter counts the bytes read through it.
 type counter struct {
 	r io.Reader
 	n int64

@@ -10,7 +10,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// wire is one connection cut into frames. One goroutine reads; any may write.
+// wire sends and receives frames over one connection. One goroutine may read; any number
+// may write.
 type wire struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -24,19 +25,19 @@ type wire struct {
 
 func newWire(conn net.Conn) *wire { return newWireOf(conn, 64<<10) }
 
-// newWireOf makes a wire that reads so many bytes ahead.
+// newWireOf returns a wire with a read buffer of so many bytes.
 func newWireOf(conn net.Conn, buffer int) *wire {
 	return &wire{conn: conn, in: bufio.NewReaderSize(conn, buffer)}
 }
 
-// read returns the next frame; the payload is valid until the next read.
+// read returns the next frame. The payload is valid until the next read.
 func (w *wire) read() (frameType, []byte, error) {
 	t, payload, buf, err := readFrame(w.in, w.buf)
 	w.buf = buf
 	return t, payload, err
 }
 
-// write sends one frame; the caller keeps the payload.
+// write sends one frame. It does not keep the payload.
 func (w *wire) write(t frameType, payload []byte) error {
 	w.sending.Lock()
 	defer w.sending.Unlock()
@@ -56,15 +57,16 @@ func (w *wire) writeJSON(t frameType, v any) error {
 	return w.write(t, raw)
 }
 
-// writeError tells the far end why the operation ended.
+// writeError sends an error frame, which ends the operation.
 func (w *wire) writeError(err error) error {
 	return w.writeJSON(frameError, problemOf(err))
 }
 
-// dataChunk is how much of a stream one frame carries.
+// dataChunk is the number of bytes of a stream in one frame.
 const dataChunk = 64 << 10
 
-// sendStream copies r as data frames and the end frame.
+// sendStream sends the content of r as data frames of type t and an end frame. It returns
+// errors of r and of the connection.
 func (w *wire) sendStream(t frameType, r io.Reader) error {
 	buf := make([]byte, dataChunk)
 	for {
@@ -83,8 +85,8 @@ func (w *wire) sendStream(t frameType, r io.Reader) error {
 	}
 }
 
-// streamReader reads data frames up to the end frame as one stream. An error
-// frame ends it with that error, a closed connection with code invalid.
+// streamReader reads data frames up to the end frame as one stream. An error frame ends
+// it with that error, a closed connection with code invalid.
 type streamReader struct {
 	w    *wire
 	rest []byte
@@ -119,8 +121,8 @@ func (s *streamReader) next() {
 	}
 }
 
-// unexpected is the error of a frame that may not come now; an error frame is
-// the far end's own error.
+// unexpected returns the error for a frame that is not allowed here; for an error frame,
+// the error that the other end sent.
 func unexpected(t frameType, payload []byte) error {
 	if t != frameError {
 		return choir.Invalid("frame", "a frame of type %q may not come here", byte(t))

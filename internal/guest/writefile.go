@@ -13,16 +13,17 @@ import (
 	"choiros/internal/fault"
 )
 
-// temps numbers the temporary names of this process.
+// temps is the number of temporary names given out by this process.
 var temps atomic.Int64
 
-// tempName is a name that no one else here uses. One that a crash left behind
-// makes O_EXCL fail, and the next is taken.
+// tempName returns a name that is new in this process. If a crash left such a file,
+// creating it fails with EEXIST and the caller takes the next name.
 func tempName() string {
 	return ".choir-write-" + strconv.FormatInt(temps.Add(1), 10)
 }
 
-// writeFile takes the content and puts it in place at its end, at once.
+// writeFile handles the operation write: it writes the content to a temporary file and
+// renames it, so that the file is replaced atomically.
 func (s *Server) writeFile(_ context.Context, w *wire, r *request) (any, error) {
 	dir, name, err := s.target(r.Path)
 	if err != nil {
@@ -52,10 +53,10 @@ func (s *Server) writeFile(_ context.Context, w *wire, r *request) (any, error) 
 	return &state, err
 }
 
-// target is where a path leads after its links: what a link points to is
-// written, not the link.
+// target opens the parent folder of the file to write and returns its descriptor and the
+// file's name. A symbolic link is code refused.
 func (s *Server) target(escaped string) (dir int, name string, err error) {
-	if dir, name, err = s.at(escaped); err != nil {
+	if dir, name, err = s.openParent(escaped); err != nil {
 		return dir, name, err
 	}
 	var st unix.Stat_t
@@ -66,8 +67,8 @@ func (s *Server) target(escaped string) (dir int, name string, err error) {
 	return -1, "", &choir.Error{Op: "guest.write", Code: choir.CodeRefused, Path: escaped, Msg: "is a link; write to where it points"}
 }
 
-// modeFor is the mode that was asked for, or that of the file that is there, or
-// 0644.
+// modeFor returns the mode of the file to write: the requested one, else that of the
+// existing file, else 0644. A path that is no file is code conflict.
 func modeFor(dir int, name string, r *request) (uint32, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)

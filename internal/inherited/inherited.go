@@ -31,9 +31,9 @@ func KeepFromChildren() error {
 	return choir.Wrap("start", choir.CodeUnavailable, err, "keep open files from the programs that are started")
 }
 
-// Close closes every inherited descriptor above last, the last one that the
-// starter hands over on purpose. Descriptors that this process opened itself
-// stay. Call it first in main.
+// Close closes every inherited descriptor above last, which is the last that the
+// starter hands over on purpose. Descriptors that this process opened itself stay. Call
+// it first in main.
 func Close(last int) error {
 	return choir.Wrap("start", choir.CodeUnavailable, each(last, unix.Close), "close open files of the starter")
 }

@@ -2,97 +2,57 @@ package journal
 
 import (
 	"os"
-	"runtime"
 
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
 	"choiros/internal/fault"
+	"choiros/internal/groupcommit"
 )
 
-// Seal makes the records of one append once their place in the chain is known:
-// the first has number next, and prev is the hash before it. It is called with
-// the journal's lock held and must neither block nor call the journal.
+// Seal computes the records of one append. next is the sequence number of the first
+// record, prev the hash of the event before it. Append calls it while it holds the
+// journal's lock, so it must neither block nor call the journal.
 type Seal func(next uint64, prev choir.Digest) ([]Record, error)
 
-// batch is a group of appends that share one write and one sync. The goroutine
-// that begins it is its leader and writes it; the others wait for done.
-type batch struct {
-	records []Record
-	done    chan struct{} // closed by the leader
-	err     error         // read after done
-}
-
-// growth is by how much a segment grows at once: fdatasync of bytes that are
-// there already takes two thirds of the time it takes when a file became longer.
+// growth is the number of bytes by which a segment file grows at once. fdatasync of
+// preallocated bytes takes two thirds of the time of an fdatasync after the file became
+// longer.
 const growth = 1 << 20
 
-// Append seals records and returns when they are durable, or an error and none
-// of them is in the log. An append without records waits for those before it.
-// Code no_space: the disk is full, try again when it is not. Code corrupt: there
-// is damage. Any other refusal lasts until the journal is opened again.
+// Append writes the records that seal computes, and returns when they are durable.
+// After an error none of them is in the log. A seal without records waits until all
+// earlier records are durable. Code no_space: the disk is full, and a later call may
+// succeed. Code corrupt: the log is damaged. After any other error all appends fail
+// until the journal is opened again.
 func (j *Journal) Append(seal Seal) error {
-	b, leader, err := j.join(seal)
+	place, err := j.join(seal)
 	if err != nil {
 		return err
 	}
-	if !leader {
-		<-b.done
-		return b.err
-	}
-	j.writeMu.Lock()
-	j.detach(b)
-	if b.err == nil {
-		b.err = j.write(b)
-	}
-	j.writeMu.Unlock()
-	close(b.done)
-	return b.err
+	return j.appends.Finish(place)
 }
 
-func (j *Journal) join(seal Seal) (*batch, bool, error) {
+func (j *Journal) join(seal Seal) (place groupcommit.Place[Record], err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.refusal != nil {
-		return nil, false, j.refusal
+		return place, j.refusal
 	}
 	records, err := seal(j.next.Seq, j.next.Hash)
 	if err != nil {
-		return nil, false, err
+		return place, err
 	}
-	b, leader := j.filling, false
-	if b == nil {
-		b, leader = &batch{done: make(chan struct{})}, true
-		j.filling = b
-	}
-	b.records = append(b.records, records...)
 	if n := len(records); n > 0 {
 		j.next = Record{Seq: records[n-1].Seq + 1, Hash: records[n-1].Hash}
 	}
-	return b, leader, nil
+	return j.appends.Join(records, 0), nil
 }
 
-// detach closes the batch for others. It first lets goroutines that are ready to
-// run join, because those the last sync set free come back at about the same
-// time and would otherwise wait for a sync of their own.
-func (j *Journal) detach(b *batch) {
-	for size := -1; ; runtime.Gosched() {
-		j.mu.Lock()
-		if size == len(b.records) || b.err != nil {
-			if j.filling == b {
-				j.filling = nil
-			}
-			j.mu.Unlock()
-			return
-		}
-		size = len(b.records)
-		j.mu.Unlock()
-	}
-}
-
-// write makes a batch durable and known. The caller holds writeMu.
-func (j *Journal) write(b *batch) error {
-	if len(b.records) == 0 {
+// write writes the records of a group to the last segment, syncs it and then updates
+// the head. The caller holds writeMu.
+func (j *Journal) write(records []Record) error {
+	if len(records) == 0 {
 		return nil
 	}
 	j.mu.Lock()
@@ -102,7 +62,7 @@ func (j *Journal) write(b *batch) error {
 		return refusal
 	}
 	j.buf = j.buf[:0]
-	for _, r := range b.records {
+	for _, r := range records {
 		j.buf = appendFrame(j.buf, head.Seq, r)
 	}
 	if err := j.makeRoom(&end, head); err != nil {
@@ -114,13 +74,13 @@ func (j *Journal) write(b *batch) error {
 	if err := j.sync(); err != nil {
 		return j.giveUp(err, head, end, true)
 	}
-	last := b.records[len(b.records)-1]
+	last := records[len(records)-1]
 	j.mu.Lock()
 	j.head = Record{Seq: last.Seq, Hash: last.Hash}
 	j.segments[len(j.segments)-1].size = end + int64(len(j.buf))
 	j.mu.Unlock()
 	if j.cfg.Committed != nil {
-		j.cfg.Committed(b.records)
+		j.cfg.Committed(records)
 	}
 	return nil
 }
@@ -134,8 +94,8 @@ func (j *Journal) sync() error {
 	return unix.Fdatasync(int(j.file.Fd()))
 }
 
-// makeRoom begins a new segment when the last one is full, and fills what comes
-// next with zeros. That the disk has no room for the zeros is no error yet.
+// makeRoom starts a new segment when the last one is full, and preallocates space for
+// the buffered records. A disk too full to preallocate is not an error.
 func (j *Journal) makeRoom(end *int64, head Record) error {
 	need := int64(len(j.buf))
 	if j.file == nil || *end > segmentHeader && *end+need > j.cfg.SegmentBytes {
@@ -150,9 +110,9 @@ func (j *Journal) makeRoom(end *int64, head Record) error {
 	return j.preallocate(*end, need)
 }
 
-// preallocate fills the file with zeros from its end to well past what is
-// needed. A disk without room for that may still have room for the records, so
-// it is not tried again in this segment.
+// preallocate fills the file with zeros from its end to beyond end+need. When the disk
+// is too full, it truncates the file again and does not preallocate in this segment any
+// more: the records themselves may still fit.
 func (j *Journal) preallocate(end, need int64) error {
 	if j.tight {
 		return nil
@@ -178,7 +138,7 @@ func (j *Journal) beginSegment(end int64, head Record) error {
 		}
 	}
 	s := segment{path: segmentPath(j.dir, head.Seq+1), first: head.Seq + 1, prev: head.Hash, size: segmentHeader}
-	if err := writeFile(s.path, encodeSegmentHeader(s.first, s.prev)); err != nil {
+	if err := files.Write(s.path, encodeSegmentHeader(s.first, s.prev)); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
@@ -195,11 +155,11 @@ func (j *Journal) beginSegment(end int64, head Record) error {
 	return nil
 }
 
-// giveUp takes back what a failed write left and fails the appends that were
-// sealed behind it. After a failed sync nobody knows what is on the disk, so the
-// journal refuses appends until it is opened again.
+// giveUp handles a failed write: it cuts the half-written bytes off the segment and
+// fails the appends that were sealed after the failed group. poison, set after a failed
+// sync, makes the journal refuse all appends until it is opened again.
 func (j *Journal) giveUp(cause error, head Record, end int64, poison bool) error {
-	cause = fail("journal.append", cause, j.dir)
+	cause = wrapErr("journal.append", cause, j.dir)
 	if j.file != nil {
 		if err := j.seal(end); err != nil {
 			poison = true
@@ -211,13 +171,12 @@ func (j *Journal) giveUp(cause error, head Record, end int64, poison bool) error
 	if poison {
 		j.refusal = cause
 	}
-	if j.filling != nil {
-		j.filling.err, j.filling = cause, nil
-	}
+	j.appends.Refuse(cause)
 	return cause
 }
 
-// seal makes the last segment end at its last record, durably.
+// seal cuts preallocated space off the last segment, whose last record ends at end, and
+// syncs the file.
 func (j *Journal) seal(end int64) error {
 	if err := j.file.Truncate(end); err != nil {
 		return err

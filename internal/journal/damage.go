@@ -13,8 +13,8 @@ const (
 	KindMissing = "missing" // a file, or the end of one, is gone
 )
 
-// Damage names acknowledged events whose records are not whole. FromSeq > ToSeq
-// means that no event is damaged: a segment's header is, or bytes between records.
+// Damage describes acknowledged events whose records are damaged. When FromSeq > ToSeq
+// no event is damaged, only a segment's header or bytes between records.
 type Damage struct {
 	FromSeq uint64
 	ToSeq   uint64

@@ -9,9 +9,9 @@ import (
 	"choiros/internal/choir"
 )
 
-// fail gives an error of the operating system its code; nil stays nil and an
-// *Error stays as it is.
-func fail(op string, err error, path string) error {
+// wrapErr turns an error of the operating system into a *choir.Error with a code. nil
+// and errors that already are a *choir.Error are returned unchanged.
+func wrapErr(op string, err error, path string) error {
 	var own *choir.Error
 	switch {
 	case err == nil:
@@ -19,8 +19,9 @@ func fail(op string, err error, path string) error {
 	case errors.As(err, &own):
 		return err
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: path, Msg: "the disk is full",
-			Remedy: "free some space and try again; nothing was half-written", Err: err}
+		full := choir.Refuse(op, choir.ReasonDiskFull).At(path)
+		full.Err = err
+		return full
 	case errors.Is(err, fs.ErrNotExist):
 		return &choir.Error{Op: op, Code: choir.CodeNotFound, Path: path, Msg: "is not there", Err: err}
 	}

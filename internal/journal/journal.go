@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/groupcommit"
 	"choiros/internal/lockorder"
 )
 
-// DefaultSegmentBytes is when a new segment is begun: small enough that reading
-// the last one whole does not slow down an open.
+// DefaultSegmentBytes is the size in bytes at which a new segment starts. It is small
+// enough that reading the last segment whole does not slow down an open.
 const DefaultSegmentBytes = 8 << 20
 
 // Config tunes a journal. The zero value is right.
@@ -33,44 +34,45 @@ type Config struct {
 	pause func(time.Duration) // between two tries to lock; time.Sleep when nil
 }
 
-// Journal is an open log. All methods may be called at once from many goroutines.
+// Journal is an open log. Its methods are safe for concurrent use.
 type Journal struct {
 	dir  string
 	cfg  Config
 	lock *os.File
 
-	writeMu lockorder.Mutex[lockorder.WriteMu] // held by whoever writes; guards the four below
+	writeMu lockorder.Mutex[lockorder.WriteMu] // held by the writer; guards the four below
 	file    *os.File                           // last segment, nil until there is one
 	alloc   int64                              // bytes of it that are written, with zeros if nothing else
 	tight   bool                               // the disk had no room for zeros
 	buf     []byte
 
 	mu      lockorder.Mutex[lockorder.JournalMu] // guards the rest; never held across a system call
-	filling *batch                               // takes up appends until its leader writes it
-	next    Record                               // Seq of the next record to seal and, as Hash, the one before
+	appends *groupcommit.Queue[Record]
+	next    Record // Seq of the next record to seal and, as Hash, the one before
 	content
 	refusal error // why appends are refused
 }
 
-// content is what the segments hold.
+// content describes the records of the segments.
 type content struct {
 	head     Record // last durable record, without its bytes
 	segments []segment
 	damage   []Damage
 }
 
-// Open opens or creates the journal in dir. The structure of all segments and
-// every record of the last one are checked. A torn write at the end, which
-// nobody was told about, is cut off; damage is reported by Damage, and appends
-// are refused until it is repaired. Code busy: another process has it open.
+// Open opens or creates the journal in dir. It checks the structure of all segments and
+// every record of the last one. It removes a torn write at the end, which was never
+// acknowledged. Damage is reported by Damage, and appends are refused until it is
+// repaired. Code busy: another process has the journal open.
 func Open(dir string, cfg Config) (*Journal, error) {
 	if cfg.SegmentBytes <= 0 {
 		cfg.SegmentBytes = DefaultSegmentBytes
 	}
 	j := &Journal{dir: dir, cfg: cfg}
+	j.appends = groupcommit.New(&j.mu, &j.writeMu, 0, j.write)
 	if err := j.open(); err != nil {
 		j.closeFiles()
-		return nil, fail("journal.open", err, dir)
+		return nil, wrapErr("journal.open", err, dir)
 	}
 	return j, nil
 }
@@ -89,12 +91,13 @@ func (j *Journal) open() error {
 	if err != nil {
 		return err
 	}
-	return j.adopt(found)
+	return j.setContent(found)
 }
 
-// adopt takes up what the segments were found to hold, and opens the last one
-// for appending if they are sound. The caller holds writeMu or is alone.
-func (j *Journal) adopt(found content) error {
+// setContent replaces the journal's in-memory state by the result of load, and opens
+// the last segment for appending if there is no damage. The caller holds writeMu, or is
+// the only user of the journal.
+func (j *Journal) setContent(found content) error {
 	var err error
 	if !j.cfg.ReadOnly && len(found.damage) == 0 && len(found.segments) > 0 {
 		err = j.openLast(found.segments[len(found.segments)-1])
@@ -114,8 +117,8 @@ func (j *Journal) adopt(found content) error {
 	return err
 }
 
-// openLast opens the last segment and cuts off what lies behind its last record:
-// a torn write, or zeros.
+// openLast opens the last segment for writing and removes the bytes after its last
+// record: a torn write, or preallocated zeros.
 func (j *Journal) openLast(s segment) error {
 	if err := ownCopy(s.path); err != nil {
 		return err
@@ -132,7 +135,8 @@ func (j *Journal) openLast(s segment) error {
 	return j.seal(s.size)
 }
 
-// Head is the last durable event: 0 and the zero hash for an empty log.
+// Head returns the number and the hash of the last durable event: 0 and the zero hash
+// for an empty log.
 func (j *Journal) Head() (uint64, choir.Digest) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -149,15 +153,15 @@ func (j *Journal) Size() (bytes int64) {
 	return bytes
 }
 
-// Damage is what Open found and Repair has not mended.
+// Damage returns the damage that Open found and Repair has not mended.
 func (j *Journal) Damage() []Damage {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return append([]Damage(nil), j.damage...)
 }
 
-// Close waits for appends under way, gives back preallocated space and notes the
-// head. Later appends are refused.
+// Close waits for appends in progress, removes preallocated space, records the head in
+// the mark file and closes the files. Later appends are refused.
 func (j *Journal) Close() error {
 	j.writeMu.Lock()
 	defer j.writeMu.Unlock()
@@ -177,7 +181,7 @@ func (j *Journal) Close() error {
 	if cerr := j.closeFiles(); err == nil {
 		err = cerr
 	}
-	return fail("journal.close", err, j.dir)
+	return wrapErr("journal.close", err, j.dir)
 }
 
 func (j *Journal) closeFiles() error {
@@ -193,7 +197,8 @@ func (j *Journal) closeFiles() error {
 	return err
 }
 
-// end is where the next record goes in the last segment. The caller holds mu.
+// end returns the offset in the last segment at which the next record is written. The
+// caller holds mu.
 func (j *Journal) end() int64 {
 	if len(j.segments) == 0 {
 		return 0

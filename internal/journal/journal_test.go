@@ -118,6 +118,26 @@ func TestWhatIsAppendedIsReadAfterReopening(t *testing.T) {
 	add(t, j, "after")
 }
 
+func TestFilesThatACrashLeftUnfinishedAreRemoved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{".00000000000000000001.seg.new-123", "mark.tmp"} { // the second is of an earlier build
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(t, open(t, dir, Config{}), "a")
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if halfMade(e.Name()) {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+	if err != nil || len(entries) == 0 {
+		t.Errorf("%d files: %v", len(entries), err)
+	}
+}
+
 func TestManyWritersKeepOneChain(t *testing.T) {
 	t.Parallel()
 	var committed []uint64

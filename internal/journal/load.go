@@ -6,8 +6,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// load finds out what the segments hold. acked is the last event that must be
-// there.
+// load reads and checks the segments of a folder. acked is the number of the last
+// acknowledged event: events missing up to it count as damage.
 func load(dir string, readOnly bool, acked uint64) (content, error) {
 	segments, err := listSegments(dir, readOnly)
 	if readOnly && acked > 0 && os.IsNotExist(err) {
@@ -24,7 +24,8 @@ func load(dir string, readOnly bool, acked uint64) (content, error) {
 	return c, c.checkLast(acked)
 }
 
-// lostBeginning names the events in front of the first segment that is there.
+// lostBeginning reports the events before the first segment file as damage, or all up
+// to acked if there is no file.
 func (c *content) lostBeginning(dir string, acked uint64) {
 	to := acked
 	if len(c.segments) > 0 {
@@ -35,9 +36,8 @@ func (c *content) lostBeginning(dir string, acked uint64) {
 	}
 }
 
-// checkClosed holds the segments before the last against the one that follows:
-// it must begin with the hash this one ends with. Only a segment that does not
-// fit is read whole.
+// checkClosed compares the last hash of each closed segment with the hash in the next
+// segment's header. It reads a segment whole only when the two differ.
 func (c *content) checkClosed() error {
 	var tail [32]byte
 	for i := range c.segments {
@@ -52,7 +52,7 @@ func (c *content) checkClosed() error {
 				if err != nil {
 					return err
 				}
-				c.damage = merge(c.damage, found)
+				c.damage = mergeDamage(c.damage, found)
 			}
 		}
 		if s.prev == "" {
@@ -63,8 +63,8 @@ func (c *content) checkClosed() error {
 	return nil
 }
 
-// checkLast reads the last segment whole. What is torn at its end and was never
-// acknowledged is left out of its size.
+// checkLast reads the last segment whole and checks its records. An unacknowledged torn
+// write at its end is left out of the segment's size.
 func (c *content) checkLast(acked uint64) error {
 	if len(c.segments) == 0 {
 		return nil
@@ -90,8 +90,8 @@ func (c *content) checkLast(acked uint64) error {
 	return nil
 }
 
-// checkSegment reads the first segment whole and names what is missing up to the
-// one behind it, or up to head.
+// checkSegment reads segments[0] whole and returns its damage, including events that
+// are missing before the next segment, or up to head if it is the last.
 func checkSegment(segments []segment, head uint64) ([]Damage, error) {
 	s := segments[0]
 	data, err := os.ReadFile(s.path)
@@ -100,18 +100,18 @@ func checkSegment(segments []segment, head uint64) ([]Damage, error) {
 	}
 	found := scanSegment(data, s.first, s.prev)
 	if len(segments) > 1 {
-		after, err := segments[1].begins()
+		after, err := segments[1].prevHash()
 		if err != nil {
 			return nil, err
 		}
 		head = segments[1].first - 1
-		found.meet(s.first, head, after)
+		found.checkLastHash(s.first, head, after)
 	}
 	return found.closedDamage(s, head), nil
 }
 
-// last is the number of the last record, whole or to blame for a break of the
-// chain; first-1 when there is none.
+// last returns the number of the last record found, including records that break the
+// chain, or first-1 if there is none.
 func (s scan) last(first uint64) uint64 {
 	last := first - 1
 	if n := len(s.frames); n > 0 {
@@ -127,7 +127,8 @@ func (g gap) damage(path string) Damage {
 	return Damage{FromSeq: g.from, ToSeq: g.to, Kind: g.kind, File: path, Offset: int64(g.at), End: int64(g.end)}
 }
 
-// damage turns gaps into damage and adds what is missing up to last.
+// damage converts the gaps of a segment to Damage and adds one for the events that are
+// missing after its last record up to last.
 func (s scan) damage(seg segment, last uint64) []Damage {
 	var out []Damage
 	for _, g := range s.gaps {
@@ -143,7 +144,8 @@ func (s scan) damage(seg segment, last uint64) []Damage {
 	return out
 }
 
-// closedDamage is the damage of a segment that must end at its last record.
+// closedDamage returns the damage of a segment that is followed by another, where bytes
+// after the last record are damage too.
 func (s scan) closedDamage(seg segment, last uint64) []Damage {
 	out := s.damage(seg, last)
 	if s.behind > 0 && s.last(seg.first) >= last {

@@ -10,7 +10,7 @@ import (
 	"choiros/internal/filelock"
 )
 
-// lockPatience is how long another process may take to let go of the log.
+// lockPatience is the time that takeLock waits for another process to release the log.
 const lockPatience = 3 * time.Second
 
 func (j *Journal) takeLock() error {
@@ -19,7 +19,7 @@ func (j *Journal) takeLock() error {
 		return err
 	}
 	j.lock = f
-	err = filelock.Take(f, lockPatience, j.cfg.pause)
+	err = filelock.Acquire(f, lockPatience, j.cfg.pause)
 	if errors.Is(err, filelock.ErrHeld) {
 		return choir.E("journal.open", choir.CodeBusy, "another process has this computer's log open").
 			WithRemedy("stop it first; `choir doctor` names it")

@@ -26,5 +26,5 @@ func readMark(dir string) uint64 {
 }
 
 func writeMark(dir string, seq uint64) error {
-	return writeFile(filepath.Join(dir, markName), []byte(strconv.FormatUint(seq, 10)+"\n"))
+	return files.Write(filepath.Join(dir, markName), []byte(strconv.FormatUint(seq, 10)+"\n"))
 }

@@ -11,15 +11,16 @@ import (
 	"choiros/internal/choir"
 )
 
-// Read calls fn for every durable event from a sequence number on, in order. The
-// bytes are fn's only until it returns. Checksums are checked, hashes are not:
-// that is for the caller, who may do it beside other work, or Verify. Code
-// corrupt: a record is damaged; nothing behind it is read.
+// Read calls fn in order for every durable event from sequence number from on. The
+// bytes are valid until fn returns. It verifies checksums, not the hash chain: the
+// caller or Verify does that. Code corrupt: a record is damaged; no later event is
+// read.
 func (j *Journal) Read(from uint64, fn func(Record) error) error {
 	return j.read(from, func(f frame) error { return fn(Record{Seq: f.seq, Event: f.event, Hash: f.digest()}) })
 }
 
-// ReadEvents is Read for a caller who takes the hash from the event itself.
+// ReadEvents is Read without the hash of each record, for callers that take the hash
+// from the event's JSON.
 func (j *Journal) ReadEvents(from uint64, fn func(seq uint64, event []byte) error) error {
 	return j.read(from, func(f frame) error { return fn(f.seq, f.event) })
 }
@@ -43,13 +44,13 @@ func (j *Journal) read(from uint64, fn func(frame) error) error {
 	return nil
 }
 
-// buffers are large and needed for a moment.
+// buffers pools the large read buffers of readSegment.
 var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 2*choir.MaxEventBytes) }}
 
 func readSegment(s segment, from, last uint64, fn func(frame) error) error {
 	f, err := os.Open(s.path)
 	if err != nil {
-		return fail("journal.read", err, s.path)
+		return wrapErr("journal.read", err, s.path)
 	}
 	defer f.Close()
 	r := buffers.Get().(*bufio.Reader)
@@ -67,13 +68,13 @@ func readSegment(s segment, from, last uint64, fn func(frame) error) error {
 			}
 		}
 		if _, err := r.Discard(fr.size); err != nil {
-			return fail("journal.read", err, s.path)
+			return wrapErr("journal.read", err, s.path)
 		}
 	}
 	return nil
 }
 
-// nextFrame looks at the record the reader stands at without consuming it.
+// nextFrame returns the next record of the reader without consuming its bytes.
 func nextFrame(r *bufio.Reader) (frame, error) {
 	head, err := r.Peek(recordHeader)
 	if err != nil {
@@ -91,9 +92,9 @@ func nextFrame(r *bufio.Reader) (frame, error) {
 	return f, nil
 }
 
-// Verify reads every segment whole and names all damage. It changes nothing and
-// appends go on meanwhile. each, when given, gets every record that is whole, in
-// order, also those behind damage; the bytes are its own only until it returns.
+// Verify reads every segment whole and returns all damage. It changes nothing and runs
+// beside appends. each, unless nil, gets every whole record in order, also after
+// damage; the bytes are valid until it returns.
 func (j *Journal) Verify(ctx context.Context, each func(Record) error) ([]Damage, error) {
 	p := j.NewPass()
 	for p.More() {
@@ -104,8 +105,8 @@ func (j *Journal) Verify(ctx context.Context, each func(Record) error) ([]Damage
 	return p.Damage(), nil
 }
 
-// Confirm reads the segments anew in which damage was found, and those before
-// them, and names what is damaged there. It changes nothing.
+// Confirm reads the segments named in damage again, and the segments before them, and
+// returns the damage still found there. It changes nothing.
 func (j *Journal) Confirm(ctx context.Context, damage []Damage) ([]Damage, error) {
 	suspect := func(s segment) bool {
 		return slices.ContainsFunc(damage, func(d Damage) bool { return d.File == s.path })
@@ -124,11 +125,11 @@ func (j *Journal) Confirm(ctx context.Context, damage []Damage) ([]Damage, error
 	return p.Damage(), nil
 }
 
-// skip leaves the next segment out.
+// skip passes over the next segment without reading it.
 func (p *Pass) skip() { p.segments, p.prev = p.segments[1:], "" }
 
-// Pass reads what the journal had when it was begun, a segment at a time. It is
-// for one goroutine.
+// Pass reads the journal segment by segment, up to the last event at the time of
+// NewPass. It must not be used by two goroutines at once.
 type Pass struct {
 	segments []segment
 	head     uint64
@@ -150,10 +151,11 @@ func (j *Journal) NewPass() *Pass {
 // More reports whether there is a segment left.
 func (p *Pass) More() bool { return len(p.segments) > 0 }
 
-// Damage is what was found so far, with what the journal knew before.
+// Damage returns the damage found so far, with the damage that the journal knew before.
 func (p *Pass) Damage() []Damage { return p.damage }
 
-// Span is the first and the last event of the segment that Next will read.
+// Span returns the numbers of the first and the last event of the segment that Next
+// reads next.
 func (p *Pass) Span() (first, last uint64) {
 	if len(p.segments) > 1 {
 		return p.segments[0].first, p.segments[1].first - 1
@@ -161,7 +163,8 @@ func (p *Pass) Span() (first, last uint64) {
 	return p.segments[0].first, p.head
 }
 
-// Next reads a segment; see Verify.
+// Next reads and verifies one segment and adds its damage to the pass; each is as in
+// Verify.
 func (p *Pass) Next(ctx context.Context, each func(Record) error) error {
 	first, last := p.Span()
 	if err := ctx.Err(); err != nil {
@@ -174,13 +177,13 @@ func (p *Pass) Next(ctx context.Context, each func(Record) error) error {
 		return err
 	}
 	if p.More() {
-		after, err := p.segments[0].begins()
+		after, err := p.segments[0].prevHash()
 		if err != nil && !os.IsNotExist(err) { // a lost segment is the damage of its own turn
-			return fail("journal.verify", err, p.segments[0].path)
+			return wrapErr("journal.verify", err, p.segments[0].path)
 		}
-		found.meet(first, last, after)
+		found.checkLastHash(first, last, after)
 	}
-	p.damage = merge(p.damage, found.closedDamage(s, last))
+	p.damage = mergeDamage(p.damage, found.closedDamage(s, last))
 	p.prev = ""
 	if n := len(found.frames); n > 0 && found.frames[n-1].seq == last {
 		p.prev = found.frames[n-1].digest()
@@ -200,11 +203,12 @@ func (s scan) each(fn func(Record) error) error {
 	return nil
 }
 
-// verifySegment scans what was durable when the segment was looked up.
+// verifySegment reads the segment's durable bytes, up to s.size, and scans them. prev
+// is the hash before its first record, empty if unknown.
 func verifySegment(s segment, prev choir.Digest) (scan, error) {
 	data, err := readUpTo(s.path, s.size)
 	if err != nil && !os.IsNotExist(err) { // all of a lost segment is missing
-		return scan{}, fail("journal.verify", err, s.path)
+		return scan{}, wrapErr("journal.verify", err, s.path)
 	}
 	headed, ok := parseSegmentHeader(data, s.first)
 	if prev == "" {
@@ -217,7 +221,7 @@ func verifySegment(s segment, prev choir.Digest) (scan, error) {
 	return found, nil
 }
 
-// readUpTo reads at most so many bytes of a file.
+// readUpTo reads the first size bytes of a file, or the whole file if it is shorter.
 func readUpTo(path string, size int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

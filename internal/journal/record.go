@@ -28,7 +28,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// frame is a record as it lies in a segment.
+// frame is a record as stored in a segment.
 type frame struct {
 	seq    uint64
 	synced uint64 // every record up to here was durable before this was written
@@ -52,7 +52,8 @@ func appendFrame(buf []byte, synced uint64, r Record) []byte {
 	return buf
 }
 
-// checksum covers the header before the checksum, the event and the hash.
+// checksum returns the CRC-32C of a record: its header up to the checksum field, its
+// event and its hash.
 func checksum(raw []byte) uint32 {
 	return crc32.Update(crc32.Checksum(raw[:24], castagnoli), castagnoli, raw[recordHeader:])
 }
@@ -80,7 +81,7 @@ func parseFrame(raw []byte) (frame, bool) {
 	}, true
 }
 
-// hashHolds reports whether the hash is that of the event.
+// hashHolds reports whether the record's hash is the SHA-256 of its event.
 func (f frame) hashHolds() bool {
 	if fault.NoChain {
 		return true
@@ -91,8 +92,9 @@ func (f frame) hashHolds() bool {
 
 var hashKey = []byte(`,"hash":"`)
 
-// hashOf is the SHA-256 of an event without its own hash. In canonical JSON only
-// identifiers stand before that, so the first occurrence of its key is it.
+// hashOf returns the SHA-256 of an event's JSON without its hash member. Only
+// identifiers precede that member in canonical JSON, so the first occurrence of its key
+// is the right one.
 func hashOf(event []byte) ([hashBytes]byte, bool) {
 	at := bytes.Index(event, hashKey)
 	behind := at + len(hashKey) + 2*hashBytes + len(`"`)
@@ -107,9 +109,10 @@ func (f frame) digest() choir.Digest { return choir.DigestFrom([32]byte(f.hash))
 
 var prevKey = []byte(`"prev_hash":"`)
 
-// PrevHash is the hash an event says the event before it has. In canonical JSON
-// only short members without free text follow prev_hash, so its last occurrence
-// is the event's own.
+// PrevHash returns the hash of the preceding event that an event's JSON names in
+// prev_hash. Only short members without free text follow prev_hash in canonical JSON,
+// so the last occurrence of the key is the right one. ok is false if there is no valid
+// hash.
 func PrevHash(event []byte) (choir.Digest, bool) {
 	at := bytes.LastIndex(event, prevKey) + len(prevKey)
 	if at < len(prevKey) || at+64 > len(event) {
@@ -119,7 +122,7 @@ func PrevHash(event []byte) (choir.Digest, bool) {
 	return d, d.Valid()
 }
 
-// follows reports whether the event names prev as the hash before it.
+// follows reports whether the event names prev as the hash of the event before it.
 func follows(event []byte, prev choir.Digest) bool {
 	if fault.NoChain {
 		return true
@@ -128,7 +131,7 @@ func follows(event []byte, prev choir.Digest) bool {
 	return at >= len(prevKey) && at+64 <= len(event) && string(event[at:at+64]) == string(prev)
 }
 
-// frameLength is the size a record's header says it has.
+// frameLength returns the total size in bytes of the record whose header is head.
 func frameLength(head []byte) int {
 	return recordHeader + int(binary.LittleEndian.Uint32(head[4:])) + hashBytes
 }

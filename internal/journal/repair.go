@@ -7,24 +7,23 @@ import (
 	"choiros/internal/choir"
 )
 
-// Fetch gives a record from another copy of the log; ok is false when that has
-// none. The journal checks its hash and its place in the chain itself.
+// Fetch returns a record from the other copy of the log; ok is false when that copy
+// lacks it. The journal itself checks the record's hash and its place in the chain.
 type Fetch func(seq uint64) (r Record, ok bool)
 
-// Repair writes every damaged segment anew from the records that are whole and
-// those that fetch gives, beside the old one, and puts it in its place. It
-// returns what could not be restored: its bytes stay where they were between
-// what could, and appends are refused while there is any. The caller lets no
-// Append run meanwhile. Code busy: an append has been given its number already,
-// and nothing was repaired. After any other error appends are refused until the
-// journal is opened again.
+// Repair rewrites every damaged segment from its whole records and the records of
+// fetch, into a new file that replaces the old one. It returns the damage that could
+// not be repaired: those bytes are kept as they were, and appends are refused while
+// there are any. The caller runs no Append meanwhile. Code busy: an append already has
+// its number, and nothing was repaired. After any other error appends are refused until
+// the journal is opened again.
 func (j *Journal) Repair(damage []Damage, fetch Fetch) (left []Damage, err error) {
 	if j.cfg.ReadOnly {
 		return damage, nil
 	}
 	j.writeMu.Lock()
 	defer j.writeMu.Unlock()
-	if j.joined() {
+	if j.hasUnwritten() {
 		return damage, choir.E("journal.repair", choir.CodeBusy, "an append is under way").WithRemedy("repair when none is")
 	}
 	left, err = j.repair(damage, fetch)
@@ -34,14 +33,16 @@ func (j *Journal) Repair(damage []Damage, fetch Fetch) (left []Damage, err error
 	return left, err
 }
 
-// joined reports whether records have numbers and are not written yet.
-func (j *Journal) joined() bool {
+// hasUnwritten reports whether some records already have sequence numbers and are not
+// written yet.
+func (j *Journal) hasUnwritten() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.filling != nil
+	return j.appends.Filling()
 }
 
-// refuse refuses appends: nobody knows what the segments hold.
+// refuse makes the journal refuse appends with cause, unless it already refuses them:
+// the state of the segments is unknown.
 func (j *Journal) refuse(cause error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -50,7 +51,7 @@ func (j *Journal) refuse(cause error) {
 	}
 }
 
-// repair is Repair with writeMu held.
+// repair does the work of Repair. The caller holds writeMu.
 func (j *Journal) repair(damage []Damage, fetch Fetch) (left []Damage, err error) {
 	done := map[string]bool{}
 	for _, d := range damage {
@@ -59,14 +60,14 @@ func (j *Journal) repair(damage []Damage, fetch Fetch) (left []Damage, err error
 		}
 		done[d.File] = true
 		if err := j.repairSegment(d.File, damage, fetch); err != nil {
-			return damage, fail("journal.repair", err, d.File)
+			return damage, wrapErr("journal.repair", err, d.File)
 		}
 	}
 	return j.reload(damage)
 }
 
-// reload looks at the segments again, and whole at those that were damaged: an
-// open would not see everything that Verify found.
+// reload reads the segments again after a repair and returns the remaining damage. It
+// reads the segments in before whole, because an open checks less than Verify.
 func (j *Journal) reload(before []Damage) ([]Damage, error) {
 	if j.file != nil {
 		j.file.Close() // every record in it is synced
@@ -78,7 +79,7 @@ func (j *Journal) reload(before []Damage) ([]Damage, error) {
 	}
 	found, err := load(j.dir, false, max(acked, j.cfg.Acked))
 	if err != nil {
-		return before, fail("journal.repair", err, j.dir)
+		return before, wrapErr("journal.repair", err, j.dir)
 	}
 	for i, s := range found.segments {
 		for _, d := range before {
@@ -87,16 +88,16 @@ func (j *Journal) reload(before []Damage) ([]Damage, error) {
 			}
 			more, err := checkSegment(found.segments[i:], found.head.Seq)
 			if err != nil {
-				return before, fail("journal.repair", err, s.path)
+				return before, wrapErr("journal.repair", err, s.path)
 			}
-			found.damage = merge(found.damage, more)
+			found.damage = mergeDamage(found.damage, more)
 		}
 	}
-	return slices.Clone(found.damage), fail("journal.repair", j.adopt(found), j.dir)
+	return slices.Clone(found.damage), wrapErr("journal.repair", j.setContent(found), j.dir)
 }
 
-// merge adds damage that is not known yet.
-func merge(into, more []Damage) []Damage {
+// mergeDamage appends to into the damage of more that it does not contain.
+func mergeDamage(into, more []Damage) []Damage {
 	for _, d := range more {
 		if !slices.Contains(into, d) {
 			into = append(into, d)
@@ -105,7 +106,8 @@ func merge(into, more []Damage) []Damage {
 	return into
 }
 
-// repairSegment replaces one file if any of its records can be restored.
+// repairSegment replaces one segment file if at least one of its records can be
+// restored.
 func (j *Journal) repairSegment(path string, damage []Damage, fetch Fetch) error {
 	first, last, after := j.extent(path, damage)
 	data, err := os.ReadFile(path)
@@ -114,8 +116,8 @@ func (j *Journal) repairSegment(path string, damage []Damage, fetch Fetch) error
 	}
 	r := restoring{first: first, data: data, after: after, whole: map[uint64]frame{}, lost: map[uint64][]byte{}}
 	found := scanSegment(data, first, "")
-	found.meet(first, last, after)
-	found.settleAll(data, fetch)
+	found.checkLastHash(first, last, after)
+	found.attributeBreaks(data, fetch)
 	for _, p := range found.frames {
 		r.whole[p.seq] = p.frame
 	}
@@ -127,15 +129,15 @@ func (j *Journal) repairSegment(path string, damage []Damage, fetch Fetch) error
 			r.reject(seq) // whole, but not what belongs there
 		}
 	}
-	content, better := r.layOut(last, fetch)
+	content, better := r.encode(last, fetch)
 	if !better {
 		return nil
 	}
-	return writeFile(path, content)
+	return files.Write(path, content)
 }
 
-// extent is the range of events a segment file has to hold, and the hash that
-// the segment behind it begins with, empty when that is not known.
+// extent returns the numbers of the first and the last event that a segment file has to
+// contain, and the hash that the next segment's header names, empty if unknown.
 func (j *Journal) extent(path string, damage []Damage) (first, last uint64, after choir.Digest) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -145,7 +147,7 @@ func (j *Journal) extent(path string, damage []Damage) (first, last uint64, afte
 			first = s.first
 		}
 		if s.path > path {
-			after, _ = s.begins() // without it there is one witness less
+			after, _ = s.prevHash() // without it there is one witness less
 			return first, s.first - 1, after
 		}
 	}
@@ -155,7 +157,7 @@ func (j *Journal) extent(path string, damage []Damage) (first, last uint64, afte
 	return first, last, ""
 }
 
-// restoring lays a segment out anew.
+// restoring builds the new content of a damaged segment.
 type restoring struct {
 	first uint64
 	data  []byte            // the segment as it is
@@ -173,16 +175,17 @@ func (r *restoring) reject(seq uint64) {
 	r.lost[seq] = appendFrame(nil, f.synced, Record{Seq: seq, Event: f.event, Hash: f.digest()})
 }
 
-// layOut gives the new content, and whether it has more than the old. What is
-// in neither copy, or does not follow from the record before, keeps its bytes.
-func (r *restoring) layOut(last uint64, fetch Fetch) (content []byte, better bool) {
+// encode returns the segment's new content up to event last, and whether it has more
+// whole records than the old content. Records that neither copy has, or that do not
+// follow from the record before, keep their old bytes.
+func (r *restoring) encode(last uint64, fetch Fetch) (content []byte, better bool) {
 	content, better = r.header(fetch)
 	var prev choir.Digest
 	for seq := r.first; seq <= last; seq++ {
 		rec, synced, stood := r.record(seq, fetch)
 		before, ok := PrevHash(rec.Event)
 		follows := ok && (prev == "" || before == prev) && (seq > 1 || before == choir.ZeroHash)
-		if !stood && !(follows && r.fits(rec, last)) {
+		if !stood && !(follows && r.fitsNext(rec, last)) {
 			content = append(content, r.lost[seq]...)
 			prev = ""
 			continue
@@ -194,15 +197,17 @@ func (r *restoring) layOut(last uint64, fetch Fetch) (content []byte, better boo
 	return content, better || len(content) < len(r.data)
 }
 
-// fits reports whether what stands behind a restored record follows from it.
-func (r *restoring) fits(rec Record, last uint64) bool {
+// fitsNext reports whether the record after rec, or the next segment's header, names
+// the hash of rec.
+func (r *restoring) fitsNext(rec Record, last uint64) bool {
 	if next, ok := r.whole[rec.Seq+1]; ok {
 		return follows(next.event, rec.Hash)
 	}
 	return rec.Seq < last || r.after == "" || r.after == rec.Hash
 }
 
-// header is the segment's own when it is whole, else made of its first event.
+// header returns the segment's header if it is whole, else one made from the prev_hash
+// of its first event; made reports the latter.
 func (r *restoring) header(fetch Fetch) (header []byte, made bool) {
 	rec, _, _ := r.record(r.first, fetch)
 	prev, known := PrevHash(rec.Event)
@@ -215,7 +220,8 @@ func (r *restoring) header(fetch Fetch) (header []byte, made bool) {
 	return append(slices.Clone(r.data[:min(len(r.data), segmentHeader)]), make([]byte, segmentHeader-min(len(r.data), segmentHeader))...), false
 }
 
-// record is an event's from this copy or the other; stood says that it was here.
+// record returns the record of an event from this segment, or else from the other copy.
+// stood reports that this segment has it. It returns the zero Record if neither has it.
 func (r *restoring) record(seq uint64, fetch Fetch) (rec Record, synced uint64, stood bool) {
 	if f, ok := r.whole[seq]; ok {
 		return Record{Seq: seq, Event: f.event, Hash: f.digest()}, f.synced, true

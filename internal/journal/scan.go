@@ -7,7 +7,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// scan is what a segment's bytes turned out to hold.
+// scan holds the records and gaps found in a segment's bytes.
 type scan struct {
 	frames   []placed // whole records, ascending
 	gaps     []gap
@@ -25,7 +25,7 @@ type placed struct {
 	frame
 }
 
-// gap is the place of a record that is to blame for a break of the chain.
+// gap returns a chain gap that covers exactly this record.
 func (p placed) gap() gap { return gap{p.seq, p.seq, p.at, p.at + p.size, KindChain} }
 
 // gap is a run of records that should be there and are not whole.
@@ -35,9 +35,9 @@ type gap struct {
 	kind     string
 }
 
-// scanSegment reads all whole records of a segment. It goes on behind damage at
-// the next record that is whole. Records that follow the last whole one are not
-// its business: see tornAt.
+// scanSegment finds all whole records in a segment's bytes, and the gaps between them.
+// After damage it continues at the next whole record. It does not judge bytes after the
+// last whole record; tornAt does.
 func scanSegment(data []byte, first uint64, prev choir.Digest) scan {
 	s := scan{end: min(segmentHeader, len(data))}
 	want, at := first, s.end
@@ -46,12 +46,12 @@ func scanSegment(data []byte, first uint64, prev choir.Digest) scan {
 		kind := KindRecord
 		if ok && f.seq == want && f.hashHolds() {
 			if prev == "" || follows(f.event, prev) {
-				s.take(at, f)
+				s.addFrame(at, f)
 				prev, want, at = f.digest(), want+1, s.end
 				continue
 			}
-			if kind = KindChain; confirmed(data, at, f) {
-				s.breaks(first)
+			if kind = KindChain; confirmedByNext(data, at, f) {
+				s.rejectPrevious(first)
 				prev = ""
 				continue
 			}
@@ -80,17 +80,18 @@ func scanSegment(data []byte, first uint64, prev choir.Digest) scan {
 	}
 }
 
-// breaks blames what stands before a record that is confirmed: the record there,
-// or the header.
-func (s *scan) breaks(first uint64) {
+// rejectPrevious reports a gap for the last record found, because a confirmed record
+// after it names another hash. Without a record the gap covers the segment's header.
+func (s *scan) rejectPrevious(first uint64) {
 	if len(s.frames) > 0 {
-		s.accuse()
+		s.dropLast()
 		return
 	}
 	s.gaps = append(s.gaps, gap{from: first, to: first - 1, end: segmentHeader, kind: KindHeader})
 }
 
-func (s *scan) take(at int, f frame) {
+// addFrame appends a whole record to the frames of the scan.
+func (s *scan) addFrame(at int, f frame) {
 	s.frames = append(s.frames, placed{at, f})
 	s.end = at + f.size
 	s.promised = max(s.promised, f.synced)
@@ -115,11 +116,10 @@ func resync(data []byte, from int, want uint64) (placed, bool) {
 
 const sector = 512
 
-// tornAt reports whether what lies at an offset looks like a write that a power
-// cut interrupted: the file ends early, or a whole sector of the record never
-// reached the disk and is still zero. A record that is all there with a wrong
-// checksum is damage. Every sector of a record holds its magic, JSON or the end
-// of a hash, none of which is all zeros.
+// tornAt reports whether the bytes at an offset look like a write that a power cut
+// interrupted: the file ends early, or a whole sector of the record is still zero. A
+// complete record with a wrong checksum is damage instead. No sector of a record is all
+// zeros when written: each holds the magic, JSON or a part of a hash.
 func tornAt(data []byte, at int) bool {
 	size := recordHeader
 	if at+8 <= len(data) && string(data[at:at+4]) == recordMagic {

@@ -10,8 +10,16 @@ import (
 	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/durablefile"
 	"choiros/internal/fault"
 )
+
+// files writes segment headers, repaired segments and the mark file durably.
+var files = durablefile.Files{
+	BeforeSync:       func() { fault.Point("journal.file.sync") },
+	BeforeRename:     func() { fault.Point("journal.file.rename") },
+	BeforeFolderSync: func() { fault.Point("journal.folder.sync") },
+}
 
 const (
 	segmentMagic  = "CHOIRJ01"
@@ -50,8 +58,8 @@ func parseSegmentHeader(raw []byte, first uint64) (choir.Digest, bool) {
 	return choir.DigestFrom([32]byte(raw[16:48])), true
 }
 
-// listSegments finds the segments of a folder in their order and removes what a
-// crash left half-made, unless only reading.
+// listSegments lists the segments of a folder in their order and removes half-made
+// files of a crash, unless only reading.
 func listSegments(dir string, readOnly bool) ([]segment, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -60,7 +68,7 @@ func listSegments(dir string, readOnly bool) ([]segment, error) {
 	var out []segment
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasSuffix(name, ".tmp") && !readOnly {
+		if halfMade(name) && !readOnly {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
 				return nil, err
 			}
@@ -78,8 +86,15 @@ func listSegments(dir string, readOnly bool) ([]segment, error) {
 	return out, nil
 }
 
-// inspect reads a segment's header and last 32 bytes. A closed segment ends
-// with the hash of its last record, which is the next one's prev.
+// halfMade reports whether name is that of an unfinished temporary file that a crash
+// left; earlier builds used the suffix .tmp.
+func halfMade(name string) bool {
+	return durablefile.Unfinished(name) || strings.HasSuffix(name, ".tmp")
+}
+
+// inspect reads the segment's size and prev into s. It returns the file's last 32
+// bytes: in a closed segment the hash of its last record, which is the next segment's
+// prev.
 func (s *segment) inspect() (tail [32]byte, err error) {
 	f, err := os.Open(s.path)
 	if err != nil {
@@ -99,40 +114,4 @@ func (s *segment) inspect() (tail [32]byte, err error) {
 		_, err = f.ReadAt(tail[:], s.size-32)
 	}
 	return tail, err
-}
-
-// writeFile makes a file whole and durable under its name, or not at all.
-func writeFile(path string, content []byte) error {
-	tmp := path + ".tmp"
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		fault.Point("journal.file.sync")
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		fault.Point("journal.file.rename")
-		err = os.Rename(tmp, path)
-	}
-	if err != nil {
-		os.Remove(tmp) // best effort: Open removes it as well
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	fault.Point("journal.folder.sync")
-	return d.Sync()
 }

@@ -15,7 +15,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Part is the beginning of a segment file, up to a whole record. Its bytes never
+// Part is the beginning of a segment file up to the end of a record. Its bytes never
 // change, unless a repair replaces the file.
 type Part struct {
 	Name        string // of the file
@@ -26,12 +26,12 @@ type Part struct {
 	file        os.FileInfo // tells whether a repair has replaced the file
 }
 
-// Open reads the part. The caller closes. Code busy: the file was repaired since
-// the part was made.
+// Open opens the part for reading; the caller closes it. Code busy: a repair replaced
+// the file since the part was made.
 func (p Part) Open() (io.ReadCloser, error) {
 	f, err := os.Open(p.path)
 	if err != nil {
-		return nil, fail("journal.part", err, p.path)
+		return nil, wrapErr("journal.part", err, p.path)
 	}
 	opened, err := f.Stat()
 	if err == nil && !os.SameFile(opened, p.file) {
@@ -39,7 +39,7 @@ func (p Part) Open() (io.ReadCloser, error) {
 	}
 	if err != nil {
 		f.Close() // nothing was read
-		return nil, fail("journal.part", err, p.path)
+		return nil, wrapErr("journal.part", err, p.path)
 	}
 	return struct {
 		io.Reader
@@ -47,9 +47,9 @@ func (p Part) Open() (io.ReadCloser, error) {
 	}{io.NewSectionReader(f, 0, p.Size), f}, nil
 }
 
-// Parts are the files that hold the events up to seq, in order. The caller lets
-// no Repair run meanwhile. Code not_found: there is no such event. Code corrupt:
-// the log is damaged.
+// Parts returns the segment files, or beginnings of them, that contain the events up to
+// seq, in order. The caller runs no Repair meanwhile. Code not_found: there is no event
+// seq. Code corrupt: the log is damaged.
 func (j *Journal) Parts(seq uint64) ([]Part, error) {
 	j.mu.Lock()
 	segments, head, damage := append([]segment(nil), j.segments...), j.head.Seq, j.damage
@@ -71,24 +71,25 @@ func (j *Journal) Parts(seq uint64) ([]Part, error) {
 		}
 		var err error
 		if p.Last > seq {
-			if p.Size, err = offsetBehind(s, seq); err != nil {
+			if p.Size, err = endOffset(s, seq); err != nil {
 				return nil, err
 			}
 			p.Last, p.closed = seq, false
 		}
 		if p.file, err = os.Stat(s.path); err != nil {
-			return nil, fail("journal.parts", err, s.path)
+			return nil, wrapErr("journal.parts", err, s.path)
 		}
 		out = append(out, p)
 	}
 	return out, nil
 }
 
-// offsetBehind is where the record of an event ends in its segment.
-func offsetBehind(s segment, seq uint64) (int64, error) {
+// endOffset returns the offset in a segment's file at which the record of event seq
+// ends.
+func endOffset(s segment, seq uint64) (int64, error) {
 	f, err := os.Open(s.path)
 	if err != nil {
-		return 0, fail("journal.parts", err, s.path)
+		return 0, wrapErr("journal.parts", err, s.path)
 	}
 	defer f.Close()
 	r := buffers.Get().(*bufio.Reader)
@@ -102,31 +103,30 @@ func offsetBehind(s segment, seq uint64) (int64, error) {
 		}
 		end += int64(fr.size)
 		if _, err := r.Discard(fr.size); err != nil {
-			return 0, fail("journal.parts", err, s.path)
+			return 0, wrapErr("journal.parts", err, s.path)
 		}
 	}
 	return end, nil
 }
 
-// Share lays out a journal in a new folder that begins with the events up to
-// seq, the same bytes. Segments that are closed are hard links to these, which
-// is safe because a closed segment is only ever replaced, never written to; the
-// last one is a copy, as are all when the folder is on another file system. The
-// caller lets no Repair run meanwhile.
+// Share creates a journal folder with the events up to seq, byte for byte. Closed
+// segments become hard links, which is safe because a closed segment is never written
+// to, only replaced. The last segment is copied, as are all if dir is on another file
+// system. The caller runs no Repair meanwhile.
 func (j *Journal) Share(dir string, seq uint64) error {
 	parts, err := j.Parts(seq)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fail("journal.share", err, dir)
+		return wrapErr("journal.share", err, dir)
 	}
 	for i, p := range parts {
 		if err := p.share(dir, i+1 < len(parts)); err != nil {
-			return fail("journal.share", err, dir)
+			return wrapErr("journal.share", err, dir)
 		}
 	}
-	return fail("journal.share", writeMark(dir, seq), dir)
+	return wrapErr("journal.share", writeMark(dir, seq), dir)
 }
 
 func (p Part) share(dir string, link bool) error {
@@ -149,10 +149,11 @@ func (p Part) share(dir string, link bool) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, content)
+	return files.Write(path, content)
 }
 
-// ownCopy makes sure that nobody shares the file, which will be written to.
+// ownCopy replaces a file that has several hard links by a copy, so that a write to it
+// does not change the other links.
 func ownCopy(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -165,11 +166,11 @@ func ownCopy(path string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, content)
+	return files.Write(path, content)
 }
 
-// Inspect finds the first damage in the bytes of a closed segment; nil when every
-// record in it is whole.
+// Inspect scans the bytes of a closed segment and returns the first damage, or nil if
+// every record is whole.
 func Inspect(name string, content []byte) *Damage {
 	first, err := strconv.ParseUint(strings.TrimSuffix(name, segmentSuffix), 10, 64)
 	if err != nil {
@@ -192,11 +193,11 @@ func Inspect(name string, content []byte) *Damage {
 	return &all[0]
 }
 
-// WriteSegment puts the bytes of a segment into a journal's folder, durably. The
-// journal checks them when it is opened.
+// WriteSegment writes the bytes of a segment file durably into a journal's folder. Open
+// checks them later.
 func WriteSegment(dir, name string, content []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fail("journal.segment", err, dir)
+		return wrapErr("journal.segment", err, dir)
 	}
-	return fail("journal.segment", writeFile(filepath.Join(dir, name), content), name)
+	return wrapErr("journal.segment", files.Write(filepath.Join(dir, name), content), name)
 }

@@ -67,8 +67,8 @@ func placeOf[L Lock]() int {
 	return lock.place()
 }
 
-// mustFollow panics when the goroutine holds the lock at a place, or one that
-// comes behind it in the order.
+// mustFollow panics when the goroutine holds the lock at a place, or a lock behind it
+// in the order.
 func mustFollow(id string, at int) {
 	for _, held := range recorded[id] {
 		if held >= at {

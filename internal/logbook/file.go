@@ -5,26 +5,24 @@ import (
 	"sync"
 )
 
-// FileBytes is the size at which a file ends and the next begins.
+// FileBytes is the size at which choir's log file is rotated.
 const FileBytes = 1 << 20
 
-// File is a log of bounded size: a full file is called path.1, in place of the one
-// before, and the next begins. It is made at the first Write, for its owner alone.
-// Nothing syncs it: it tells of choir's doings, and nothing rests on it.
+// File is a log file of limited size: a full file is renamed to path.1, replacing the former one,
+// and a new one begins. It is created at the first Write, with mode 600. It is never synced.
 type File struct {
 	path string
 	most int64
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards file and size
 	file *os.File
 	size int64
 }
 
-// NewFile makes the log at path. It touches nothing.
+// NewFile returns the log file at path, rotated at most bytes. It does not touch the disk.
 func NewFile(path string, most int64) *File { return &File{path: path, most: most} }
 
-// Write appends one record. A record that cannot be written is lost, and the next one
-// is tried again.
+// Write appends one record. After an error the record is lost, and the next Write tries again.
 func (f *File) Write(record []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,7 +41,7 @@ func (f *File) Write(record []byte) (int, error) {
 	return n, err
 }
 
-// open opens the file to append to it. The caller holds mu.
+// open opens the file for appending. The caller holds mu.
 func (f *File) open() error {
 	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -58,17 +56,17 @@ func (f *File) open() error {
 	return nil
 }
 
-// turn ends the file. The caller holds mu.
+// turn closes the file and renames it to path.1. The caller holds mu.
 func (f *File) turn() error {
 	f.file.Close() // nothing rests on what was written
 	f.file = nil
 	return os.Rename(f.path, former(f.path))
 }
 
-// former is the path of the file before.
+// former returns the path of the previous file.
 func former(path string) string { return path + ".1" }
 
-// Close closes the file; a Write after it opens it again.
+// Close closes the file; a later Write opens it again.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package logbook is what choir says of its own doings: records of one shape, for
-// people on the standard error and for programs in a file of bounded size. A record is
-// a sentence that stands in the source, and attributes of the table Keys.
+// Package logbook writes choir's own log: records of one form, for people to standard error and for
+// programs to a file of limited size. A record is a constant sentence with attributes of the table
+// Keys.
 package logbook
 
 import (
@@ -15,11 +15,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// Value says what the values of an attribute are.
+// Value is the kind of an attribute's values, which decides whether they may leave the machine.
 type Value int
 
-// The values. Only Private ones may hold what a person, a guest or another program
-// wrote: they stay on this machine.
+// The kinds. Only Private values may hold text of people, guests or other programs: they do not
+// leave the machine.
 const (
 	ID      Value = iota + 1 // the id of a computer, a run, a task and the like
 	Word                     // one of a closed list of choir's own: a role, a verb, a code
@@ -28,8 +28,8 @@ const (
 	Private                  // anything else
 )
 
-// Keys are the attributes that records may have. A test of tools holds each record of
-// the source against them.
+// Keys lists the attributes that records may have. A test in tools checks every record in the
+// source against it.
 var Keys = map[string]Value{
 	"computer": ID, "run": ID, "task": ID, "fork": ID, "terminal": ID,
 	"role": Word, "verb": Word, "type": Word, "projection": Word, "source": Word, "kind": Word, "method": Word,
@@ -38,17 +38,18 @@ var Keys = map[string]Value{
 	"name":  Private, "path": Private, "store": Private, "subject": Private, "reply": Private, "output": Private, "stack": Private, "said": Private,
 }
 
-// New makes the logger: warnings and errors as text for people, and from the level
-// info on as JSON, one record a line, for the file.
+// New returns a logger that writes warnings and errors as text to people, and records from level
+// info on as JSON lines to file.
 func New(people, file io.Writer) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(
 		slog.NewTextHandler(people, &slog.HandlerOptions{Level: slog.LevelWarn}),
-		slog.NewJSONHandler(file, &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: taken}),
+		slog.NewJSONHandler(file, &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: splitError}),
 	))
 }
 
-// taken writes an error apart: what may leave this machine, and its text.
-func taken(groups []string, a slog.Attr) slog.Attr {
+// splitError replaces an error's value by a group of its code, operation and kind, which may leave the
+// machine, and its text, which may not. It leaves other attributes unchanged.
+func splitError(groups []string, a slog.Attr) slog.Attr {
 	err, ok := a.Value.Any().(error)
 	if !ok || len(groups) > 0 {
 		return a
@@ -68,7 +69,7 @@ func taken(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// root is the first cause of an error.
+// root returns the innermost error of a chain.
 func root(err error) error {
 	for {
 		next := errors.Unwrap(err)

@@ -13,19 +13,18 @@ import (
 	"choiros/internal/choir"
 )
 
-// Entry is a record without what is private.
+// Entry is a log record without its private attributes.
 type Entry struct {
 	Time       string            `json:"time"`
 	Level      string            `json:"level"`
 	Message    string            `json:"message"`
 	Attributes map[string]string `json:"attributes,omitempty"`
-	// Withheld names the attributes that are private.
+	// Withheld has the names of the private attributes.
 	Withheld []string `json:"withheld,omitempty"`
 }
 
-// Tail reads the newest records of the log at path and of the file before it, at most
-// so many, the oldest first. Lines that are no records of this shape are passed over
-// and counted. A log that is not there has none.
+// Tail returns up to most of the newest records of the log at path, oldest first, including the
+// previous file's. skipped is the number of lines that are not records. A missing log has none.
 func Tail(path string, most int) (entries []Entry, skipped int, err error) {
 	for _, name := range []string{former(path), path} {
 		raw, err := readBounded(name)
@@ -44,7 +43,7 @@ func Tail(path string, most int) (entries []Entry, skipped int, err error) {
 	return entries[max(0, len(entries)-most):], skipped, nil
 }
 
-// readBounded reads a file of the log; others may have grown it.
+// readBounded returns the first 4*FileBytes of a log file; nil if it does not exist.
 func readBounded(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,17 +59,17 @@ func readBounded(name string) ([]byte, error) {
 var (
 	stamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
 	level = regexp.MustCompile(`^(DEBUG|INFO|WARN|ERROR)([+-]\d+)?$`)
-	// word is a word of a closed list, an operation, or the name of a Go type.
+	// word matches a word of a closed list, an operation, or the name of a Go type.
 	word = regexp.MustCompile(`^[A-Za-z*][A-Za-z0-9_.*-]{0,63}$`)
-	// sentence is what the source says, see WellFormed.
+	// sentence matches a message of the source, see WellFormed.
 	sentence = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9 ,;:'-]{0,199}$`)
 )
 
-// WellFormed reports whether a record may say a message: one short sentence of letters,
-// digits and plain marks.
+// WellFormed reports whether a record may have this message: one short sentence of letters, digits
+// and simple punctuation.
 func WellFormed(message string) bool { return sentence.MatchString(message) }
 
-// entryOf reads one line; false for one that no logger of New wrote.
+// entryOf decodes one line; false if it is not a record of a logger made by New.
 func entryOf(line []byte) (Entry, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(line, &members) != nil {
@@ -84,13 +83,13 @@ func entryOf(line []byte) (Entry, bool) {
 		if key == "time" || key == "level" || key == "msg" {
 			continue
 		}
-		e.take(key, raw)
+		e.addAttribute(key, raw)
 	}
 	return e, true
 }
 
-// take keeps of an attribute what is not private.
-func (e *Entry) take(key string, raw json.RawMessage) {
+// addAttribute adds an attribute, unless it is private or malformed.
+func (e *Entry) addAttribute(key string, raw json.RawMessage) {
 	value, ok := "", false
 	switch Keys[key] {
 	case ID:
@@ -115,6 +114,7 @@ func (e *Entry) take(key string, raw json.RawMessage) {
 	}
 }
 
+// takeFailure adds code, operation and kind of an error to the attributes, without its text.
 func (e *Entry) takeFailure(key string, raw json.RawMessage) {
 	var f struct{ Code, Op, Kind string }
 	if json.Unmarshal(raw, &f) != nil {
@@ -128,7 +128,7 @@ func (e *Entry) takeFailure(key string, raw json.RawMessage) {
 	e.Withheld = append(e.Withheld, key+".text")
 }
 
-// text decodes a JSON string; empty for what is none.
+// text decodes a JSON string; "" for other values.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {

@@ -6,19 +6,18 @@ import (
 	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/names"
 )
 
-// CallPath is where the gateway serves this contract at the egress door:
-// POST a Call, get a stream of Frames as server-sent events.
+// CallPath is the path at the egress door where the gateway serves this contract: POST a
+// Call, get a stream of Frames as server-sent events.
 const CallPath = "/choir/v1/model"
 
-// MaxCallBytes bounds the body of one call.
+// MaxCallBytes is the maximum size of a call's body.
 const MaxCallBytes = 8 << 20
 
-// CallInfo says for whom and for what a model is called. Call is the
-// idempotency key: the same id with the same request is answered once by the
-// provider and from the log ever after.
+// CallInfo identifies a model call and its caller, run and task. Call is the idempotency
+// key: the provider answers the same id with the same request once, and later ones are
+// answered from the log.
 type CallInfo struct {
 	Call   choir.ID
 	Run    choir.ID // empty outside a run
@@ -35,20 +34,20 @@ type Call struct {
 	Request Request  `json:"request"`
 }
 
-// Info is what the call says about itself.
+// Info returns the identity of the call.
 func (c *Call) Info() CallInfo {
 	return CallInfo{Call: c.Call, Run: c.Run, Task: c.Task, Caller: c.Caller}
 }
 
-// Frame is one message of the gateway's answer: exactly one field is set. The
-// last frame is a response or an error; a stream without it was cut.
+// Frame is one message of the gateway's answer: exactly one field is set. The last frame
+// is a response or an error; a stream without either is incomplete.
 type Frame struct {
 	Delta    *Delta    `json:"delta,omitempty"`
 	Response *Response `json:"response,omitempty"`
 	Error    *Failure  `json:"error,omitempty"`
 }
 
-// Failure is an error on the wire.
+// Failure is an error as it is sent to the guest.
 type Failure struct {
 	Code    choir.Code `json:"code"`
 	Message string     `json:"message"`
@@ -56,7 +55,8 @@ type Failure struct {
 	Remedy  string     `json:"remedy,omitempty"`
 }
 
-// FailureOf is the wire form of an error.
+// FailureOf converts an error into a Failure. An error that is no *choir.Error gets code
+// internal.
 func FailureOf(err error) Failure {
 	var e *choir.Error
 	if !errors.As(err, &e) {
@@ -67,55 +67,57 @@ func FailureOf(err error) Failure {
 	return Failure{Code: e.Code, Message: plain.Error(), Path: e.Path, Remedy: e.Remedy}
 }
 
-// Err is the error a failure stands for.
+// Err converts a failure back into an error. op is the error's operation.
 func (f Failure) Err(op string) *choir.Error {
 	return &choir.Error{Op: op, Code: f.Code, Msg: f.Message, Path: f.Path, Remedy: f.Remedy}
 }
 
 type infoKey struct{}
 
-// WithInfo hands what is known of a call down to the provider.
+// WithInfo returns a context that carries the identity of a call to the provider.
 func WithInfo(ctx context.Context, info CallInfo) context.Context {
 	return context.WithValue(ctx, infoKey{}, info)
 }
 
-// InfoOf is what WithInfo handed down; zero without it.
+// InfoOf returns the identity of a call from ctx; zero without one.
 func InfoOf(ctx context.Context) CallInfo {
 	info, _ := ctx.Value(infoKey{}).(CallInfo)
 	return info
 }
 
-// Waiting is told by a provider that waits before it calls the service again: why,
-// and for how long.
+// Waiting receives the reason and the duration of a pause before a provider calls the
+// service again.
 type Waiting func(why error, pause time.Duration)
 
 type waitingKey struct{}
 
-// WithWaiting hands down who is told that a provider waits.
+// WithWaiting returns a context whose provider reports its pauses to tell.
 func WithWaiting(ctx context.Context, tell Waiting) context.Context {
 	return context.WithValue(ctx, waitingKey{}, tell)
 }
 
-// TellWaiting tells whom WithWaiting handed down, if it did.
+// TellWaiting reports a pause to the receiver of WithWaiting; it does nothing without
+// one.
 func TellWaiting(ctx context.Context, why error, pause time.Duration) {
 	if tell, ok := ctx.Value(waitingKey{}).(Waiting); ok {
 		tell(why, pause)
 	}
 }
 
-// Again is asked by a provider before it calls the service once more for a call whose
-// answer broke: used is what the broken answers used so far, why how the last one
-// broke. An error ends the call with it.
+// Again decides whether a provider may call the service once more after an answer broke
+// off. used is the usage of the broken answers so far, and why the last error. An error
+// ends the call with it.
 type Again func(ctx context.Context, used Usage, why error) error
 
 type againKey struct{}
 
-// WithAgain hands down who is asked before a service is called once more.
+// WithAgain returns a context whose provider calls again before each further attempt.
 func WithAgain(ctx context.Context, again Again) context.Context {
 	return context.WithValue(ctx, againKey{}, again)
 }
 
-// AskAgain asks whom WithAgain handed down; nil without it.
+// AskAgain returns the decision of the function of WithAgain; nil, which permits the
+// attempt, without one.
 func AskAgain(ctx context.Context, used Usage, why error) error {
 	if again, ok := ctx.Value(againKey{}).(Again); ok {
 		return again(ctx, used, why)
@@ -123,25 +125,24 @@ func AskAgain(ctx context.Context, used Usage, why error) error {
 	return nil
 }
 
-// KeySource gives the key a provider is called with. It is asked for every
-// call, so that a key can be changed while the computer runs. The key is never
-// logged and never part of an error.
+// KeySource returns the key of a model service. Providers call it for every call, so
+// that a key can change while the computer runs. Keys are never logged and never part of
+// an error.
 type KeySource func(ctx context.Context) (string, error)
 
-// Get returns the key for a call of a provider. The errors are the source's own,
-// which say what to do; code unavailable when it has no key.
+// Get returns the key for a call of a provider. Code unavailable: there is no key. Other
+// errors are the source's own.
 func (s KeySource) Get(ctx context.Context, provider string) (string, error) {
 	key, err := s(ctx)
 	if err == nil && key == "" {
-		err = choir.E(provider+".stream", choir.CodeUnavailable, "there is no key for the model service (%s)", provider).
-			WithRemedy("connect it under " + names.ModelsPlace + ", or name its key in choir.toml")
+		err = choir.Refuse(provider+".stream", choir.ReasonNoModelKey, choir.TextOf("service", provider))
 	}
 	return key, err
 }
 
-// Resumer is the optional power of a provider whose answers depend on what it
-// has answered before. Resume is called in order for each exchange of a run
-// that is already in the log, before the first new call of that run.
+// Resumer is implemented by providers whose answers depend on earlier calls. Resume is
+// called in order for each recorded exchange of a run, before the first new call of that
+// run.
 type Resumer interface {
 	Resume(info CallInfo, req Request)
 }

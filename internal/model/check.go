@@ -14,8 +14,8 @@ const (
 	MaxTools       = 256
 )
 
-// Check holds a request against the protocol: it begins with the user, and each
-// assistant message's tool calls are all answered by the user message after it.
+// Check validates a request: it begins with a user message, each assistant message's
+// tool calls are all answered by the next user message, and sizes are within the limits.
 // The error has code invalid and the path of the field.
 func (r *Request) Check() error {
 	switch {
@@ -44,6 +44,7 @@ func (r *Request) Check() error {
 	return nil
 }
 
+// checkTools validates the tools and the tool choice.
 func (r *Request) checkTools() error {
 	if len(r.Tools) > MaxTools {
 		return choir.Invalid("tools", "must have at most %d items, not %d", MaxTools, len(r.Tools))
@@ -68,8 +69,8 @@ func (r *Request) checkTools() error {
 	return nil
 }
 
-// check holds one message against the tool calls its predecessor left open and
-// returns those it leaves open itself.
+// check validates a message that follows one with the open tool calls, and returns the
+// tool calls that it leaves open itself.
 func (m *Message) check(open map[string]bool) (map[string]bool, error) {
 	if m.Role != User && m.Role != Assistant {
 		return nil, choir.Invalid("role", "must be user or assistant, not %q", m.Role)
@@ -93,6 +94,8 @@ func (m *Message) check(open map[string]bool) (map[string]bool, error) {
 	return calls, nil
 }
 
+// check validates a block in a message of role. It removes an answered call from open,
+// and adds a tool call to calls.
 func (b *Block) check(role Role, open, calls map[string]bool) error {
 	switch {
 	case b.Kind == Text:
@@ -121,6 +124,7 @@ func (b *Block) check(role Role, open, calls map[string]bool) error {
 	return choir.Invalid("kind", "must be text, tool_call or tool_result, not %q", b.Kind)
 }
 
+// isObject reports whether raw begins and ends like a JSON object.
 func isObject(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) >= 2 && raw[0] == '{' && raw[len(raw)-1] == '}'

@@ -1,7 +1,6 @@
-// Package model is the contract of model providers and the form in which the
-// guest speaks to the model gateway. Messages follow the providers' common
-// protocol: one assistant message holds text and all of its tool calls, and the
-// user message after it answers every one of them.
+// Package model is the contract of model providers and of the guest's calls to the model
+// gateway. Messages follow the providers' common protocol: one assistant message has
+// text and all of its tool calls, and the next user message has a result for each.
 package model
 
 import (
@@ -9,9 +8,9 @@ import (
 	"encoding/json"
 )
 
-// Provider calls one kind of model service. It may be used by many goroutines.
+// Provider calls one kind of model service. It is safe for concurrent use.
 type Provider interface {
-	// Name of the provider: anthropic, openai, bedrock or replay.
+	// Name returns the provider's name: anthropic, openai, bedrock or replay.
 	Name() string
 	// Stream calls the model. on is called in order, from one goroutine, for
 	// every piece as it arrives, and never after Stream has returned. The
@@ -28,7 +27,7 @@ type Provider interface {
 	Stream(ctx context.Context, req Request, on func(Delta)) (Response, error)
 }
 
-// Request is one model call.
+// Request is the content of one model call.
 type Request struct {
 	Model      string    `json:"model"`
 	System     string    `json:"system,omitempty"`
@@ -38,13 +37,13 @@ type Request struct {
 	MaxTokens  int       `json:"max_tokens"`
 }
 
-// Message is one turn.
+// Message is one message of a conversation.
 type Message struct {
 	Role    Role    `json:"role"`
 	Content []Block `json:"content"`
 }
 
-// Role is who speaks.
+// Role is the author of a message.
 type Role string
 
 // The roles.
@@ -63,7 +62,7 @@ type Block struct {
 	IsError bool            `json:"is_error,omitempty"` // tool's result
 }
 
-// BlockKind says what a block is.
+// BlockKind is the kind of a block.
 type BlockKind string
 
 // The kinds of block.
@@ -80,14 +79,14 @@ type ToolDef struct {
 	Schema      json.RawMessage `json:"schema"`
 }
 
-// Delta is a piece of a stream: some text, or some of a tool call's input.
+// Delta is a piece of a streamed answer: some text, or some of a tool call's input.
 type Delta struct {
 	Text  string `json:"text,omitempty"`
 	Tool  string `json:"tool,omitempty"` // name, with the first piece of a call
 	Input string `json:"input,omitempty"`
 }
 
-// Response is a whole answer.
+// Response is a complete answer of a model.
 type Response struct {
 	Model   string  `json:"model"`
 	Content []Block `json:"content"`
@@ -95,7 +94,7 @@ type Response struct {
 	Usage   Usage   `json:"usage"`
 }
 
-// Stop is why a model stopped.
+// Stop is the reason why a model ended its answer.
 type Stop string
 
 // The reasons.
@@ -106,7 +105,8 @@ const (
 	StopRefusal Stop = "refusal"
 )
 
-// Usage counts tokens. Input counts every input token, the cached ones too.
+// Usage is the number of tokens of a call and its cost. Input includes the cached
+// tokens.
 type Usage struct {
 	Input       int64   `json:"input_tokens"`
 	Output      int64   `json:"output_tokens"`
@@ -116,15 +116,15 @@ type Usage struct {
 	PriceKnown  bool    `json:"price_known,omitempty"`
 	FromRecord  bool    `json:"recorded,omitempty"`
 	ServedCache bool    `json:"served_from_log,omitempty"`
-	// Uncounted is how many answers the service began, or may have begun, of which
-	// it counted no input before they broke. It stays within the control plane.
+	// Uncounted is the number of answers that broke off before the service reported
+	// their input tokens, although it may bill them. It is not sent to guests.
 	Uncounted int `json:"-"`
-	// Broken says that answers which broke are in the counts. It stays within the
-	// control plane.
+	// Broken is set if the counts include answers that broke off. It is not sent to
+	// guests.
 	Broken bool `json:"-"`
 }
 
-// AddBroken adds the usage of answers that broke.
+// AddBroken adds the usage of answers that broke off.
 func (u *Usage) AddBroken(of Usage) {
 	u.Broken = true
 	u.Uncounted += of.Uncounted
@@ -137,7 +137,7 @@ func (u *Usage) AddBroken(of Usage) {
 	u.CacheWrite += of.CacheWrite
 }
 
-// ToolCalls are the tool calls of the answer, in order.
+// ToolCalls returns the tool calls of the answer, in order.
 func (r Response) ToolCalls() []Block {
 	var calls []Block
 	for _, b := range r.Content {

@@ -1,31 +1,29 @@
-// Package names is the table of what things are called on every screen, in the
-// CLI and in the documents, in each language. The pages' copy and the table in
-// docs/CONTRACTS.md are generated from it.
+// Package names is the table of the names of things on screens, in the CLI and in the documents, in
+// each language. The pages' copy and the table in docs/CONTRACTS.md are generated from it.
 package names
 
 import "slices"
 
-// Name is what one thing is called, wherever people read it.
+// Name is one entry of the table: the thing's name in each language.
 type Name struct {
-	// ID is the key of the pages' copy.
+	// ID is the entry's key in the pages' copy.
 	ID string
 	EN string
 	DE string
-	// What says what is called so.
+	// What describes the named thing.
 	What string
-	// Retired are the texts that were used for it before and are not used again,
-	// neither as a whole nor as a part of a sentence.
+	// Retired are former names that no text may contain.
 	Retired []string
-	// Titles are retired only as a whole text: inside a sentence they mean something else.
+	// Titles are former names that no text may consist of; inside a sentence they are permitted.
 	Titles []string
 }
 
-// What the control plane and the CLI say of the pages around the desktop.
+// Names that the control plane and the CLI use for the pages around the desktop.
 const (
 	TopBar = "top bar"
 	Runs   = "Runs"
 	Models = "Models & keys"
-	// ModelsPlace says where a model is connected.
+	// ModelsPlace is the page on which models are connected.
 	ModelsPlace = Models + " in the " + TopBar
 )
 
@@ -62,10 +60,10 @@ var table = []Name{
 	{ID: "noVerification", EN: "No verification planned", DE: "Keine Prüfung vorgesehen", What: "the plan asked for no check of a task", Retired: []string{"No check asked"}},
 }
 
-// All gives the whole table, in its order.
+// All returns the whole table in its order.
 func All() []Name { return append([]Name(nil), table...) }
 
-// Of gives the name of an id, and whether there is one.
+// Of returns the entry with an id; false if there is none.
 func Of(id string) (Name, bool) {
 	i := slices.IndexFunc(table, func(n Name) bool { return n.ID == id })
 	if i < 0 {

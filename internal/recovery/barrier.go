@@ -1,9 +1,8 @@
-// Package recovery owns the barrier between the maintenance of a log and its
-// appends. A repair replaces files and the numbers that appends rely on, so it
-// runs alone: no append joins, those under way become durable, the SQLite copy
-// gets their events, and only then the repair checks the damage again and mends
-// it. Maintenance that only reads runs beside appends and keeps repairs away.
-// docs/ARCHITECTURE.md lists every action and how it runs.
+// Package recovery coordinates the maintenance of a log with its appends. A repair replaces files
+// that appends rely on, so it runs alone: new appends wait, pending ones become durable, the
+// SQLite copy gets their events, and only then the repair checks the damage again and mends it.
+// Maintenance that only reads runs beside appends and keeps repairs away. docs/ARCHITECTURE.md
+// lists every action and how it runs.
 package recovery
 
 import (
@@ -15,10 +14,10 @@ import (
 	"choiros/internal/lockorder"
 )
 
-// Action names a maintenance action in errors.
+// Action is a maintenance action's name in errors.
 type Action string
 
-// The actions.
+// The maintenance actions.
 const (
 	Verify  Action = "verify"
 	Repair  Action = "repair"
@@ -28,14 +27,13 @@ const (
 	Fork    Action = "fork"
 )
 
-// everyone is more than ever hold a semaphore at once.
+// everyone is the weight of a repair in the semaphore, more than there are ever readers.
 const everyone = 1 << 40
 
-// Barrier keeps appends, readers of files and repairs of one log apart. A repair
-// that waits for appends under way holds later ones back, so it is not starved.
-// All methods may be called at once.
+// Barrier keeps appends, readers of files and repairs of one log apart. While a repair waits for
+// pending appends, later ones wait, so it is not starved. Its methods are safe for concurrent use.
 type Barrier struct {
-	files   *semaphore.Weighted // one for each reader of files, all for a repair
+	files   *semaphore.Weighted // weight 1 for a reader of files, everyone for a repair
 	drain   func(context.Context) error
 	closing context.Context
 	close   context.CancelFunc
@@ -43,8 +41,8 @@ type Barrier struct {
 	appends gate
 }
 
-// NewBarrier makes a barrier. drain is called when appends are held and none is
-// under way: it returns once the SQLite copy has every durable event.
+// NewBarrier returns a Barrier. It calls drain while appends wait and none is pending; drain
+// returns once the SQLite copy has every durable event.
 func NewBarrier(drain func(context.Context) error) *Barrier {
 	closing, cancel := context.WithCancel(context.Background())
 	return &Barrier{
@@ -53,8 +51,8 @@ func NewBarrier(drain func(context.Context) error) *Barrier {
 	}
 }
 
-// AdmitAppend admits an append, which calls ReleaseAppend when it is durable or failed. It
-// waits while a repair runs; code cancelled when the context ends first.
+// AdmitAppend admits an append, waiting while a repair runs. The caller calls ReleaseAppend when
+// the append is durable or failed. Code cancelled: ctx ended first.
 func (b *Barrier) AdmitAppend(ctx context.Context) error {
 	lockorder.Acquire[lockorder.Appends]()
 	if err := b.appends.enterGate(ctx); err != nil {
@@ -64,22 +62,21 @@ func (b *Barrier) AdmitAppend(ctx context.Context) error {
 	return nil
 }
 
-// ReleaseAppend ends an append that AdmitAppend admitted.
+// ReleaseAppend ends an append admitted by AdmitAppend.
 func (b *Barrier) ReleaseAppend() {
 	b.appends.leaveGate()
 	lockorder.Release[lockorder.Appends]()
 }
 
-// Beside runs an action that reads files of the log while appends go on; no
-// repair runs meanwhile. Its context ends with Close. Code cancelled: the
-// context ended; unavailable: the log is closed.
+// Beside runs fn, which reads files of the log, beside appends; no repair runs meanwhile. fn's
+// context ends with Close. Code cancelled: ctx ended before fn; unavailable: the log is closed.
 func (b *Barrier) Beside(ctx context.Context, action Action, fn func(context.Context) error) error {
 	return b.hold(ctx, action, 1, fn)
 }
 
-// Alone runs an action that replaces files of the log: it holds appends and
-// other maintenance back, waits for those under way, and drains the SQLite copy.
-// fn must not append. Codes as of Beside.
+// Alone runs fn, which replaces files of the log: it makes appends and other maintenance wait,
+// waits for those in progress, and drains the SQLite copy first. fn must not append. Codes as of
+// Beside.
 func (b *Barrier) Alone(ctx context.Context, action Action, fn func(context.Context) error) error {
 	return b.hold(ctx, action, everyone, func(ctx context.Context) error {
 		lockorder.Acquire[lockorder.Appends]()
@@ -95,7 +92,7 @@ func (b *Barrier) Alone(ctx context.Context, action Action, fn func(context.Cont
 	})
 }
 
-// hold runs fn with a part of the files' semaphore.
+// hold runs fn while it holds a part of the weight of b.files. Codes as of Beside.
 func (b *Barrier) hold(ctx context.Context, action Action, part int64, fn func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -112,6 +109,7 @@ func (b *Barrier) hold(ctx context.Context, action Action, part int64, fn func(c
 	return fn(ctx)
 }
 
+// stopped returns the error for an action that was not run: the log is closed, or err ended its context.
 func (b *Barrier) stopped(action Action, err error) error {
 	if b.closing.Err() != nil {
 		return choir.E("recovery."+string(action), choir.CodeUnavailable, "the log is closed")
@@ -119,8 +117,8 @@ func (b *Barrier) stopped(action Action, err error) error {
 	return choir.Wrap("recovery."+string(action), choir.CodeCancelled, err, "stopped before it could %s the log", action)
 }
 
-// Close ends the contexts of maintenance under way, waits for it, and refuses
-// any that comes later. Appends are not its concern: the journal refuses them.
+// Close cancels maintenance in progress, waits for it, and refuses later maintenance. It does not
+// affect appends, which the journal refuses.
 func (b *Barrier) Close() {
 	b.close()
 	// The background's context never ends, so this cannot fail.

@@ -6,21 +6,21 @@ import (
 	"sync/atomic"
 )
 
-// gate admits any number of appends at once, until it is shut. Passing an open one
-// costs one atomic operation and never blocks, so that appends which come at the
-// same time share a sync.
+// gate admits any number of appends at once until it is shut. Passing it while open is one atomic
+// operation and never blocks, so that simultaneous appends share a sync.
 type gate struct {
-	inside  atomic.Int64  // appends inside; less bias while it is shut
-	emptied chan struct{} // room for one: the last append has left a gate that is shut
+	inside  atomic.Int64  // number of admitted appends, minus bias while shut
+	emptied chan struct{} // of capacity 1; signals that the last append left a shut gate
 
 	mu     sync.Mutex    // guards opened
-	opened chan struct{} // closed when the gate opens again; nil while it is open
+	opened chan struct{} // closed when the gate opens again; nil while open
 }
 
-// bias is more than ever are inside.
+// bias is more than the largest number of admitted appends.
 const bias = 1 << 40
 
-// enterGate admits the caller, or gives the error of its context.
+// enterGate admits an append, waiting while the gate is shut. It returns ctx's error if that ends
+// first.
 func (g *gate) enterGate(ctx context.Context) error {
 	for g.inside.Add(1) <= 0 {
 		g.leaveGate()
@@ -31,6 +31,7 @@ func (g *gate) enterGate(ctx context.Context) error {
 	return nil
 }
 
+// leaveGate ends an admitted append and signals emptied if it was the last inside a shut gate.
 func (g *gate) leaveGate() {
 	if g.inside.Add(-1) != -bias {
 		return
@@ -41,6 +42,7 @@ func (g *gate) leaveGate() {
 	}
 }
 
+// waitOpen waits until the gate is open. It returns ctx's error if that ends first.
 func (g *gate) waitOpen(ctx context.Context) error {
 	g.mu.Lock()
 	opened := g.opened
@@ -56,8 +58,8 @@ func (g *gate) waitOpen(ctx context.Context) error {
 	}
 }
 
-// shut admits nobody any more and returns when nobody is inside, or with the
-// error of the context. Either way the caller, who is the only one, calls reopen.
+// shut closes the gate and waits until no append is inside. It returns ctx's error if that ends
+// first. Only one caller may use it at a time, and calls reopen in any case.
 func (g *gate) shut(ctx context.Context) error {
 	g.mu.Lock()
 	g.opened = make(chan struct{})
@@ -74,6 +76,7 @@ func (g *gate) shut(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// reopen opens the gate and wakes waiting appends.
 func (g *gate) reopen() {
 	g.inside.Add(bias)
 	g.mu.Lock()

@@ -11,9 +11,9 @@ import (
 	"choiros/internal/choir"
 )
 
-// Registry is a Driver over several: it makes sandboxes with the driver of one rung,
-// and finds those of an earlier session with the driver that made them, so that a
-// computer can change its rung between two starts. Its methods may be called at once.
+// Registry is a Driver over several drivers. It creates sandboxes with the driver of one
+// rung and recovers those of an earlier session with the driver that made them, so that a
+// computer can change its rung between two starts. It is safe for concurrent use.
 type Registry struct {
 	wanted Driver
 	byName map[string]Driver
@@ -24,8 +24,8 @@ var (
 	_ Toolbox = (*Registry)(nil)
 )
 
-// NewRegistry makes a registry that makes sandboxes of the rung wanted. Code invalid
-// when none of the drivers is of that rung, or two are of one.
+// NewRegistry returns a registry that creates sandboxes of the rung wanted. If no driver
+// has that name, or two have the same, the error is code invalid.
 func NewRegistry(wanted string, drivers ...Driver) (*Registry, error) {
 	r := &Registry{byName: map[string]Driver{}}
 	for _, d := range drivers {
@@ -44,19 +44,23 @@ func (r *Registry) names() string {
 	return strings.Join(slices.Sorted(maps.Keys(r.byName)), ", ")
 }
 
-// Name is the rung of new sandboxes.
+// Name returns the rung of new sandboxes.
 func (r *Registry) Name() string { return r.wanted.Name() }
 
-// Probe finds out what this machine can isolate on the rung of new sandboxes.
+// Capabilities returns the capabilities of the driver that makes new sandboxes.
+func (r *Registry) Capabilities() Capabilities { return r.wanted.Capabilities() }
+
+// Probe reports the isolation that the driver of new sandboxes offers on this machine.
 func (r *Registry) Probe(ctx context.Context) Report { return r.wanted.Probe(ctx) }
 
-// Create boots a sandbox of the wanted rung.
+// Create boots a sandbox of the wanted rung, see Driver.
 func (r *Registry) Create(ctx context.Context, spec Spec) (Sandbox, error) {
 	return r.wanted.Create(ctx, spec)
 }
 
-// Recover takes a sandbox up again with the driver that its handle names. Code invalid
-// when this choir has no such driver: the sandbox may live.
+// Recover recovers a sandbox with the driver that its handle names, see Driver. If this
+// choir lacks that driver the error is code invalid (verdict NotMine): the sandbox may
+// still live.
 func (r *Registry) Recover(ctx context.Context, h Handle) (Sandbox, error) {
 	d := r.byName[h.Driver]
 	if d == nil {
@@ -65,7 +69,8 @@ func (r *Registry) Recover(ctx context.Context, h Handle) (Sandbox, error) {
 	return d.Recover(ctx, h)
 }
 
-// Tools implements Toolbox; it is empty for a driver that cannot say.
+// Tools looks for the programs of verification, see Toolbox; it returns nil for a driver
+// that is no Toolbox.
 func (r *Registry) Tools(ctx context.Context) []Check {
 	if t, ok := r.wanted.(Toolbox); ok {
 		return t.Tools(ctx)
@@ -73,7 +78,7 @@ func (r *Registry) Tools(ctx context.Context) []Check {
 	return nil
 }
 
-// Close closes every driver that can be closed.
+// Close closes every driver that implements io.Closer and returns their errors, joined.
 func (r *Registry) Close() error {
 	var err error
 	for _, name := range slices.Sorted(maps.Keys(r.byName)) {

@@ -1,6 +1,7 @@
 // Package sandbox is the contract of isolation drivers. A driver only boots a
 // sandbox, finds it again after a restart, measures it and destroys it. What
-// happens inside is choir-init's business (see internal/guest).
+// happens inside is choir-init's business (see internal/guest), and all of it goes
+// over the byte streams that Dial opens: one at a time is enough, see Capabilities.
 package sandbox
 
 import (
@@ -11,29 +12,35 @@ import (
 	"choiros/internal/choir"
 )
 
-// Driver creates sandboxes of one rung of the isolation ladder. All methods may
-// be called at once.
+// Driver creates the sandboxes of one rung of the isolation ladder. It is safe for
+// concurrent use.
 type Driver interface {
-	// Name is the rung: local, gvisor, container, microvm, sprites or tee.
+	// Name returns the rung: local, gvisor, container, microvm, sprites or tee.
 	Name() string
-	// Probe finds out what this machine can isolate, by trying. It has no
-	// lasting effect.
+	// Capabilities returns the mounts and streams that a sandbox can have. The result is
+	// always the same.
+	Capabilities() Capabilities
+	// Probe tests what this machine can isolate and reports it. It has no lasting effect.
 	Probe(ctx context.Context) Report
-	// Create boots a sandbox and returns when choir-init answers on its control
-	// door. Code unavailable when the machine cannot isolate as the spec
-	// requires; code busy at capacity. When Create fails nothing is left behind.
+	// Create boots a sandbox and returns it when choir-init answers on its control door.
+	// A spec that Spec.Check refuses is code invalid or unavailable; a machine that
+	// cannot isolate as the spec requires is code unavailable, one at capacity busy. If
+	// Create fails nothing is left behind.
 	Create(ctx context.Context, spec Spec) (Sandbox, error)
-	// Recover takes a sandbox up again by its handle. Code not_found when it has
-	// ended; then nothing of it is left.
+	// Recover returns the running sandbox of a handle, also one made by an earlier
+	// driver. Its error is a statement about the sandbox, see VerdictOf: code not_found
+	// only if it has certainly ended and nothing of it is left, code invalid if this
+	// driver did not make the handle, any other code if its state is unknown. The last
+	// two have no effect on the sandbox.
 	Recover(ctx context.Context, h Handle) (Sandbox, error)
 }
 
-// Toolbox is a driver that can say which programs the tasks of its sandboxes
-// find.
+// Toolbox is implemented by drivers that can list the programs available to tasks in
+// their sandboxes.
 type Toolbox interface {
-	// Tools looks for each program in a sandbox like an Associate's and names the
-	// checks after them, ToolPytest after the module. It has no effect on other
-	// sandboxes.
+	// Tools looks for each program in a sandbox like an Associate's and returns one check
+	// per program, named after it (ToolPytest after the module). It has no effect on
+	// other sandboxes.
 	Tools(ctx context.Context) []Check
 }
 
@@ -50,41 +57,45 @@ const (
 
 // Sandbox is one running sandbox.
 type Sandbox interface {
-	// Handle is what survives a restart of the control plane.
+	// Handle returns the handle, which stays valid across a restart of the control plane.
 	Handle() Handle
-	// Dial opens the control door; the caller closes. The far end is choir-init
-	// and nothing else. Code unavailable: the sandbox has ended.
+	// Dial opens a byte stream to choir-init through the control door; the caller closes
+	// it. The other end is never any other program. If the sandbox has ended the error is
+	// code unavailable. Without Capabilities.Streams the caller must close a stream
+	// before the next call; it uses a guest.Mux.
 	Dial(ctx context.Context) (net.Conn, error)
-	// Level is the isolation that is really in force.
+	// Level returns the isolation that is really in force.
 	Level() Level
-	// Usage measures what the sandbox uses now.
+	// Usage measures what the sandbox uses now. If it has ended it is an error.
 	Usage(ctx context.Context) (Usage, error)
-	// Done is closed when the sandbox has ended, for whatever reason.
+	// Done returns a channel that is closed when the sandbox has ended, for whatever
+	// reason.
 	Done() <-chan struct{}
-	// Destroy ends every process, waits for their end, and removes everything
-	// the driver made (not the workspace). Idempotent.
+	// Destroy kills every process of the sandbox, waits for their end, and removes
+	// everything that the driver made, including a copied workspace but never a folder of
+	// the host. It is idempotent.
 	Destroy(ctx context.Context) error
 }
 
-// Spec describes a sandbox to be made.
+// Spec describes a sandbox to create.
 type Spec struct {
 	Computer choir.ID
 	Role     choir.Role // director, associate or pool
-	// Doors is the host folder, made by the caller, in which the driver listens
-	// for choir-init (ControlSocket). The control door is all that leads into a
-	// sandbox and out of it; inside nothing of the folder is seen.
+	// Doors is a host folder of this sandbox's own, made by the caller, in which a driver
+	// that needs a socket on the host has it (ControlSocket). The control door is all
+	// that leads into a sandbox and out of it; inside nothing of the folder is seen.
 	Doors string
-	// Workspace is the host folder bound writable at WorkspaceInside; empty for
-	// a sandbox without one.
-	Workspace string
-	// Guest is the host folder with the guest binaries, bound read-only at
-	// GuestInside.
+	// Guest is the host folder with the guest binaries, which are at GuestInside, not to
+	// be changed: bound, in an image or copied, as the driver does it.
 	Guest string
+	// Mounts are the folders that the sandbox has besides. A workspace is one of them.
+	Mounts []Mount
 	// UID is the host user the sandbox runs as when the control plane is root;
-	// ignored otherwise. The workspace is already accessible to it.
+	// ignored otherwise. The workspace's folder is already accessible to it.
 	UID    int
 	Limits Limits
-	// DiskLimited says that the workspace's file system limits what it may take.
+	// DiskLimited says that the file system of the workspace's folder limits what it may
+	// take.
 	DiskLimited bool
 	// RequireLimits refuses a machine where Limits cannot be held by cgroups.
 	RequireLimits bool
@@ -94,6 +105,8 @@ type Spec struct {
 const (
 	GuestInside     = "/opt/choir"
 	WorkspaceInside = "/workspace"
+	// MountsInside is the folder in which mounts other than the workspace are.
+	MountsInside = "/run"
 	// InsideUID and InsideGID are who everything inside runs as.
 	InsideUID = 1000
 	InsideGID = 1000
@@ -112,39 +125,48 @@ type Limits struct {
 	OpenFiles   int   // per process
 }
 
-// DefaultLimits are safe for a laptop.
+// DefaultLimits returns the limits of a sandbox without limits of its own. They suit a
+// laptop.
 func DefaultLimits() Limits {
 	return Limits{Processes: 1024, MemoryBytes: 4 << 30, CPUMilli: 2000, OpenFiles: 8192}
 }
 
-// Handle is a versioned, opaque note by which a driver finds its sandbox again.
+// Handle identifies a sandbox to the driver that made it, across restarts of the control
+// plane. State is opaque to all others.
 type Handle struct {
 	Driver  string          `json:"driver"`
 	Version int             `json:"version"`
 	State   json.RawMessage `json:"state"`
 }
 
-// Level is the isolation really in force. Missing lists protections the
-// machine could not give, each as a sentence.
+// Level describes the isolation that is really in force. Missing lists the protections
+// that the machine could not provide, each as a sentence.
 type Level struct {
 	Driver  string   `json:"driver"`
 	Name    string   `json:"name"` // such as "local: namespaces, seccomp, landlock, cgroup v1 limits"
 	Limits  string   `json:"limits"`
 	Missing []string `json:"missing,omitempty"`
+	// Tasks names what keeps the commands of a task in a project from writing outside of
+	// it, such as "landlock"; empty for nothing.
+	Tasks string `json:"tasks,omitempty"`
 }
 
-// NoDiskLimit is in Level.Missing of a sandbox with a workspace unless the spec says
-// DiskLimited.
+// TaskLandlock is the first version of Landlock (Linux 6.2) that can confine the commands
+// of a task to its project, because it covers every way of writing to a file.
+const TaskLandlock = 3
+
+// NoDiskLimit is an entry of Level.Missing for a sandbox with a workspace, unless the
+// spec has DiskLimited.
 const NoDiskLimit = "Disk space is not limited."
 
-// Usage is what a sandbox uses.
+// Usage is the resource usage of a sandbox.
 type Usage struct {
 	Processes   int   `json:"processes"`
 	MemoryBytes int64 `json:"memory_bytes"`
 	CPUMillis   int64 `json:"cpu_ms"`
 }
 
-// Report is what a machine can do for a driver.
+// Report describes whether a driver works on this machine, and how well it isolates.
 type Report struct {
 	Driver string  `json:"driver"`
 	Usable bool    `json:"usable"`
@@ -152,7 +174,7 @@ type Report struct {
 	Checks []Check `json:"checks"`
 }
 
-// Check is one thing a driver needs.
+// Check is the result of one test of what a driver needs.
 type Check struct {
 	Name     string `json:"name"`
 	OK       bool   `json:"ok"`

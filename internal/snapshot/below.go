@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openBelow opens a file by its raw path below an open folder and follows no
-// link on the way.
+// openBelow opens a file for reading by its raw path below the open folder root and
+// returns its descriptor. It follows no symbolic link in any part of the path.
 func openBelow(root int, path string) (int, error) {
 	dir := root
 	for {
@@ -35,14 +35,14 @@ func closeUnless(fd, root int) {
 	}
 }
 
-// maxNames bounds the names of one folder that are held in memory.
+// maxNames is the limit on the names of one folder that are held in memory.
 const maxNames = MaxEntries
 
-// errCrowded says that a folder has more names than were asked for.
+// errCrowded is the error of readNames for a folder with more names than the limit.
 var errCrowded = errors.New("more names than a snapshot holds")
 
-// readNames lists an open folder from its beginning; errCrowded when it has more
-// than so many names.
+// readNames returns all names in an open folder, unsorted, without "." and "..". More
+// than most names are errCrowded.
 func readNames(fd int, most int64) ([]string, error) {
 	var names []string
 	err := eachName(fd, func(name string, _ uint8) error {
@@ -58,8 +58,9 @@ func readNames(fd int, most int64) ([]string, error) {
 	return names, err
 }
 
-// eachName gives the names in an open folder to a function, in the order in which
-// they lie there, with what they are (DT_UNKNOWN where the file system does not say).
+// eachName calls do for each name in an open folder, in directory order, without "." and
+// "..". kind is the DT_ type, DT_UNKNOWN if the file system does not give it. An error of
+// do ends the loop and is returned.
 func eachName(fd int, do func(name string, kind uint8) error) error {
 	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
 		return err

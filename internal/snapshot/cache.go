@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folder is what the scanner knows of a directory.
+// folder is the scanner's cache entry of a directory.
 type folder struct {
 	mode    uint32
 	mtime   Stamp
@@ -22,7 +22,7 @@ type folder struct {
 	files, bytes int64 // below
 }
 
-// find is what is known of a name in the folder, or nil.
+// find returns the cached node with a name in the folder, or nil.
 func (f *folder) find(name string) *node {
 	i, ok := slices.BinarySearchFunc(f.nodes, name, func(n node, name string) int { return strings.Compare(n.Name, name) })
 	if !ok {
@@ -31,8 +31,8 @@ func (f *folder) find(name string) *node {
 	return &f.nodes[i]
 }
 
-// node is what the scanner knows of one path. A zero Kind is a socket, a
-// device or what is left out, remembered so that the folder need not be listed again.
+// node is the scanner's cache entry of one path. A zero Kind is a socket, a device or a
+// path that snapshots leave out, cached so that the folder need not be listed again.
 type node struct {
 	Entry
 	ctime Stamp
@@ -42,12 +42,12 @@ type node struct {
 	left  bool // a cache that is left out, or a folder with nothing but such; its Kind is zero
 }
 
-// granularity is how far a file system's clock may lag: one tick of the
+// granularity is the maximal lag of a file system's clock in nanoseconds: one tick of the
 // slowest kernel.
 const granularity = 10e6 // ns
 
-// racy reports whether something that was read in a scan begun at read may have
-// changed after the reading without its ctime showing it.
+// racy reports whether a path may have changed after a scan that started at read had read
+// it, without a change of its ctime. Such a path must be read again.
 func racy(ctime, read Stamp) bool {
 	margin := int64(granularity)
 	if ctime.Nsec == 0 {
@@ -60,7 +60,7 @@ func (s Stamp) before(o Stamp) bool {
 	return s.Sec < o.Sec || s.Sec == o.Sec && s.Nsec < o.Nsec
 }
 
-// minus goes back by ns nanoseconds.
+// minus returns the stamp ns nanoseconds earlier.
 func (s Stamp) minus(ns int64) Stamp {
 	s.Sec -= ns / 1e9
 	rest := int64(s.Nsec) - ns%1e9
@@ -90,13 +90,14 @@ func kindOf(mode uint32) Kind {
 	return 0
 }
 
-// sameAs reports whether the kernel says that the path is still what was read.
+// sameAs reports whether a stat result equals the cached one.
 func (n *node) sameAs(st *unix.Stat_t) bool {
 	return n.ctime == stampOf(st.Ctim) && n.MTime == stampOf(st.Mtim) && n.ino == st.Ino &&
 		n.Mode == st.Mode&maxMode && n.Kind == kindOf(st.Mode) && (n.Kind != File || n.Size == st.Size)
 }
 
-// encode writes the manifest of the folder as the scanner knows it.
+// encode returns the folder's manifest, encoded from the cached nodes. Nodes without a
+// Kind are left out.
 func (f *folder) encode() []byte {
 	count, size := 0, 0
 	for i := range f.nodes {

@@ -7,7 +7,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// closure is one walk over what is not known to be complete.
+// closure is one walk over the objects reachable from a root that are not known to be
+// complete.
 type closure struct {
 	*Intake
 	ctx     context.Context
@@ -16,7 +17,7 @@ type closure struct {
 	missing []choir.Digest
 }
 
-// errEnough ends a walk that has found as many missing objects as were asked for.
+// errEnough ends a walk that has found the requested number of missing objects.
 var errEnough = errors.New("enough")
 
 func (in *Intake) closure(ctx context.Context, root choir.Digest, max int) (total, []choir.Digest, error) {
@@ -36,7 +37,9 @@ func (in *Intake) closure(ctx context.Context, root choir.Digest, max int) (tota
 	return t, c.missing, err
 }
 
-// folder sums a folder and everything below.
+// folder walks the folder with manifest sum, which lies at depth, and returns its total;
+// lacks is true if an object below is missing. A tree that breaks a limit or a rule is an
+// error.
 func (c *closure) folder(sum Sum, depth int) (total, error) {
 	t, ok := c.sealed[sum]
 	if !ok {
@@ -45,7 +48,7 @@ func (c *closure) folder(sum Sum, depth int) (total, error) {
 		}
 	}
 	if ok {
-		return t, bounded(t, depth)
+		return t, checkTotal(t, depth)
 	}
 	if c.asked[sum] {
 		return total{lacks: true}, nil
@@ -68,7 +71,7 @@ func (c *closure) folder(sum Sum, depth int) (total, error) {
 	} else {
 		c.sealed[sum] = t
 	}
-	return t, bounded(t, depth)
+	return t, checkTotal(t, depth)
 }
 
 func (c *closure) entry(e *Entry, t *total, depth int) error {
@@ -84,7 +87,7 @@ func (c *closure) entry(e *Entry, t *total, depth int) error {
 		t.paths += below.paths
 		t.depth = max(t.depth, below.depth+1)
 		t.lacks = t.lacks || below.lacks
-		return bounded(*t, depth)
+		return checkTotal(*t, depth)
 	case File:
 		t.bytes += e.Size
 		there, err := c.content(e)
@@ -97,9 +100,10 @@ func (c *closure) entry(e *Entry, t *total, depth int) error {
 	return nil
 }
 
-// bounded refuses what is too much for any tree: digests make it cheap to name
-// one folder a million times.
-func bounded(t total, depth int) error {
+// checkTotal returns code too_large for a folder at depth whose total exceeds the limits
+// of a tree. A hostile tree can reach such totals cheaply, by naming one folder many
+// times.
+func checkTotal(t total, depth int) error {
 	if depth+t.depth > MaxDepth {
 		return &choir.Error{Code: choir.CodeTooLarge, Msg: "the tree is more than 1000 folders deep"}
 	}
@@ -109,8 +113,8 @@ func bounded(t total, depth int) error {
 	return nil
 }
 
-// manifest gets a manifest from what was added or stored; nil when it is
-// missing.
+// manifest returns an encoded manifest from the intake or the store; nil if it is
+// missing, which it records.
 func (c *closure) manifest(sum Sum) ([]byte, error) {
 	if o, ok := c.fresh[sum]; ok && o.manifest != nil {
 		return o.manifest, nil
@@ -119,24 +123,24 @@ func (c *closure) manifest(sum Sum) ([]byte, error) {
 		return nil, choir.Wrap("snapshot.need", choir.CodeCancelled, err, "ended")
 	}
 	raw, err := c.keeper.Manifest(c.ctx, choir.DigestFrom(sum))
-	if lost(err) {
+	if absentOrDamaged(err) {
 		return nil, c.lack(sum)
 	}
 	return raw, err
 }
 
-// lost reports whether an object is not there any more, or damaged: whoever has
-// it is asked for it again.
-func lost(err error) bool {
+// absentOrDamaged reports whether an error says that an object is absent or corrupt, so
+// that it must be sent again.
+func absentOrDamaged(err error) bool {
 	code := choir.CodeOf(err)
 	return code == choir.CodeNotFound || code == choir.CodeCorrupt
 }
 
-// content looks for a file's content, checks its size, and reports whether it
-// is there.
+// content reports whether a file's content is in the intake or the store, and records it
+// as missing otherwise. A content of another size than the entry's is code invalid.
 func (c *closure) content(e *Entry) (bool, error) {
 	size, err := c.size(e)
-	if lost(err) {
+	if absentOrDamaged(err) {
 		c.lacked[e.Sum] = e.Size
 		return false, c.lack(e.Sum)
 	}
@@ -175,7 +179,8 @@ func (c *closure) lack(sum Sum) error {
 	return nil
 }
 
-// underName puts a name in front of an error's path.
+// underName returns a copy of an error with the escaped name prefixed to its path. An
+// error without a choir.Error is returned unchanged.
 func underName(name string, err error) error {
 	var e *choir.Error
 	if !errors.As(err, &e) {

@@ -8,19 +8,20 @@ import (
 	"choiros/internal/choir"
 )
 
-// roomShare is the part of the names that a snapshot may hold to which a crowded root
-// folder is filled up.
+// roomShare is the divisor of the entries limit: a crowded root folder contributes
+// 1/roomShare of the limit in names.
 const roomShare = 4
 
-// maxBeyond is how many of the names are given that a crowded root folder has beyond
-// those that are held.
+// maxBeyond is the limit on the reported names of a crowded root folder that a snapshot
+// leaves out.
 const maxBeyond = 100
 
-// crowded chooses the names of the root folder that a snapshot holds when it has more
-// than a snapshot may hold: those that the last scan knew, and folders and others as
-// far as each has room, so that the next scan chooses the same. A restore has those that it needs and those that the last
-// scan knew, because it may remove nothing that no snapshot holds. The rest stays
-// where it is, and the first of it are returned as beyond.
+// crowded selects the names of a root folder that has more names than a snapshot may
+// hold. It keeps the names that the last scan knew, and fills up with new folders and new
+// other names while each has room, so that the next scan selects the same. For a restore
+// it keeps the names that the restore needs and the names that the last scan knew,
+// because a restore must not remove a path that no snapshot holds. Other names stay on
+// disk and are left out; the first maxBeyond of them are in beyond.
 type crowded struct {
 	known  *folder             // of the last scan
 	needed map[string]struct{} // for a restore; else nil
@@ -30,7 +31,7 @@ type crowded struct {
 	names, beyond   []string
 }
 
-// choose reads an open folder.
+// choose reads the open root folder and sets names and beyond.
 func (c *crowded) choose(ctx context.Context, fd int) error {
 	room := c.most / roomShare
 	for i := range c.known.nodes {
@@ -46,7 +47,7 @@ func (c *crowded) choose(ctx context.Context, fd int) error {
 		case len(c.beyond) < maxBeyond:
 			c.beyond = append(c.beyond, name)
 		}
-		return ended(ctx)
+		return contextError(ctx)
 	})
 }
 
@@ -68,8 +69,8 @@ func (c *crowded) wants(name string, kind uint8) bool {
 	return true
 }
 
-// leaveBeyond says of the names that a crowded root folder has beyond those that are
-// held that they are left out.
+// leaveBeyond reports the names in f.beyond as left out, with reason too_many, in the
+// result of the scan.
 func (s *scan) leaveBeyond(f *folder) {
 	for _, name := range f.beyond {
 		path := EscapePath([]byte(name))

@@ -8,8 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Change is one path that differs between two trees. Path and From are escaped
-// and below the root; the root itself is "".
+// Change is one path that differs between two trees. Path and From are escaped and
+// relative to the root, which is "".
 type Change struct {
 	Path   string
 	From   string // former path, of a renamed file
@@ -18,9 +18,10 @@ type Change struct {
 	After  *Entry // nil when deleted
 }
 
-// Diff lists what changed from tree a to tree b, by path. A deleted and an added
-// file with equal, non-empty content are one rename. Folders are listed too
-// (their mode, their time, their being there); see TimeOnly and FileChanges.
+// Diff returns the changes from tree a to tree b, sorted by path. A deleted and an added
+// file with equal, non-empty content are one rename. Changes of a folder itself (added,
+// deleted, another mode or time) are changes of their own; see TimeOnly and FileChanges
+// to leave them out.
 func Diff(ctx context.Context, get Getter, a, b choir.Digest) ([]Change, error) {
 	d := differ{ctx: ctx, get: get}
 	from, to, err := d.roots(a, b)
@@ -35,7 +36,7 @@ func Diff(ctx context.Context, get Getter, a, b choir.Digest) ([]Change, error) 
 	return changes, nil
 }
 
-// TimeOnly reports whether nothing but the modification time differs.
+// TimeOnly reports whether only the modification time of the path differs.
 func (c *Change) TimeOnly() bool {
 	if c.Kind != choir.ChangeModified {
 		return false
@@ -48,8 +49,9 @@ func (c *Change) TimeOnly() bool {
 	return x == y
 }
 
-// FileChanges are the changes that people and git see: no folders, and nothing
-// of which only the time differs.
+// FileChanges returns the changes of files, links and fifos in the form of task results,
+// as people and git see them. Changes of folders, and of a modification time alone, are
+// left out.
 func FileChanges(changes []Change) []choir.FileChange {
 	var out []choir.FileChange
 	for i := range changes {
@@ -86,7 +88,8 @@ func (d *differ) roots(a, b choir.Digest) (from, to *Entry, err error) {
 	return from, to, nil
 }
 
-// pair compares what two trees have at one path; either may be nil.
+// pair compares the entries of two trees at one path, and everything below, and records
+// the differences. Either entry may be nil.
 func (d *differ) pair(path string, a, b *Entry, depth int) error {
 	if a != nil && b != nil && *a == *b {
 		return nil
@@ -107,7 +110,8 @@ func (d *differ) pair(path string, a, b *Entry, depth int) error {
 	return d.entries(path, from, to, depth)
 }
 
-// note records a change of the path itself.
+// note records a change of the path itself, without those below it. A folder with equal
+// mode and time on both sides is no change.
 func (d *differ) note(path string, a, b *Entry) {
 	c := Change{Path: path, Before: a, After: b}
 	switch {
@@ -123,7 +127,8 @@ func (d *differ) note(path string, a, b *Entry) {
 	d.changes = append(d.changes, c)
 }
 
-// entries compares two sorted lists.
+// entries compares two lists of a folder's entries, both sorted by name, and everything
+// below them.
 func (d *differ) entries(path string, from, to []Entry, depth int) error {
 	for len(from) > 0 || len(to) > 0 {
 		var a, b *Entry
@@ -146,7 +151,8 @@ func (d *differ) entries(path string, from, to []Entry, depth int) error {
 	return nil
 }
 
-// open reads a folder's manifest and fills in its entry's mode and time.
+// open reads the manifest of the folder e, sets e's mode and time from it, and returns
+// the folder's entries.
 func (d *differ) open(path string, e *Entry, depth int) ([]Entry, error) {
 	m, err := readManifest(d.ctx, d.get, path, e.Digest(), depth)
 	if err != nil {
@@ -156,8 +162,9 @@ func (d *differ) open(path string, e *Entry, depth int) ([]Entry, error) {
 	return m.Entries, nil
 }
 
-// pairRenames turns a deleted and an added file with one content into a rename.
-// With several candidates each is used once, in the order of their paths.
+// pairRenames merges a deleted and an added file of equal, non-empty content into one
+// rename and returns the remaining changes. Of several candidates each is used once, in
+// the order of the list. It reuses the slice.
 func pairRenames(changes []Change) []Change {
 	gone := map[Sum][]int{}
 	for i := range changes {

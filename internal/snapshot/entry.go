@@ -4,7 +4,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Kind is what a path is.
+// Kind is the kind of a path: folder, file, symbolic link or fifo.
 type Kind byte
 
 // The kinds. Sockets and devices are never part of a snapshot.
@@ -15,7 +15,7 @@ const (
 	Fifo    Kind = 'p'
 )
 
-// String is the kind's name in choir.FileState.
+// String returns the kind's name as in choir.FileState; "unknown" for any other value.
 func (k Kind) String() string {
 	switch k {
 	case Dir:
@@ -46,19 +46,18 @@ const (
 // Sum is the raw SHA-256 of an object.
 type Sum = [32]byte
 
-// Stamp is a modification time, exact to the nanosecond and wider than a
-// time.Time's UnixNano.
+// Stamp is a modification time in Unix seconds and nanoseconds. Its range is that of the
+// kernel, which is wider than UnixNano's.
 type Stamp struct {
 	Sec  int64
 	Nsec uint32 // below 1e9
 }
 
-// UnixMilli drops everything below the millisecond.
+// UnixMilli returns the time in Unix milliseconds, rounded down.
 func (s Stamp) UnixMilli() int64 { return s.Sec*1000 + int64(s.Nsec/1e6) }
 
-// Entry is one path of a folder. Mode and MTime of a folder stand in its own
-// manifest, so they are zero in the entries of its parent's Manifest; Walk and
-// Diff fill them in.
+// Entry is one path in a folder. The mode and time of a folder are in its own manifest,
+// so they are zero in its parent's Manifest; Walk and Diff fill them in.
 type Entry struct {
 	Name   string // raw bytes
 	Kind   Kind
@@ -69,8 +68,8 @@ type Entry struct {
 	Target string // raw bytes of a link's target
 }
 
-// Digest names the content of a file or the manifest of a folder; empty for
-// other kinds.
+// Digest returns the digest of a file's content or a folder's manifest; empty for other
+// kinds.
 func (e *Entry) Digest() choir.Digest {
 	if e.Kind != File && e.Kind != Dir {
 		return ""
@@ -78,7 +77,7 @@ func (e *Entry) Digest() choir.Digest {
 	return choir.DigestFrom(e.Sum)
 }
 
-// State is the entry in the form of file events; path is the escaped path.
+// State returns the entry in the form of file events, at the escaped path.
 func (e *Entry) State(path string) choir.FileState {
 	s := choir.FileState{
 		Path: path, Kind: e.Kind.String(), Mode: e.Mode, Size: e.Size,

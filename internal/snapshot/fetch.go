@@ -11,8 +11,9 @@ import (
 	"choiros/internal/choir"
 )
 
-// Fetch emits the named objects of the tree as the last scan saw it, and
-// returns those that are not in it any more; then another scan is due.
+// Fetch calls emit with the wanted objects of the tree as the last scan saw it. It
+// returns the digests that the tree no longer contains, after which the caller must scan
+// again. An error of emit ends it and is returned.
 func (s *Scanner) Fetch(ctx context.Context, want []choir.Digest, emit func(Object) error) ([]choir.Digest, error) {
 	fd, err := openRoot(s.path)
 	if err != nil {
@@ -37,8 +38,8 @@ func (s *Scanner) Fetch(ctx context.Context, want []choir.Digest, emit func(Obje
 	return missing, nil
 }
 
-// fetchTries is how often a file may change between its hashing and its sending
-// until it is left out.
+// fetchTries is the number of times a file may change between hashing and sending before
+// it is left out.
 const fetchTries = 3
 
 func (s *Scanner) fetchChanged(path string) {
@@ -51,7 +52,7 @@ func (s *Scanner) fetchChanged(path string) {
 	}
 }
 
-// fetch is one run of Fetch.
+// fetch is the state of one call of Scanner.Fetch.
 type fetch struct {
 	ctx    context.Context
 	rootFD int
@@ -91,7 +92,8 @@ func (f *fetch) folder(dir *folder, path string) error {
 	return nil
 }
 
-// file emits one file; one that changed since the scan stays wanted.
+// file emits the content of one file and removes its digest from want. If the file is
+// gone or has changed since the scan it stays in want, and that is no error.
 func (f *fetch) file(n *node, path string) error {
 	o := Object{Digest: choir.DigestFrom(n.Sum), Size: n.Size}
 	r, err := openChecked(f.rootFD, path, n.Sum, n.Size)

@@ -8,7 +8,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Intake takes up one snapshot. It is used by one goroutine and ends with
+// Intake receives the objects of one snapshot. It is used by one goroutine and ends with
 // Commit or Discard.
 type Intake struct {
 	keeper *Keeper
@@ -18,14 +18,14 @@ type Intake struct {
 	lacked map[Sum]int64 // lengths of the contents that the last Need returned
 }
 
-// object is what an intake knows of something added to it.
+// object describes an object that was added to an intake.
 type object struct {
 	size     int64
 	manifest []byte // of a manifest, whole
 }
 
-// Add checks an object and takes it up; code corrupt when it is not what its
-// digest says, invalid when it is a manifest that breaks a rule.
+// Add checks an object and stores it. Content that does not match its digest is code
+// corrupt, a manifest that breaks a rule is code invalid.
 func (in *Intake) Add(ctx context.Context, o Object) error {
 	sum, ok := o.Digest.Bytes()
 	if !ok {
@@ -66,7 +66,8 @@ func (in *Intake) store(ctx context.Context, o *Object) (object, error) {
 	return added, err
 }
 
-// stream stores content that is too large for memory.
+// stream copies the content of an object to the store without holding it in memory.
+// Content with another digest is code corrupt.
 func (in *Intake) stream(ctx context.Context, o *Object) (object, error) {
 	r, err := o.Open()
 	if err != nil {
@@ -80,15 +81,16 @@ func (in *Intake) stream(ctx context.Context, o *Object) (object, error) {
 	return object{size: size}, err
 }
 
-// Need returns up to max objects that the root's tree lacks here; none means
-// that it is complete. A tree that breaks a rule is refused (code invalid, or
-// too_large), with the escaped path of the offender.
+// Need returns the digests of up to max objects that are missing here from the root's
+// tree; none means that the tree is complete. A tree that breaks a rule is code invalid
+// or too_large, with the escaped path of the entry.
 func (in *Intake) Need(ctx context.Context, root choir.Digest, max int) ([]choir.Digest, error) {
 	_, missing, err := in.closure(ctx, root, max)
 	return missing, err
 }
 
-// Fits reports whether there is room for content that Need returned; code no_space.
+// Fits returns code no_space if the disk has no room for a content that the last Need
+// returned. For other digests, and for stores that cannot tell, it returns nil.
 func (in *Intake) Fits(d choir.Digest) error {
 	sum, _ := d.Bytes()
 	size, ok := in.lacked[sum]
@@ -99,8 +101,8 @@ func (in *Intake) Fits(d choir.Digest) error {
 	return store.RoomFor(size)
 }
 
-// Commit makes the tree durable and returns its files and bytes; code conflict
-// when it is not complete.
+// Commit makes the tree durable and returns the number of its files and of their bytes.
+// An incomplete tree is code conflict.
 func (in *Intake) Commit(ctx context.Context, root choir.Digest) (files, bytes int64, err error) {
 	t, missing, err := in.closure(ctx, root, 1)
 	if err != nil {
@@ -123,7 +125,7 @@ func (in *Intake) Commit(ctx context.Context, root choir.Digest) (files, bytes i
 	return t.files, t.bytes, nil
 }
 
-// Discard forgets what was not committed. After Commit it does nothing.
+// Discard drops the objects that were not committed. After Commit it has no effect.
 func (in *Intake) Discard() {
 	if in.batch != nil {
 		in.batch.Discard()

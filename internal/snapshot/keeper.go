@@ -8,20 +8,19 @@ import (
 	"choiros/internal/choir"
 )
 
-// remembered is how many digests a keeper remembers of each kind, times two.
+// remembered is half the number of digests that each of a keeper's caches holds.
 const remembered = 1 << 15
 
-// Keeper is the side that stores and does not trust: it checks the hash of
-// every object, decodes every manifest strictly, and accepts a root only when
-// everything reachable from it is in the store. It is safe for many goroutines
-// and is a Getter.
+// Keeper stores snapshots sent by an untrusted guest. It checks the hash of every object,
+// decodes every manifest strictly, and accepts a root only if every object reachable from
+// it is in the store. It is safe for concurrent use and implements Getter.
 type Keeper struct {
 	store    blob.Store
 	complete *recent[total] // manifests whose whole tree is in the store
 	stored   *recent[int64] // sizes of contents in the store
 }
 
-// total sums a folder and everything below.
+// total is the sum over a folder and everything below it.
 type total struct {
 	files, bytes int64
 	paths        int64
@@ -29,36 +28,37 @@ type total struct {
 	lacks        bool // something of it is missing; never remembered
 }
 
-// NewKeeper keeps snapshots in a store.
+// NewKeeper returns a keeper that stores its objects in a blob store.
 func NewKeeper(store blob.Store) *Keeper {
 	return &Keeper{store: store, complete: newRecent[total](remembered), stored: newRecent[int64](remembered)}
 }
 
-// Manifest implements Getter.
+// Manifest returns an encoded manifest; it implements Getter.
 func (k *Keeper) Manifest(ctx context.Context, d choir.Digest) ([]byte, error) {
 	raw, err := blob.ReadAll(ctx, k.store, d, MaxManifestBytes)
-	return raw, k.noticed(err)
+	return raw, k.forgetIfDamaged(err)
 }
 
-// Content implements Getter.
+// Content opens the content of a file; it implements Getter. The caller closes it.
 func (k *Keeper) Content(ctx context.Context, d choir.Digest) (io.ReadCloser, error) {
 	r, err := k.store.Open(ctx, d)
 	if err != nil {
-		return nil, k.noticed(err)
+		return nil, k.forgetIfDamaged(err)
 	}
 	return &noticing{r, k}, nil
 }
 
-// noticed forgets what is remembered of the store when something in it is
-// damaged, so that the next intake of a tree that has it asks for it.
-func (k *Keeper) noticed(err error) error {
+// forgetIfDamaged clears the keeper's caches if err is code corrupt, so that the next
+// intake of a tree with the damaged object requests it. It returns err.
+func (k *Keeper) forgetIfDamaged(err error) error {
 	if choir.CodeOf(err) == choir.CodeCorrupt {
 		k.Forget()
 	}
 	return err
 }
 
-// noticing is content that tells the keeper when it is damaged.
+// noticing reads content and clears the keeper's caches if the content proves to be
+// corrupt.
 type noticing struct {
 	io.ReadCloser
 	keeper *Keeper
@@ -69,17 +69,17 @@ func (n *noticing) Read(p []byte) (int, error) {
 	if err == nil || err == io.EOF {
 		return got, err
 	}
-	return got, n.keeper.noticed(err)
+	return got, n.keeper.forgetIfDamaged(err)
 }
 
-// Size is the length of an object in bytes; code not_found when it is absent.
+// Size returns the length of an object in bytes. An absent object is code not_found.
 func (k *Keeper) Size(ctx context.Context, d choir.Digest) (int64, error) {
 	return k.store.Size(ctx, d)
 }
 
-// Verify reports what a tree holds when all of it is in the store; code
-// not_found, with one missing digest in the message, when something lacks.
-// Contents are looked up, not read.
+// Verify returns the number of files and bytes of a tree if all its objects are in the
+// store. A missing object is code not_found, with its digest in the message. It does not
+// read the contents of files.
 func (k *Keeper) Verify(ctx context.Context, root choir.Digest) (files, bytes int64, err error) {
 	in := &Intake{keeper: k, fresh: map[Sum]object{}}
 	t, missing, err := in.closure(ctx, root, 1)
@@ -92,8 +92,9 @@ func (k *Keeper) Verify(ctx context.Context, root choir.Digest) (files, bytes in
 	return t.files, t.bytes, nil
 }
 
-// Begin starts to take up a snapshot.
-func (k *Keeper) Begin(ctx context.Context) (*Intake, error) {
+// NewIntake starts to receive the objects of a snapshot. The caller must end the intake
+// with Commit or Discard.
+func (k *Keeper) NewIntake(ctx context.Context) (*Intake, error) {
 	in := &Intake{keeper: k, fresh: map[Sum]object{}}
 	if b, ok := k.store.(blob.Batcher); ok {
 		batch, err := b.Batch(ctx)
@@ -105,8 +106,9 @@ func (k *Keeper) Begin(ctx context.Context) (*Intake, error) {
 	return in, nil
 }
 
-// Forget drops what is remembered of the store, after something was removed from
-// it and while no intake is under way, or after something in it was found damaged.
+// Forget clears the keeper's caches of objects in the store. Call it after objects were
+// removed from the store, while no intake is in progress, or after one was found to be
+// damaged.
 func (k *Keeper) Forget() {
 	k.complete.clear()
 	k.stored.clear()

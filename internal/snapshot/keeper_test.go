@@ -33,7 +33,7 @@ func sum(t *testing.T, o Object) Sum {
 
 func begin(t *testing.T, k *Keeper) *Intake {
 	t.Helper()
-	in, err := k.Begin(context.Background())
+	in, err := k.NewIntake(context.Background())
 	must(t, err)
 	t.Cleanup(in.Discard)
 	return in

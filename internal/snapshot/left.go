@@ -12,49 +12,53 @@ import (
 	"choiros/internal/choir"
 )
 
-// cacheNames are folders that tools fill with what they can make again.
+// cacheNames are the names of folders in which tools keep files that they can produce
+// again.
 var cacheNames = []string{
 	"node_modules", "__pycache__", ".cache", ".venv", ".tox", ".gradle", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".parcel-cache", ".turbo",
 }
 
-// A folder with this file, which begins with this line, says itself that it is a
-// cache: https://bford.info/cachedir/. Cargo, pip, pytest and many others write it.
+// cacheTag is the name of a file that marks its folder as a cache if it begins with
+// cacheSignature: https://bford.info/cachedir/. Cargo, pip, pytest and many others write
+// it.
 const (
 	cacheTag       = "CACHEDIR.TAG"
 	cacheSignature = "Signature: 8a477f597d28d172789f06886806bc55"
 )
 
-// errOver says that a cache has more than its limit.
+// errOver is the error for a cache folder that exceeds its limit.
 var errOver = errors.New("a cache over the limit")
 
-// purse is what a cache may still have, in bytes, while it is scanned, and in
-// names while it is weighed.
-type purse struct{ left, names atomic.Int64 }
+// budget is the remaining allowance of a cache folder: bytes while it is scanned, bytes
+// and names while it is weighed.
+type budget struct{ left, names atomic.Int64 }
 
-func newPurse(bytes, names int64) *purse {
-	p := &purse{}
+func newBudget(bytes, names int64) *budget {
+	p := &budget{}
 	p.left.Store(bytes)
 	p.names.Store(names)
 	return p
 }
 
-// spend takes from the purse; errOver when it is empty. A nil purse is no limit.
-func (p *purse) spend(size int64) error {
+// spend subtracts size bytes from the budget. It returns errOver once the budget is
+// negative. A nil budget has no limit.
+func (p *budget) spend(size int64) error {
 	if p != nil && p.left.Add(-size) < 0 {
 		return errOver
 	}
 	return nil
 }
 
-// cache is a purse for a folder, open as fd, that is a cache and lies in none;
-// what a folder that no scan has seen holds is counted first, so that a large one
-// is not read for nothing.
-func (s *scan) cache(fd int, n *node) (*purse, error) {
+// cache returns the budget of a cache folder, open as fd, that lies in no other cache;
+// nil for a folder that is no cache, and without a limit. A folder that was never scanned
+// is weighed first, so that a large one is refused with errOver before its files are
+// read.
+func (s *scan) cache(fd int, n *node) (*budget, error) {
 	limit := s.shared.cfg.CacheLimit
-	if limit <= 0 || s.purse != nil || !isCache(fd, n) {
+	if limit <= 0 || s.budget != nil || !isCache(fd, n) {
 		return nil, nil
 	}
-	p := newPurse(limit, s.mostNames())
+	p := newBudget(limit, s.mostNames())
 	if !n.dir.written {
 		if err := weigh(fd, p, 0); err != nil {
 			return nil, err
@@ -81,9 +85,10 @@ func isCache(fd int, n *node) bool {
 	return err == nil && got == len(head) && bytes.Equal(head, []byte(cacheSignature))
 }
 
-// weigh spends what the files below a folder have. What cannot be looked at
-// weighs nothing: the scan says what is wrong with it.
-func weigh(fd int, p *purse, depth int) error {
+// weigh spends the budget for all names and file bytes below the open folder fd, which
+// lies depth folders below the cache. It returns errOver if they exceed it. Paths that
+// cannot be read count nothing; the scan reports their errors.
+func weigh(fd int, p *budget, depth int) error {
 	names, err := readNames(fd, maxNames)
 	if err == errCrowded || p.names.Add(-int64(len(names))) < 0 {
 		return errOver
@@ -109,7 +114,7 @@ func weigh(fd int, p *purse, depth int) error {
 	return nil
 }
 
-func weighFolder(fd int, name string, p *purse, depth int) error {
+func weighFolder(fd int, name string, p *budget, depth int) error {
 	child, err := openAnyway(fd, name, openDir)
 	if err != nil {
 		return nil
@@ -118,8 +123,9 @@ func weighFolder(fd int, name string, p *purse, depth int) error {
 	return weigh(child, p, depth)
 }
 
-// leaveOut leaves a path out: it is remembered like a socket, which is in no
-// snapshot and stays where it is. No reason is that of a cache.
+// leaveOut excludes the current path from the snapshot: its node loses its Kind, as a
+// socket's, and the result lists the path. An empty why means a cache over its limit; any
+// other reason is reported with size in bytes.
 func (s *scan) leaveOut(n *node, why choir.LeftReason, size int64) {
 	*n = node{Entry: Entry{Name: n.Name}, left: true}
 	path := EscapePath(s.path)
@@ -129,10 +135,10 @@ func (s *scan) leaveOut(n *node, why choir.LeftReason, size int64) {
 	}
 }
 
-// hollow reports whether a folder holds nothing but caches that are left out, and
-// such folders. It is left out too, so that taking back all that a project has
-// around its cache gives the tree from before the project.
-func (f *folder) hollow() bool {
+// holdsOnlyLeftOut reports whether a folder holds at least one path that is left out, and
+// nothing that a snapshot has. Such a folder is left out too, so that an undo of a
+// project's files, except its cache, gives the tree from before the project.
+func (f *folder) holdsOnlyLeftOut() bool {
 	left := false
 	for i := range f.nodes {
 		if f.nodes[i].Kind != 0 {
@@ -143,16 +149,16 @@ func (f *folder) hollow() bool {
 	return left
 }
 
-// leftOut are paths that are in no snapshot, sorted.
+// leftOut is a sorted list of the escaped paths that no snapshot holds.
 type leftOut []string
 
-// has reports whether a path is one of them.
+// has reports whether the path is in the list.
 func (l leftOut) has(path string) bool {
 	_, ok := slices.BinarySearch(l, path)
 	return ok
 }
 
-// below reports whether one of them lies below a path.
+// below reports whether the list has a path below the given one.
 func (l leftOut) below(path string) bool {
 	if path == "" {
 		return len(l) > 0

@@ -12,40 +12,41 @@ import (
 	"choiros/internal/choir"
 )
 
-// Limits bound what one snapshot holds, so that no workspace can keep a scan from
-// its end or fill the host's disk; zero is no limit. What is beyond them is left
-// out, listed in the result, and stays where it is.
+// Limits bound what one snapshot holds, so that no workspace can prevent a scan from
+// ending or fill the host's disk; zero means no limit. Paths beyond them are left out of
+// the snapshot, listed in the result, and stay on disk.
 type Limits struct {
 	FileBytes int64 // length of one file, holes included
 	TreeBytes int64 // content of all files
 	Entries   int64 // paths
 }
 
-// Progress is how far a scan is.
+// Progress is the progress of a scan.
 type Progress struct {
 	Entries int64 // paths looked at
 	Bytes   int64 // content read
 }
 
-// weighFrom is how much content may be read before the tree is weighed once as a
-// whole, which reads none of it.
+// weighFrom is the number of bytes of content that may be read before the whole tree is
+// weighed once, without reading content.
 const weighFrom = 1 << 30
 
-// tally counts one run.
+// tally counts the paths and bytes of one run.
 type tally struct {
 	entries atomic.Int64
 	bytes   atomic.Int64 // of all files
 	read    atomic.Int64 // of files whose content is read
 }
 
-// overLimit ends a run: the tree is too much for a snapshot, or must be weighed
-// before more of it is read.
+// overLimit is the error that ends a run: the tree exceeds a limit, or must be weighed
+// before more of it is read. why is the reason to report for the paths that the next run
+// leaves out.
 type overLimit struct{ why choir.LeftReason }
 
 func (o overLimit) Error() string { return "the workspace is over a limit: " + string(o.why) }
 
-// tooMuch reports whether a run ended because of the limits, and of which.
-func tooMuch(err error) (choir.LeftReason, bool) {
+// limitExceeded reports whether a run ended with overLimit, and returns its reason.
+func limitExceeded(err error) (choir.LeftReason, bool) {
 	var o overLimit
 	if errors.As(err, &o) {
 		return o.why, true
@@ -53,8 +54,9 @@ func tooMuch(err error) (choir.LeftReason, bool) {
 	return "", false
 }
 
-// ended is the error of a context that has ended.
-func ended(ctx context.Context) error {
+// contextError returns the error of a context that has ended, as code timeout or
+// cancelled_by_you; nil while it has not.
+func contextError(ctx context.Context) error {
 	switch err := ctx.Err(); {
 	case err == nil:
 		return nil
@@ -65,7 +67,7 @@ func ended(ctx context.Context) error {
 	}
 }
 
-// mostNames is how many names a folder may have.
+// mostNames returns the maximal number of names in one folder.
 func (s *scan) mostNames() int64 {
 	if limit := s.shared.cfg.Limits.Entries; limit > 0 {
 		return limit
@@ -73,7 +75,8 @@ func (s *scan) mostNames() int64 {
 	return maxNames
 }
 
-// countEntries counts the names of a folder.
+// countEntries adds n names of a folder to the run's count and reports the progress.
+// Beyond the entries limit it returns overLimit.
 func (s *scan) countEntries(n int64) error {
 	sum, limit := s.shared.tally.entries.Add(n), s.shared.cfg.Limits.Entries
 	if limit > 0 && sum > limit {
@@ -83,15 +86,15 @@ func (s *scan) countEntries(n int64) error {
 	return nil
 }
 
-// report tells how far the run is.
+// report passes the progress of the run to ScanConfig.Report, if set.
 func (s *scan) report() {
 	if s.shared.cfg.Report != nil {
 		s.shared.cfg.Report(Progress{Entries: s.shared.tally.entries.Load(), Bytes: s.shared.tally.read.Load()})
 	}
 }
 
-// countFile counts a file by its length, holes included, and leaves it out when it
-// is too long for a snapshot.
+// countFile adds a file's length, holes included, to the run's bytes. If the file must be
+// left out it leaves it out and returns over, and changed if the last snapshot had it.
 func (s *scan) countFile(n *node, st *unix.Stat_t) (over, changed bool, err error) {
 	limits := &s.shared.cfg.Limits
 	why := choir.LeftReason("")
@@ -105,7 +108,7 @@ func (s *scan) countFile(n *node, st *unix.Stat_t) (over, changed bool, err erro
 	}
 	if why != "" {
 		changed = n.Kind != 0
-		return true, changed, s.in(n.Name, func() error { s.leaveOut(n, why, st.Size); return nil })
+		return true, changed, s.withName(n.Name, func() error { s.leaveOut(n, why, st.Size); return nil })
 	}
 	if s.bytes += st.Size; s.bytes > weighFrom {
 		err = s.countBytes()
@@ -113,7 +116,8 @@ func (s *scan) countFile(n *node, st *unix.Stat_t) (over, changed bool, err erro
 	return false, false, err
 }
 
-// countBytes adds what countFile counted to the run's sum.
+// countBytes adds the bytes that countFile counted in this worker to the run's sum.
+// Beyond the limit it returns overLimit.
 func (s *scan) countBytes() error {
 	sum, limit := s.shared.tally.bytes.Add(s.bytes), s.shared.cfg.Limits.TreeBytes
 	s.bytes = 0
@@ -123,7 +127,8 @@ func (s *scan) countBytes() error {
 	return nil
 }
 
-// countRead counts content that is about to be read.
+// countRead adds size bytes of content that will be read. It returns overLimit if the
+// tree must be weighed before more is read.
 func (s *scan) countRead(size int64) error {
 	limits := s.shared.cfg.Limits
 	if sum := s.shared.tally.read.Add(size); sum > weighFrom && !s.shared.looked && limits.TreeBytes > 0 {
@@ -133,7 +138,7 @@ func (s *scan) countRead(size int64) error {
 	return nil
 }
 
-// childPath is the raw path of a name in the folder that is looked at.
+// childPath returns the raw path of a name in the current folder.
 func (s *scan) childPath(name string) string {
 	if len(s.path) == 0 {
 		return name
@@ -141,16 +146,16 @@ func (s *scan) childPath(name string) string {
 	return string(s.path) + "/" + name
 }
 
-// longestFolder is how long the escaped path of a folder may be, so that every
-// name in it has a path that fits.
+// longestFolder is the maximal length of a folder's escaped path, chosen so that every
+// possible name in it has a path of at most MaxPath.
 const longestFolder = MaxPath - 1 - 3*MaxName
 
-// Removing is the folder of the root in which lies what is being removed for good;
-// no snapshot holds it.
+// Removing is the folder in the root that holds files while they are removed for good. No
+// snapshot contains it.
 const Removing = ".choir-removing"
 
-// leavesFolder is why the folder whose name is on the path is left out whole;
-// empty when it is not.
+// leavesFolder returns the reason to leave out the current folder as a whole; empty if it
+// is not left out.
 func (s *scan) leavesFolder() choir.LeftReason {
 	if string(s.path) == Removing {
 		return choir.LeftRemoving

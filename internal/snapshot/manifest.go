@@ -10,20 +10,22 @@ import (
 	"choiros/internal/choir"
 )
 
-// Manifest is one folder: its own mode and time, and what is in it by name.
+// Manifest describes one folder: its own mode and time, and its entries.
 type Manifest struct {
 	Mode    uint32
 	MTime   Stamp
 	Entries []Entry // strictly ascending by the bytes of Name
 }
 
-// manifestMagic begins every manifest and carries the format's version.
+// manifestMagic is the prefix of every manifest. Its last byte is the version of the
+// format.
 const manifestMagic = "choirmf\x01"
 
-// emptySum is the digest of no content.
+// emptySum is the digest of empty content.
 var emptySum = sha256.Sum256(nil)
 
-// Encode writes the one form that a manifest has, see docs/FORMAT.md.
+// Encode returns the binary form of the manifest, see docs/FORMAT.md. Equal manifests
+// have equal bytes. The entries must be sorted by name.
 func (m *Manifest) Encode() []byte {
 	b := beginManifest(m.Mode, m.MTime, len(m.Entries), len(m.Entries)*(mostEntry+16))
 	for i := range m.Entries {
@@ -32,10 +34,11 @@ func (m *Manifest) Encode() []byte {
 	return b
 }
 
-// mostEntry is the length of an entry besides its name and target, at most.
+// mostEntry is the maximal encoded length of an entry without its name and target.
 const mostEntry = 2 + 14 + 8 + 32
 
-// beginManifest writes what is before the entries, with room for them.
+// beginManifest returns the encoded head of a manifest with a number of entries, in a
+// slice with room more bytes for them.
 func beginManifest(mode uint32, mtime Stamp, entries, room int) []byte {
 	b := make([]byte, 0, 32+room)
 	b = append(b, manifestMagic...)
@@ -67,9 +70,8 @@ func (e *Entry) append(b []byte) []byte {
 	return b
 }
 
-// DecodeManifest reads a manifest and refuses every one that Encode would not
-// have written: code invalid with the path of what is wrong, such as
-// entries[3].name, or too_large.
+// DecodeManifest decodes a manifest. Bytes that Encode would not have written are code
+// invalid with the path of the error, such as entries[3].name, or too_large.
 func DecodeManifest(raw []byte) (Manifest, error) {
 	if len(raw) > MaxManifestBytes {
 		return Manifest{}, &choir.Error{Op: "snapshot.decode", Code: choir.CodeTooLarge, Path: "manifest",
@@ -86,9 +88,9 @@ func DecodeManifest(raw []byte) (Manifest, error) {
 	return m, nil
 }
 
-// ReadMeta reads the mode and time of a folder from the beginning of its manifest, and
-// nothing else of it: a folder's own entry in the folder around it has neither. Code
-// invalid for what does not begin like a manifest.
+// ReadMeta reads the mode and time of a folder from the first bytes of its manifest,
+// because the folder's entry in its parent has neither. Bytes that do not begin like a
+// manifest are code invalid.
 func ReadMeta(manifest io.Reader) (mode uint32, mtime Stamp, err error) {
 	head := make([]byte, len(manifestMagic)+metaBytes)
 	if _, err := io.ReadFull(manifest, head); err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -105,7 +107,8 @@ func ReadMeta(manifest io.Reader) (mode uint32, mtime Stamp, err error) {
 	return mode, mtime, nil
 }
 
-// decoder takes fields off the front until one is wrong.
+// decoder consumes fields from the front of rest. After the first error it returns zero
+// values.
 type decoder struct {
 	rest []byte
 	err  *choir.Error
@@ -117,7 +120,9 @@ func (d *decoder) fail(path, format string, args ...any) {
 	}
 }
 
-func (d *decoder) take(n int, path string) []byte {
+// readBytes consumes n bytes and returns them. If fewer are left it returns n zeros and
+// sets the decoder's error about path.
+func (d *decoder) readBytes(n int, path string) []byte {
 	if d.err != nil || len(d.rest) < n {
 		d.fail(path, "is cut off")
 		return make([]byte, n)
@@ -130,7 +135,7 @@ func (d *decoder) take(n int, path string) []byte {
 func (d *decoder) manifest() (m Manifest) {
 	d.magic()
 	m.Mode, m.MTime = d.meta("manifest")
-	n := int(binary.BigEndian.Uint32(d.take(4, "manifest.entries")))
+	n := int(binary.BigEndian.Uint32(d.readBytes(4, "manifest.entries")))
 	const leastEntry = 2 + 1 + 14 // a fifo with a name of one byte
 	if n > len(d.rest)/leastEntry {
 		d.fail("manifest.entries", "says %d, more than %d bytes can hold", n, len(d.rest))
@@ -155,16 +160,16 @@ func (d *decoder) manifest() (m Manifest) {
 }
 
 func (d *decoder) magic() {
-	if string(d.take(len(manifestMagic), "manifest")) != manifestMagic {
+	if string(d.readBytes(len(manifestMagic), "manifest")) != manifestMagic {
 		d.fail("manifest", "does not begin like a manifest of version 1")
 	}
 }
 
-// metaBytes is the length of a mode and a time.
+// metaBytes is the encoded length of a mode and a time.
 const metaBytes = 14
 
 func (d *decoder) meta(path string) (uint32, Stamp) {
-	b := d.take(metaBytes, path)
+	b := d.readBytes(metaBytes, path)
 	mode := uint32(binary.BigEndian.Uint16(b))
 	t := Stamp{Sec: int64(binary.BigEndian.Uint64(b[2:])), Nsec: binary.BigEndian.Uint32(b[10:])}
 	if mode > maxMode {
@@ -177,21 +182,21 @@ func (d *decoder) meta(path string) (uint32, Stamp) {
 }
 
 func (d *decoder) entry() (e Entry) {
-	head := d.take(2, "kind")
+	head := d.readBytes(2, "kind")
 	e.Kind = Kind(head[0])
-	e.Name = string(d.take(int(head[1]), "name"))
+	e.Name = string(d.readBytes(int(head[1]), "name"))
 	if why := badName(e.Name); why != "" {
 		d.fail("name", "%s", why)
 	}
 	if e.Kind == Dir {
-		e.Sum = Sum(d.take(32, "digest"))
+		e.Sum = Sum(d.readBytes(32, "digest"))
 		return e
 	}
 	e.Mode, e.MTime = d.meta("meta")
 	switch e.Kind {
 	case File:
-		size := binary.BigEndian.Uint64(d.take(8, "size"))
-		e.Size, e.Sum = int64(size), Sum(d.take(32, "digest"))
+		size := binary.BigEndian.Uint64(d.readBytes(8, "size"))
+		e.Size, e.Sum = int64(size), Sum(d.readBytes(32, "digest"))
 		if size > MaxFileBytes {
 			d.fail("size", "%d is more than a file may have", size)
 		}
@@ -199,7 +204,7 @@ func (d *decoder) entry() (e Entry) {
 			d.fail("digest", "does not fit a size of %d", e.Size)
 		}
 	case Symlink:
-		e.Target = string(d.take(int(binary.BigEndian.Uint16(d.take(2, "target"))), "target"))
+		e.Target = string(d.readBytes(int(binary.BigEndian.Uint16(d.readBytes(2, "target"))), "target"))
 		if e.Target == "" || len(e.Target) > MaxTarget || strings.IndexByte(e.Target, 0) >= 0 {
 			d.fail("target", "must have 1 to %d bytes and no NUL", MaxTarget)
 		}
@@ -210,7 +215,7 @@ func (d *decoder) entry() (e Entry) {
 	return e
 }
 
-// badName says what is wrong with a name; empty when nothing is.
+// badName returns the reason why a name is invalid; empty for a valid name.
 func badName(name string) string {
 	switch {
 	case name == "" || len(name) > MaxName:

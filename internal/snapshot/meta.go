@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setTime sets the modification time of an open path and leaves its time of
-// access.
+// setTime sets the modification time of an open file or folder. The access time is
+// unchanged.
 func setTime(fd int, t Stamp) error {
 	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, t.timespec()}
 	// futimens(3): utimensat without a path. The x/sys wrapper demands a path.
@@ -19,13 +19,14 @@ func setTime(fd int, t Stamp) error {
 	return nil
 }
 
-// chmod sets the mode of a path opened with O_PATH, for which fchmod is refused.
+// chmod sets the mode of a path opened with O_PATH, on which fchmod does not work.
 func chmod(fd int, mode uint32) error {
 	return unix.Chmod("/proc/self/fd/"+strconv.Itoa(fd), mode)
 }
 
-// setMeta sets mode and time of a file, link or fifo. It reports false when the
-// file has other names too, which would change with it.
+// setMeta sets the mode and time of the file, link or fifo e.Name in the open folder dir.
+// It returns false without a change if the file has further hard links, which would
+// change too, or is now of another kind.
 func setMeta(dir int, e *Entry) (bool, error) {
 	fd, err := unix.Openat(dir, e.Name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -51,9 +52,9 @@ func setMeta(dir int, e *Entry) (bool, error) {
 	return true, unix.UtimesNanoAt(dir, e.Name, times, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// openAnyway opens a name in an open folder, also when the mode of one of the two
-// keeps their owner out: the mode is widened for the moment of the opening and put
-// back. EACCES says that the path is another user's.
+// openAnyway opens a name in an open folder, even if the mode of the folder or of the
+// path denies access to their owner: it adds the permission for the call and then
+// restores the mode. EACCES means that another user owns the path.
 func openAnyway(dir int, name string, flags int) (int, error) {
 	fd, err := unix.Openat(dir, name, flags, 0)
 	if err != unix.EACCES {
@@ -83,7 +84,8 @@ func openAnyway(dir int, name string, flags int) (int, error) {
 	return unix.Openat(dir, name, flags, 0)
 }
 
-// openWide opens a folder, and lets its owner in first when its mode does not.
+// openWide opens the folder name in dir and gives its owner all permissions, permanently,
+// if the mode denies them.
 func openWide(dir int, name string) (int, error) {
 	fd, err := unix.Openat(dir, name, openDir, 0)
 	if err == nil {

@@ -8,9 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Object is a manifest or the content of a file, under its digest. Exactly one
-// of Content and Open is set; large content comes by Open and is never whole in
-// memory.
+// Object is a manifest or the content of a file, with its digest. Exactly one of Content
+// and Open is set: large content has Open and is never in memory as a whole.
 type Object struct {
 	Digest   choir.Digest
 	Manifest bool
@@ -19,7 +18,8 @@ type Object struct {
 	Open     func() (io.ReadCloser, error)
 }
 
-// Reader reads the object, wherever it is. The caller closes.
+// Reader returns a reader of the object's bytes, from Content or Open. The caller closes
+// it.
 func (o *Object) Reader() (io.ReadCloser, error) {
 	if o.Open != nil {
 		return o.Open()
@@ -27,9 +27,11 @@ func (o *Object) Reader() (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(o.Content)), nil
 }
 
-// Getter reads objects; code not_found when one is absent. Implementations
-// check the digest of what they return.
+// Getter reads the objects of snapshots. An absent object is code not_found.
+// Implementations verify the digest of what they return.
 type Getter interface {
+	// Manifest returns an encoded manifest.
 	Manifest(ctx context.Context, d choir.Digest) ([]byte, error)
+	// Content opens the content of a file; the caller closes it.
 	Content(ctx context.Context, d choir.Digest) (io.ReadCloser, error)
 }

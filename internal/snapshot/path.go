@@ -9,9 +9,8 @@ import (
 
 const hexDigits = "0123456789ABCDEF"
 
-// EscapePath writes a raw path as valid UTF-8: bytes that are not UTF-8 become
-// %XX, and a literal percent sign %25, so that UnescapePath gives the very
-// bytes back.
+// EscapePath returns a raw path as valid UTF-8: each byte that is not UTF-8 becomes %XX,
+// and a percent sign %25. UnescapePath reverses it exactly.
 func EscapePath(raw []byte) string {
 	if utf8.Valid(raw) && !strings.Contains(string(raw), "%") {
 		return string(raw)
@@ -29,8 +28,8 @@ func EscapePath(raw []byte) string {
 	return b.String()
 }
 
-// UnescapePath is the inverse of EscapePath. It refuses (code invalid) what
-// EscapePath never writes, so that one path has one escaped form.
+// UnescapePath returns the raw path of an escaped one. A string that EscapePath cannot
+// have written is code invalid, so each path has exactly one escaped form.
 func UnescapePath(s string) ([]byte, error) {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -54,7 +53,8 @@ func UnescapePath(s string) ([]byte, error) {
 	return out, nil
 }
 
-// join appends a name to an escaped path; the root's path is empty.
+// join returns the escaped path of a raw name in the folder with escaped path dir; "" is
+// the root.
 func join(dir, name string) string {
 	if esc := EscapePath([]byte(name)); dir != "" {
 		return dir + "/" + esc

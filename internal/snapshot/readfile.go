@@ -20,17 +20,17 @@ const (
 	readTries = 4         // for a file that changes while it is read
 )
 
-// ErrChanged ends the reading of an object whose file is not what it was when it
-// was hashed.
+// ErrChanged is the read error of an object whose file has changed since it was hashed.
 var ErrChanged = errors.New("the file changed while it was read")
 
-// errGrew says that a file became longer while it was read; what it had when the
-// reading began was read whole.
+// errGrew is the error for a file that became longer during its read. The content up to
+// its former length was read whole.
 var errGrew = errors.New("the file grew while it was read")
 
-// file reads and emits a file's content, again while it changes. st becomes
-// what the file was when it was read. ErrChanged says that a large file did not
-// hold still.
+// file reads a file and emits its content if that is new. It retries if the file changes
+// meanwhile, up to readTries times, and sets st to the stat of the last read. A large
+// file that keeps changing is ErrChanged; of a small one the last read counts, and it is
+// listed in Result.Unstable.
 func (s *scan) file(dir int, n *node, st *unix.Stat_t) error {
 	s.result.Hashed++
 	for try := 1; ; try++ {
@@ -49,8 +49,10 @@ func (s *scan) file(dir int, n *node, st *unix.Stat_t) error {
 	}
 }
 
-// readOnce reads the file as it is now. ErrChanged means that it changed
-// meanwhile; a small file's reading is then still emitted and consistent with st.
+// readOnce reads the file once, sets st, and emits the content if it is new. ErrChanged
+// means that the file changed during the read: a small file's content was emitted anyway
+// and is consistent with st. ENOENT means that the path was replaced or now exceeds the
+// limit.
 func (s *scan) readOnce(dir int, n *node, st *unix.Stat_t) error {
 	fd, err := openFile(dir, n.Name)
 	if err != nil {
@@ -83,7 +85,7 @@ func (s *scan) readOnce(dir int, n *node, st *unix.Stat_t) error {
 		return err
 	}
 	n.Sum = sum
-	if gerr := s.give(Object{Digest: choir.DigestFrom(sum), Size: int64(len(content)), Content: content}, sum); gerr != nil {
+	if gerr := s.emitOnce(Object{Digest: choir.DigestFrom(sum), Size: int64(len(content)), Content: content}, sum); gerr != nil {
 		return gerr
 	}
 	return err
@@ -91,13 +93,14 @@ func (s *scan) readOnce(dir int, n *node, st *unix.Stat_t) error {
 
 func (s Stamp) zero() bool { return s == Stamp{} }
 
-// openFile opens without following a link and without waiting for a fifo's
-// writer, should the file have become one.
+// openFile opens a name in the open folder dir for reading. It does not follow a symbolic
+// link and does not block on a fifo.
 func openFile(dir int, name string) (int, error) {
 	return openAnyway(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC)
 }
 
-// readSmall reads up to size bytes into the scanner's buffer.
+// readSmall reads up to size bytes into the scanner's buffer and returns them; the bytes
+// are valid until the next call. Fewer bytes mean that the file became shorter.
 func (s *scan) readSmall(fd, size int) ([]byte, error) {
 	if cap(s.buf) < size {
 		s.buf = make([]byte, max(size, 64<<10))
@@ -124,9 +127,9 @@ func changedSince(fd int, st *unix.Stat_t) bool {
 	return unix.Fstat(fd, &now) != nil || now.Size != st.Size || now.Mtim != st.Mtim || now.Ctim != st.Ctim
 }
 
-// readLarge hashes a file and emits it by a second reading. A file that only grew
-// meanwhile is taken as it was: whether its beginning is still the same shows when
-// it is read again.
+// readLarge hashes a file without holding it in memory and emits it, if it is new, as an
+// object that reads the file again. A file that only grew meanwhile is emitted with its
+// former length, and errGrew is returned; any other change is ErrChanged.
 func (s *scan) readLarge(fd int, n *node, st *unix.Stat_t) error {
 	h := sha256.New()
 	size, err := io.CopyBuffer(onlyWriter{h}, onlyReader{&contextReader{s.ctx, contentOf(fd, st)}}, s.largeBuf())
@@ -148,7 +151,7 @@ func (s *scan) readLarge(fd int, n *node, st *unix.Stat_t) error {
 	if sum != n.Sum || n.Kind != File || n.read.zero() {
 		n.Sum = sum
 		path := string(s.path)
-		err = s.give(Object{Digest: choir.DigestFrom(sum), Size: size, Open: func() (io.ReadCloser, error) {
+		err = s.emitOnce(Object{Digest: choir.DigestFrom(sum), Size: size, Open: func() (io.ReadCloser, error) {
 			return openChecked(s.rootFD, path, sum, size)
 		}}, sum)
 	}
@@ -158,7 +161,8 @@ func (s *scan) readLarge(fd int, n *node, st *unix.Stat_t) error {
 	return err
 }
 
-// contentOf reads a file to the length that it had, without its holes.
+// contentOf returns a reader of the file's content up to its length in st. Holes of a
+// sparse file are not read from disk.
 func contentOf(fd int, st *unix.Stat_t) io.Reader {
 	if sparse.HasHoles(st) {
 		return sparse.NewReader(fd, st.Size)
@@ -171,20 +175,20 @@ func grewSince(fd int, st *unix.Stat_t) bool {
 	return unix.Fstat(fd, &now) == nil && now.Size > st.Size
 }
 
-// contextReader ends with its context.
+// contextReader is a reader that fails once its context has ended.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
 func (c *contextReader) Read(b []byte) (int, error) {
-	if err := ended(c.ctx); err != nil {
+	if err := contextError(c.ctx); err != nil {
 		return 0, err
 	}
 	return c.r.Read(b)
 }
 
-// onlyReader hides other methods, as onlyWriter does.
+// onlyReader hides the reader's other methods, so that io.CopyBuffer uses its buffer.
 type onlyReader struct{ io.Reader }
 
 func (s *scan) largeBuf() []byte {
@@ -194,10 +198,10 @@ func (s *scan) largeBuf() []byte {
 	return s.buf[:readSize]
 }
 
-// onlyWriter hides other methods, so that io.CopyBuffer uses its buffer.
+// onlyWriter hides the writer's other methods, so that io.CopyBuffer uses its buffer.
 type onlyWriter struct{ io.Writer }
 
-// fdReader reads at offsets of a file descriptor that it does not own.
+// fdReader is an io.ReaderAt on a file descriptor. It does not close it.
 type fdReader int
 
 func (fd fdReader) ReadAt(b []byte, at int64) (int, error) {
@@ -215,7 +219,8 @@ func (fd fdReader) ReadAt(b []byte, at int64) (int, error) {
 	}
 }
 
-// readExactly reads to the end, which must come after size bytes.
+// readExactly reads size bytes, after which r must end. Fewer or more bytes are
+// ErrChanged.
 func readExactly(r io.Reader, size int64) ([]byte, error) {
 	content := make([]byte, size)
 	if _, err := io.ReadFull(r, content); err != nil {
@@ -227,8 +232,8 @@ func readExactly(r io.Reader, size int64) ([]byte, error) {
 	return content, nil
 }
 
-// checkedFile reads a file and errors with ErrChanged at its end when it is not
-// what it was when it was hashed.
+// checkedFile reads a file and verifies its hash and length at the end: a mismatch is
+// ErrChanged instead of io.EOF.
 type checkedFile struct {
 	*os.File
 	content io.Reader

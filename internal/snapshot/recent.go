@@ -2,7 +2,8 @@ package snapshot
 
 import "sync"
 
-// recent remembers at most twice max digests, the least used going first.
+// recent is a cache of at most 2*max values by digest, in two generations: when young is
+// full it replaces old. It is safe for concurrent use.
 type recent[V any] struct {
 	max int
 
@@ -40,7 +41,7 @@ func (r *recent[V]) add(sum Sum, v V) {
 	r.young[sum] = v
 }
 
-// clear forgets everything.
+// clear removes all values.
 func (r *recent[V]) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

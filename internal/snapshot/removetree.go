@@ -10,12 +10,14 @@ import (
 	"choiros/internal/fault"
 )
 
-// RemoveTree deletes a path of an open folder with everything below it, however
-// deep that is, and follows no link. It holds three folders open at a time and goes
-// up by "..", which it checks: code conflict when somebody moved a folder
-// meanwhile. What lies deep is moved up first, because each step there costs the
-// kernel the whole way down. report, which may be nil, is told how many paths are
-// gone. Errors of the kernel come as they are.
+// RemoveTree deletes the path name in the open folder dir and everything below it, at any
+// depth, without following symbolic links. It calls report, if not nil, with the number
+// of paths removed so far. A folder that is moved meanwhile is code conflict; kernel
+// errors are returned unwrapped.
+//
+// It has three folders open at a time and returns to a parent by "..", whose identity it
+// checks. Deep folders are moved up to the removed root first, because each step at depth
+// costs the kernel the whole way down.
 func RemoveTree(ctx context.Context, dir int, name string, report func(int64)) error {
 	err := unix.Unlinkat(dir, name, 0)
 	if err != unix.EISDIR {
@@ -42,7 +44,7 @@ func RemoveTree(ctx context.Context, dir int, name string, report func(int64)) e
 	return nil
 }
 
-// treeRemoval is one run of RemoveTree.
+// treeRemoval is the state of one call of RemoveTree.
 type treeRemoval struct {
 	ctx   context.Context
 	top   int // the folder that holds the tree; stays open
@@ -55,14 +57,14 @@ type treeRemoval struct {
 	report func(int64)
 }
 
-// aboveFolder is a folder on the way to the one that is being emptied, and the
-// name in it that leads on.
+// aboveFolder is an ancestor of the folder that is being emptied, and the name in it that
+// leads there.
 type aboveFolder struct {
 	dev, ino uint64
 	name     string
 }
 
-// down goes into a folder.
+// down makes the child folder name the current one.
 func (r *treeRemoval) down(name string) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(r.at, &st); err != nil {
@@ -78,10 +80,11 @@ func (r *treeRemoval) down(name string) error {
 	return nil
 }
 
-// step empties the folder as far as it holds no folder, and goes into the first
-// that it holds; once it is empty it goes up and removes it.
+// step removes all names from the current folder. At a folder that is not empty it enters
+// that one, or moves it up if it lies deep; once the current folder is empty it removes
+// it from its parent.
 func (r *treeRemoval) step() error {
-	if err := ended(r.ctx); err != nil {
+	if err := contextError(r.ctx); err != nil {
 		return err
 	}
 	names, err := readNames(r.at, maxNames)
@@ -114,10 +117,12 @@ func (r *treeRemoval) count() {
 	}
 }
 
-// shallow is down to how many folders a tree is removed where it lies.
+// shallow is the depth up to which folders are emptied in place; deeper ones are moved up
+// first.
 const shallow = 64
 
-// moveUp moves a folder into the one that is removed, and reports whether it could.
+// moveUp moves a folder of the current one into the removed root under a new name, and
+// reports whether it succeeded.
 func (r *treeRemoval) moveUp(name string) bool {
 	for range 1000 {
 		r.moved++
@@ -130,7 +135,8 @@ func (r *treeRemoval) moveUp(name string) bool {
 	return false
 }
 
-// up removes the folder that is being emptied from the one above.
+// up makes the parent the current folder and removes the emptied folder from it. A parent
+// that is not the folder passed on the way down is code conflict.
 func (r *treeRemoval) up() error {
 	last := r.above[len(r.above)-1]
 	parent := r.top

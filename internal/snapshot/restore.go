@@ -8,14 +8,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// RestoreOptions narrow a restore.
+// RestoreOptions select what a restore changes.
 type RestoreOptions struct {
 	// Only restores the paths (escaped, below the root, "" for the root itself)
 	// it is true for; nil restores everything.
 	Only func(path string) bool
 }
 
-// RestoreResult of a restore.
+// RestoreResult is the result of a restore.
 type RestoreResult struct {
 	Root    choir.Digest // the tree as it is now
 	Written int64        // files, links, fifos and folders made anew
@@ -23,18 +23,18 @@ type RestoreResult struct {
 	Removed int64        // paths removed
 }
 
-// restoreTries is how often a restore begins again when others write meanwhile.
+// restoreTries is the number of attempts of a restore while other processes write to the
+// tree.
 const restoreTries = 3
 
-// Restore makes the tree what the snapshot says, in place: it rewrites only the
-// paths that differ, never follows a link, and leaves the cache up to date. The
-// tree is scanned again afterwards, so a restore that returns no error gave
-// exactly the snapshot. Sockets and devices in folders that stay are left alone,
-// and caches over the limit wherever they are: the snapshot that is given then is
-// the target without them.
+// Restore makes the tree equal to a snapshot, in place: it rewrites only the paths that
+// differ, follows no symbolic link, and updates the cache. It scans the tree again
+// afterwards, so without an error the tree is exactly the snapshot. Sockets, devices and
+// caches over the limit are left on disk; the target then is the snapshot without the
+// paths left out.
 //
-// Errors: not_found or corrupt from get; conflict when the tree kept changing
-// meanwhile; no_space. After an error every path is as before or as wanted.
+// Errors: not_found or corrupt from get; conflict if the tree kept changing meanwhile;
+// no_space. After an error each path is in its former or its wanted state.
 func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, opts RestoreOptions) (RestoreResult, error) {
 	if !target.Valid() {
 		return RestoreResult{}, choir.Invalid("target", "%q is not a digest", target)
@@ -79,7 +79,7 @@ func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, 
 		WithRemedy("stop what writes to it and try again")
 }
 
-// restore is one run of Restore.
+// restore is the state of one call of Scanner.Restore.
 type restore struct {
 	ctx    context.Context
 	get    Getter
@@ -92,7 +92,8 @@ type restore struct {
 
 func (r *restore) wants(path string) bool { return r.only == nil || r.only(path) }
 
-// folder makes a folder, open as fd and known as f, what the manifest says.
+// folder makes the folder open as fd, whose cache entry is f, match the manifest m, with
+// everything below it.
 func (r *restore) folder(fd int, f *folder, m *Manifest, path string) (err error) {
 	if f.mode&0o700 != 0o700 {
 		if err := unix.Fchmod(fd, f.mode|0o700); err != nil {
@@ -120,8 +121,8 @@ func (r *restore) folder(fd int, f *folder, m *Manifest, path string) (err error
 	return err
 }
 
-// entries removes what is too much, which makes room, and then makes the rest
-// as it should be.
+// entries removes the names of a folder that want lacks, which frees space first, and
+// then makes the others match want.
 func (r *restore) entries(fd int, f *folder, want []Entry, path string) error {
 	have := make(map[string]*node, len(f.nodes))
 	for i := range f.nodes {
@@ -149,7 +150,8 @@ func (r *restore) entries(fd int, f *folder, want []Entry, path string) error {
 	return nil
 }
 
-// entry makes one path what e says; n is what is there, or nil.
+// entry makes path match e: it creates, replaces or removes. n is the current node, nil
+// if path does not exist.
 func (r *restore) entry(fd int, n *node, e *Entry, path string) error {
 	switch {
 	case r.left.has(path) || n != nil && n.left && n.dir == nil:
@@ -206,7 +208,7 @@ func (r *restore) descend(fd int, f *folder, e *Entry, path string) error {
 	return r.folder(child, f, &m, path)
 }
 
-// sameButMeta reports whether only mode and time differ.
+// sameButMeta reports whether two entries differ at most in mode and time.
 func sameButMeta(a, b *Entry) bool {
 	return a.Kind == b.Kind && a.Sum == b.Sum && a.Size == b.Size && a.Target == b.Target
 }

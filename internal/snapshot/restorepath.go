@@ -11,8 +11,9 @@ import (
 	"choiros/internal/sparse"
 )
 
-// write puts a file, link or fifo in place of whatever is there but a folder,
-// at once: under another name first.
+// write creates the file, link or fifo e in the open folder fd, replacing any path of
+// that name that is no folder. The change is atomic: it makes e under a temporary name
+// and renames it.
 func (r *restore) write(fd int, e *Entry) error {
 	temp, err := r.make(fd, e)
 	if err == nil {
@@ -25,8 +26,8 @@ func (r *restore) write(fd int, e *Entry) error {
 	return err
 }
 
-// make makes the path under a temporary name, which it returns when there is
-// something to be renamed or removed.
+// make creates the path of e under a temporary name. It returns the name if the caller
+// must rename or remove it, else "".
 func (r *restore) make(fd int, e *Entry) (string, error) {
 	for {
 		r.temps++
@@ -88,8 +89,8 @@ func (r *restore) copyTo(fd int, e *Entry) error {
 	return err
 }
 
-// remove deletes a path and everything below it that is wanted away. A folder
-// in which something must stay stays too, and so does what no snapshot has.
+// remove deletes a path and everything below it that the restore selects. Paths that are
+// left out of snapshots stay, and so do folders that still contain something.
 func (r *restore) remove(dir int, name, path string) error {
 	if r.left.has(path) {
 		return nil
@@ -126,7 +127,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// empty removes what is in a folder.
+// empty calls remove for each name in the folder.
 func (r *restore) empty(dir int, name, path string) error {
 	if r.depth++; r.depth > 2*MaxDepth {
 		return &choir.Error{Op: "snapshot.restore", Code: choir.CodeTooLarge, Path: path, Msg: "lies too deep to be removed"}

@@ -7,14 +7,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// Rollback says which changes to take back and which to leave.
+// Rollback is the plan of a rollback: the paths to restore and the paths to keep.
 type Rollback struct {
 	Restore   []string // paths to restore to the base
 	Kept      []string // paths left as the owner has them
 	Conflicts []string // kept paths that the task wrote too, or whose folder it had put in the place of something else
 }
 
-// Only is the filter for RestoreOptions that restores exactly r.Restore.
+// Only returns a filter for RestoreOptions that selects exactly the paths in r.Restore.
 func (r *Rollback) Only() func(path string) bool {
 	set := make(map[string]struct{}, len(r.Restore))
 	for _, p := range r.Restore {
@@ -26,11 +26,10 @@ func (r *Rollback) Only() func(path string) bool {
 	}
 }
 
-// PlanRollback divides the changes since a base (Diff of base and now): what
-// lies at or below a path of owner (escaped) is kept, everything else goes
-// back. A folder that an owner's path needs is kept with it. wrote says whether
-// the task wrote an owner's path too, which makes it a conflict; nil means
-// never.
+// PlanRollback divides the changes since a base (the Diff of base and now). Changes at or
+// below a path of owner (escaped) are kept, with the folders they need; all others are
+// restored. If wrote is not nil it reports whether the task wrote a kept path too, which
+// makes the path a conflict.
 func PlanRollback(changes []Change, owner []string, wrote func(path string) bool) Rollback {
 	var r Rollback
 	needed := map[string]bool{} // folders above what is kept and exists now
@@ -61,14 +60,14 @@ func PlanRollback(changes []Change, owner []string, wrote func(path string) bool
 	return r
 }
 
-// standsOnFolder reports whether taking the change back would take away a
-// folder that is there now.
+// standsOnFolder reports whether a revert of the change would remove a folder that exists
+// now.
 func (c *Change) standsOnFolder() bool {
 	return c.After != nil && c.After.Kind == Dir && (c.Before == nil || c.Before.Kind != Dir)
 }
 
-// Apart takes renames apart, because each half has a path of its own. The result
-// is sorted by path.
+// Apart splits each rename into a deletion and an addition and returns all changes sorted
+// by path.
 func Apart(changes []Change) []Change {
 	var all []Change
 	for _, c := range changes {

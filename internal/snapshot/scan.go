@@ -12,7 +12,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// ScanConfig of a Scanner; the zero value is usable.
+// ScanConfig configures a Scanner; the zero value is usable.
 type ScanConfig struct {
 	// Now is the clock that stamps files; default the kernel's coarse clock,
 	// which is what file systems use.
@@ -27,11 +27,9 @@ type ScanConfig struct {
 	Report func(Progress)
 }
 
-// Scanner watches one tree through a stat cache. It is used by one goroutine at
-// a time.
-//
-// What the kernel does not stamp the scanner cannot see: a write through a
-// memory mapping shows only once the kernel has written the page back.
+// Scanner computes the snapshots of one tree with a cache of stat results. It is used by
+// one goroutine at a time. It relies on the kernel's timestamps: a write through a memory
+// mapping is seen only after the kernel has written the page back.
 type Scanner struct {
 	path string
 	cfg  ScanConfig
@@ -52,7 +50,7 @@ type Scanner struct {
 	restless map[string]int
 }
 
-// Result of a scan.
+// Result is the result of a scan.
 type Result struct {
 	Root     choir.Digest
 	Files    int64    // files, links and fifos in the tree
@@ -64,7 +62,7 @@ type Result struct {
 	Unstable []string // files that changed each time they were read; the last reading was taken
 }
 
-// NewScanner makes a scanner for the tree at root with an empty cache. It does
+// NewScanner returns a scanner of the tree at the path root, with an empty cache. It does
 // no I/O.
 func NewScanner(root string, cfg ScanConfig) *Scanner {
 	if cfg.Now == nil {
@@ -73,17 +71,18 @@ func NewScanner(root string, cfg ScanConfig) *Scanner {
 	return &Scanner{path: root, cfg: cfg, root: &folder{}}
 }
 
-// LimitCaches changes ScanConfig.CacheLimit for the runs that follow.
+// LimitCaches sets ScanConfig.CacheLimit, in bytes, for later scans; 0 means no limit.
 func (s *Scanner) LimitCaches(bytes int64) { s.cfg.CacheLimit = bytes }
 
-// Limit changes ScanConfig.Limits for the runs that follow.
+// Limit sets ScanConfig.Limits for later scans. A change makes the next scan decide anew
+// what to leave out.
 func (s *Scanner) Limit(l Limits) {
 	if l != s.cfg.Limits {
 		s.cfg.Limits, s.weighed = l, Stamp{}
 	}
 }
 
-// ReportTo changes ScanConfig.Report for the runs that follow.
+// ReportTo sets ScanConfig.Report for later scans; nil means none.
 func (s *Scanner) ReportTo(report func(Progress)) { s.cfg.Report = report }
 
 func coarseNow() Stamp {
@@ -94,16 +93,14 @@ func coarseNow() Stamp {
 	return stampOf(t)
 }
 
-// Scan brings the cache up to date and returns the tree's digest. Manifests and
-// contents that are new at their path are given to emit (which may be nil), one
-// at a time, contents before the manifests that name them; an error of emit
-// ends the scan, and what was not emitted then must be fetched.
+// Scan updates the cache and returns the tree's digest and counts. It calls emit (which
+// may be nil) with each manifest and content that is new at its path, one at a time,
+// contents before the manifests that name them. An error of emit ends the scan; what was
+// not emitted must be fetched later, see Fetch.
 //
-// What is beyond the limits, and a large file that does not hold still, is left
-// out and listed in the result.
-//
-// Errors: forbidden when the root cannot be opened, cancelled_by_you and timeout when ctx ends; they carry
-// the escaped path.
+// Paths beyond the limits, and large files that keep changing, are left out and listed in
+// the result. Errors: forbidden if the root cannot be opened; cancelled_by_you or timeout
+// if ctx ends, with the escaped path.
 func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, error) {
 	fd, err := openRoot(s.path)
 	if err != nil {
@@ -113,24 +110,24 @@ func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, er
 	return s.run(ctx, fd, emit, nil)
 }
 
-// run scans the tree open as fd, or only some folders of it.
+// run scans the tree open as fd, or only the folders in only. While the tree exceeds a
+// limit it leaves more paths out and starts again.
 func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, only []string) (Result, error) {
 	s.forgetWeights()
 	s.forgetGone(fd)
 	for round := 0; ; round++ {
 		result, err := s.once(ctx, fd, emit, only)
-		why, over := tooMuch(err)
+		why, over := limitExceeded(err)
 		if !over {
 			return result, pathError("list", "", err)
 		}
-		if err := s.lighten(ctx, fd, why, round); err != nil {
+		if err := s.leaveOutMore(ctx, fd, why, round); err != nil {
 			return Result{}, err
 		}
 	}
 }
 
-// once is one try of run: it ends with an overLimit when the tree turns out to be
-// too much.
+// once makes one attempt of run. It returns overLimit if the tree exceeds a limit.
 func (s *Scanner) once(ctx context.Context, fd int, emit func(Object) error, only []string) (Result, error) {
 	sc := &scan{ctx: ctx, rootFD: fd, start: s.cfg.Now(), shared: &shared{
 		helpers: make(chan struct{}, helpers), emit: emit, emitted: map[Sum]struct{}{}, cfg: s.cfg,
@@ -156,7 +153,8 @@ func (s *Scanner) once(ctx context.Context, fd int, emit func(Object) error, onl
 	return sc.result, nil
 }
 
-// addUnseen adds what the last scan left out where this one did not look.
+// addUnseen adds to the result the left-out paths of the last scan that lie outside the
+// folders in only, which this scan did not visit.
 func (s *Scanner) addUnseen(r *Result, only []string) {
 	seen := func(path string) bool {
 		raw, err := UnescapePath(path)
@@ -184,14 +182,14 @@ func openRoot(path string) (int, error) {
 	return fd, nil
 }
 
-// scan is one worker's part of a run of Scan.
+// scan is the part of a run that one worker does.
 type scan struct {
 	ctx    context.Context
 	rootFD int
 	start  Stamp
 	shared *shared
-	path   []byte // raw, of what is looked at
-	purse  *purse // what the cache that is looked at may still have; nil outside of one
+	path   []byte  // raw, of what is looked at
+	budget *budget // what the cache that is looked at may still have; nil outside of one
 	depth  int
 	buf    []byte
 	bytes  int64 // of files that are not in the run's sum yet
@@ -201,7 +199,7 @@ type scan struct {
 	everything bool
 }
 
-// shared is what the workers of one run have in common.
+// shared is the state that all workers of one run use.
 type shared struct {
 	helpers chan struct{} // one slot for each helper that may run
 	emit    func(Object) error
@@ -218,8 +216,8 @@ type shared struct {
 	emitted  map[Sum]struct{}
 }
 
-// in looks at something with its name on the path.
-func (s *scan) in(name string, look func() error) error {
+// withName calls look while name is appended to the current path, and returns its error.
+func (s *scan) withName(name string, look func() error) error {
 	before := len(s.path)
 	if before > 0 {
 		s.path = append(s.path, '/')
@@ -234,10 +232,11 @@ func (s *scan) fail(doing string, err error) error {
 	return pathError(doing, EscapePath(s.path), err)
 }
 
-// folder brings f, open as fd, up to date and reports whether its sum changed;
-// the error ENOENT, unwrapped, means that it was removed meanwhile.
+// folder updates the cache entry f of the folder open as fd, with everything below, and
+// reports whether its digest changed. ENOENT, unwrapped, means that the folder was
+// removed meanwhile.
 func (s *scan) folder(fd int, f *folder) (bool, error) {
-	if err := ended(s.ctx); err != nil {
+	if err := contextError(s.ctx); err != nil {
 		return false, err
 	}
 	s.depth++
@@ -278,9 +277,10 @@ func (s *scan) folder(fd int, f *folder) (bool, error) {
 	return s.seal(f)
 }
 
-// nodes brings everything in a folder up to date and counts it.
+// nodes updates all nodes of a folder, drops those whose path is gone, and recounts the
+// folder's files and bytes. It reports whether an entry changed.
 func (s *scan) nodes(fd int, f *folder) (bool, error) {
-	changed, err := s.spread(fd, f.nodes)
+	changed, err := s.scanParallel(fd, f.nodes)
 	if err != nil {
 		return false, err
 	}
@@ -294,8 +294,9 @@ func (s *scan) nodes(fd int, f *folder) (bool, error) {
 	return changed || gone, nil
 }
 
-// some brings a run of nodes up to date; one that is gone loses its name.
-func (s *scan) some(fd int, nodes []node) (bool, error) {
+// scanNodes updates a slice of nodes and reports whether an entry changed. A node whose
+// path is gone gets an empty name.
+func (s *scan) scanNodes(fd int, nodes []node) (bool, error) {
 	changed := false
 	for i := range nodes {
 		c, err := s.node(fd, &nodes[i])
@@ -330,7 +331,8 @@ func (f *folder) count(n *node) {
 	}
 }
 
-// seal writes the folder's manifest anew.
+// seal encodes the folder's manifest and emits it if its digest is new. It reports
+// whether the digest changed. A manifest above MaxManifestBytes is code too_large.
 func (s *scan) seal(f *folder) (bool, error) {
 	raw := f.encode()
 	if len(raw) > MaxManifestBytes {
@@ -342,15 +344,15 @@ func (s *scan) seal(f *folder) (bool, error) {
 		return false, nil
 	}
 	f.written = false
-	if err := s.give(Object{Digest: choir.DigestFrom(sum), Manifest: true, Size: int64(len(raw)), Content: raw}, sum); err != nil {
+	if err := s.emitOnce(Object{Digest: choir.DigestFrom(sum), Manifest: true, Size: int64(len(raw)), Content: raw}, sum); err != nil {
 		return false, err
 	}
 	f.sum, f.written = sum, true
 	return true, nil
 }
 
-// give emits an object unless this run has.
-func (s *scan) give(o Object, sum Sum) error {
+// emitOnce passes an object to emit unless this run already has.
+func (s *scan) emitOnce(o Object, sum Sum) error {
 	if s.shared.emit == nil {
 		return nil
 	}
@@ -366,8 +368,8 @@ func (s *scan) give(o Object, sum Sum) error {
 	return nil
 }
 
-// list reads the names in a folder and keeps what is known of them. It reports
-// whether the set of names changed.
+// list reads the names in the folder open as fd and updates f.nodes, keeping the cached
+// nodes of known names. It reports whether the set of names changed.
 func (s *scan) list(fd int, f *folder) (bool, error) {
 	names, err := readNames(fd, s.mostNames())
 	f.beyond = nil
@@ -377,7 +379,7 @@ func (s *scan) list(fd int, f *folder) (bool, error) {
 		names, f.beyond = c.names, c.beyond
 	}
 	if err != nil {
-		return false, s.vanished("list", err) // the kernel lists no folder that was removed
+		return false, s.failUnlessGone("list", err) // the kernel lists no folder that was removed
 	}
 	slices.Sort(names)
 	f.listed = s.start

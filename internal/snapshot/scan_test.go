@@ -166,7 +166,7 @@ func TestAFileThatChangesWhileItIsRead(t *testing.T) {
 		}
 	}()
 	k := newKeeper(t)
-	in, err := k.Begin(ctx)
+	in, err := k.NewIntake(ctx)
 	must(t, err)
 	defer in.Discard()
 	r, err := s.Scan(ctx, func(o Object) error { return in.Add(ctx, o) })

@@ -10,11 +10,10 @@ import (
 	"choiros/internal/choir"
 )
 
-// ScanBelow is Scan that looks at nothing but the given folders (raw paths below
-// the root) and what is in them. The rest of the tree, the folders above them
-// included, is taken to be as the last scan saw it; what changed there is seen
-// by the next Scan. Where the last scan does not know one of the folders, or
-// there was none, everything is looked at.
+// ScanBelow scans only the given folders (raw paths below the root) with everything in
+// them, see Scan. For the rest of the tree, including the folders above them, it assumes
+// what the last scan saw; the next Scan sees changes there. It scans everything if the
+// last scan does not know one of the folders.
 func (s *Scanner) ScanBelow(ctx context.Context, folders []string, emit func(Object) error) (Result, error) {
 	fd, err := openRoot(s.path)
 	if err != nil {
@@ -24,10 +23,12 @@ func (s *Scanner) ScanBelow(ctx context.Context, folders []string, emit func(Obj
 	return s.run(ctx, fd, emit, folders)
 }
 
-// errUnknown says that a folder is not in the cache, or is a folder no more.
+// errUnknown is the error for a folder that is not in the cache, or that is no folder any
+// more.
 var errUnknown = errors.New("a folder that the last scan does not know")
 
-// below brings the folders up to date, or everything when one is unknown or goes.
+// below updates the given folders (raw paths), or the whole tree if one of them is
+// unknown or gone.
 func (s *scan) below(fd int, root *folder, folders []string) error {
 	for _, path := range folders {
 		_, err := s.along(fd, root, strings.Split(path, "/"))
@@ -43,8 +44,8 @@ func (s *scan) below(fd int, root *folder, folders []string) error {
 	return nil
 }
 
-// along brings up to date what the names lead to from f, which is open as fd,
-// and the sums on the way. It reports whether f's sum changed.
+// along updates the folder at the path names below f, which is open as fd, and the
+// digests of the folders on the way. It reports whether f's digest changed.
 func (s *scan) along(fd int, f *folder, names []string) (bool, error) {
 	if !f.written {
 		return false, errUnknown
@@ -57,7 +58,7 @@ func (s *scan) along(fd int, f *folder, names []string) (bool, error) {
 		return false, errUnknown
 	}
 	changed := false
-	err := s.in(n.Name, func() error {
+	err := s.withName(n.Name, func() error {
 		child, err := openAnyway(fd, n.Name, openDir)
 		switch err {
 		case nil:
@@ -80,8 +81,8 @@ func (s *scan) along(fd int, f *folder, names []string) (bool, error) {
 	return s.seal(f)
 }
 
-// ScanOnly are the raw paths of escaped ones; code invalid for what is no path
-// below the root.
+// ScanOnly converts escaped paths to the raw paths that ScanBelow takes. A path that is
+// not below the root is code invalid.
 func ScanOnly(escaped []string) ([]string, error) {
 	raw := make([]string, 0, len(escaped))
 	for _, p := range escaped {

@@ -8,8 +8,8 @@ import (
 
 const openDir = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-// node brings one path up to date and reports whether its entry changed; the
-// error ENOENT, unwrapped, means that the path is gone.
+// node updates the cache entry of one path and reports whether it changed. ENOENT,
+// unwrapped, means that the path is gone.
 func (s *scan) node(fd int, n *node) (bool, error) {
 	if n.Kind == Dir {
 		changed, err := s.knownDir(fd, n)
@@ -22,10 +22,10 @@ func (s *scan) node(fd int, n *node) (bool, error) {
 		if err == unix.ENOENT {
 			return false, err
 		}
-		return false, s.in(n.Name, func() error { return s.fail("stat", err) })
+		return false, s.withName(n.Name, func() error { return s.fail("stat", err) })
 	}
 	if kindOf(st.Mode) == File {
-		if err := s.purse.spend(st.Size); err != nil {
+		if err := s.budget.spend(st.Size); err != nil {
 			return false, err
 		}
 		if over, changed, err := s.countFile(n, &st); over || err != nil {
@@ -36,7 +36,7 @@ func (s *scan) node(fd int, n *node) (bool, error) {
 		return false, nil
 	}
 	changed := false
-	err := s.in(n.Name, func() (err error) {
+	err := s.withName(n.Name, func() (err error) {
 		changed, err = s.renew(fd, n, &st)
 		return err
 	})
@@ -44,16 +44,17 @@ func (s *scan) node(fd int, n *node) (bool, error) {
 }
 
 func (s *scan) knownDir(fd int, n *node) (changed bool, err error) {
-	err = s.in(n.Name, func() (err error) {
-		changed, err = s.enter(fd, n)
+	err = s.withName(n.Name, func() (err error) {
+		changed, err = s.scanFolder(fd, n)
 		return err
 	})
 	return changed, err
 }
 
-// enter looks into a folder whose name is on the path already; ENOTDIR and
-// ELOOP mean that it is one no more. What is left out has no kind then.
-func (s *scan) enter(fd int, n *node) (bool, error) {
+// scanFolder scans the folder n, whose name is already on the current path, and reports
+// whether it changed. A folder that is left out loses its Kind. ENOTDIR and ELOOP mean
+// that it is no folder any more.
+func (s *scan) scanFolder(fd int, n *node) (bool, error) {
 	if why := s.leavesFolder(); why != "" {
 		changed := n.Kind != 0
 		s.leaveOut(n, why, 0)
@@ -74,7 +75,7 @@ func (s *scan) enter(fd int, n *node) (bool, error) {
 	defer unix.Close(child)
 	changed, err := s.inside(child, n)
 	switch {
-	case err == errOver && s.purse == nil:
+	case err == errOver && s.budget == nil:
 		s.leaveOut(n, "", 0)
 		return true, nil
 	case err == errCrowded:
@@ -84,26 +85,28 @@ func (s *scan) enter(fd int, n *node) (bool, error) {
 		s.leaveOut(n, choir.LeftUnreadable, 0)
 		return true, nil
 	}
-	if n.Sum = n.dir.sum; err == nil && n.dir.hollow() {
+	if n.Sum = n.dir.sum; err == nil && n.dir.holdsOnlyLeftOut() {
 		n.Kind, n.left, changed = 0, true, true
 	}
 	return changed, err
 }
 
-// inside brings what is in a folder up to date, within the limit if it is a cache.
+// inside scans the entries of a folder; for a cache folder it does so with the cache's
+// budget and may return errOver.
 func (s *scan) inside(fd int, n *node) (bool, error) {
 	p, err := s.cache(fd, n)
 	if err != nil {
 		return false, err
 	}
 	if p != nil {
-		s.purse = p
-		defer func() { s.purse = nil }()
+		s.budget = p
+		defer func() { s.budget = nil }()
 	}
 	return s.folder(fd, n.dir)
 }
 
-// renew reads a path whose stat says that it is not what is known.
+// renew reads a path again whose stat differs from the cached one, and reports whether
+// its entry changed.
 func (s *scan) renew(fd int, n *node, st *unix.Stat_t) (bool, error) {
 	before := n.Entry
 	kind := kindOf(st.Mode)
@@ -113,7 +116,7 @@ func (s *scan) renew(fd int, n *node, st *unix.Stat_t) (bool, error) {
 	switch kind {
 	case Dir:
 		n.dir = &folder{}
-		changed, err := s.enter(fd, n)
+		changed, err := s.scanFolder(fd, n)
 		if err == unix.ENOTDIR || err == unix.ELOOP {
 			err = unix.ENOENT // replaced just now; the next scan sees by what
 		}
@@ -127,7 +130,7 @@ func (s *scan) renew(fd int, n *node, st *unix.Stat_t) (bool, error) {
 	case Symlink:
 		target, err := readLink(fd, n.Name)
 		if err != nil {
-			return false, s.vanished("read the link", err)
+			return false, s.failUnlessGone("read the link", err)
 		}
 		n.Target = target
 	case File:
@@ -146,7 +149,7 @@ func (s *scan) renew(fd int, n *node, st *unix.Stat_t) (bool, error) {
 			return before.Kind != 0, nil
 		}
 		if err != nil {
-			return false, s.vanished("read", err)
+			return false, s.failUnlessGone("read", err)
 		}
 	}
 	n.accept(st)
@@ -162,8 +165,9 @@ func (n *node) accept(st *unix.Stat_t) {
 	}
 }
 
-// vanished leaves ENOENT alone, so that a path that went away is left out.
-func (s *scan) vanished(doing string, err error) error {
+// failUnlessGone wraps an error with the current path, except ENOENT, which it returns
+// unchanged: the caller leaves a vanished path out.
+func (s *scan) failUnlessGone(doing string, err error) error {
 	if err == unix.ENOENT {
 		return err
 	}
@@ -179,7 +183,8 @@ func readLink(fd int, name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// pathError gives an error of the kernel a code and its path.
+// pathError converts a kernel error to a choir.Error with a code, the path and "cannot
+// <doing>". Other errors, and nil, are returned unchanged.
 func pathError(doing, path string, err error) error {
 	if _, ok := err.(unix.Errno); !ok {
 		return err

@@ -77,7 +77,7 @@ func diskKeeper(tb testing.TB) *Keeper {
 func keep(tb testing.TB, s *Scanner, k *Keeper) Result {
 	tb.Helper()
 	ctx := context.Background()
-	in, err := k.Begin(ctx)
+	in, err := k.NewIntake(ctx)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -10,7 +10,8 @@ const (
 	portion = 256 // paths that are worth a helper
 )
 
-// weight is about how many paths a node stands for. What is new may be large.
+// weight returns the approximate number of paths to scan for a node. A node that was
+// never scanned counts as several, because it may be a large folder.
 func (n *node) weight() int {
 	switch {
 	case n.Kind == 0:
@@ -21,18 +22,19 @@ func (n *node) weight() int {
 	return 1
 }
 
-// spread brings nodes up to date, some of them by helpers that are free.
-func (s *scan) spread(fd int, nodes []node) (bool, error) {
+// scanParallel updates nodes in portions, some of them in free helper goroutines, and
+// waits for all. It reports whether an entry changed.
+func (s *scan) scanParallel(fd int, nodes []node) (bool, error) {
 	var parts []*part
 	var running sync.WaitGroup
 	for len(nodes) > 0 {
-		n := cut(nodes)
+		n := portionSize(nodes)
 		p := &part{}
 		parts = append(parts, p)
 		mine := nodes[:n]
 		nodes = nodes[n:]
 		if len(nodes) == 0 || !s.startHelper(&running, p, fd, mine) {
-			p.changed, p.err = s.some(fd, mine)
+			p.changed, p.err = s.scanNodes(fd, mine)
 		}
 	}
 	running.Wait()
@@ -47,15 +49,16 @@ func (s *scan) spread(fd int, nodes []node) (bool, error) {
 	return changed, nil
 }
 
-// part is what a run of nodes gave.
+// part is the result of one portion of nodes.
 type part struct {
 	changed bool
 	err     error
 	result  Result // of a helper
 }
 
-// cut is how many of the nodes make one portion.
-func cut(nodes []node) int {
+// portionSize returns the number of leading nodes that together have the weight of one
+// portion of work, or len(nodes) if they have less.
+func portionSize(nodes []node) int {
 	sum := 0
 	for i := range nodes {
 		if sum += nodes[i].weight(); sum >= portion {
@@ -65,16 +68,17 @@ func cut(nodes []node) int {
 	return len(nodes)
 }
 
-// startHelper lets a helper do a part when one is free.
+// startHelper starts a helper goroutine that scans nodes into p. It reports false, and
+// starts none, if all helpers are busy.
 func (s *scan) startHelper(running *sync.WaitGroup, p *part, fd int, nodes []node) bool {
 	select {
 	case s.shared.helpers <- struct{}{}:
 	default:
 		return false
 	}
-	h := &scan{ctx: s.ctx, rootFD: s.rootFD, start: s.start, shared: s.shared, path: slices.Clone(s.path), depth: s.depth, purse: s.purse}
+	h := &scan{ctx: s.ctx, rootFD: s.rootFD, start: s.start, shared: s.shared, path: slices.Clone(s.path), depth: s.depth, budget: s.budget}
 	running.Go(func() {
-		p.changed, p.err = h.some(fd, nodes)
+		p.changed, p.err = h.scanNodes(fd, nodes)
 		p.result = h.result
 		<-s.shared.helpers
 	})

@@ -6,8 +6,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Walk calls fn for every path of a tree, folders before what is in them, names
-// in byte order; path is escaped, "" for the root. An error of fn ends the walk.
+// Walk calls fn for every path of a tree, each folder before its entries, names in byte
+// order. path is escaped, "" for the root. An error of fn ends the walk and is returned.
 func Walk(ctx context.Context, get Getter, root choir.Digest, fn func(path string, e *Entry) error) error {
 	sum, ok := root.Bytes()
 	if !ok {
@@ -37,7 +37,9 @@ func walk(ctx context.Context, get Getter, path string, e *Entry, depth int, fn 
 	return nil
 }
 
-// readManifest gets a folder's manifest; path and depth are where it lies.
+// readManifest reads and decodes the manifest of the folder at an escaped path and depth,
+// which errors name. A malformed manifest is code corrupt, a depth beyond MaxDepth
+// too_large.
 func readManifest(ctx context.Context, get Getter, path string, d choir.Digest, depth int) (Manifest, error) {
 	if err := ctx.Err(); err != nil {
 		return Manifest{}, choir.Wrap("snapshot.read", choir.CodeCancelled, err, "ended")

@@ -11,19 +11,21 @@ import (
 )
 
 const (
-	// reweighAfter is after how many seconds it is found anew what of a tree that
-	// is too much is left out.
+	// reweighAfter is the number of seconds after which a scan decides anew which paths
+	// of a tree over the limits to leave out.
 	reweighAfter = 60
-	// maxRounds bounds how often a run begins again to leave something more out.
+	// maxRounds is the limit on the attempts of one run, each of which leaves out more.
 	maxRounds = 64
-	// heavyShare of a limit makes a folder worth to be left out whole: 1/heavyShare.
+	// heavyShare defines a folder large enough to be left out as a whole: it has more
+	// than 1/heavyShare of a limit.
 	heavyShare = 8
-	// leastLarge is the least length from which files are left out one by one when
-	// the tree has too many bytes; a tree of many smaller ones loses folders.
+	// leastLarge is the minimal length, in bytes, from which single files are left out
+	// when the tree has too many bytes; with shorter ones folders are left out.
 	leastLarge = 1 << 20
 )
 
-// forgetWeights drops what was found too long ago.
+// forgetWeights drops the decisions what to leave out once they are older than
+// reweighAfter seconds, or lie in the future.
 func (s *Scanner) forgetWeights() {
 	now := s.cfg.Now()
 	if s.weighed != (Stamp{}) && (s.weighed.Sec+reweighAfter < now.Sec || now.before(s.weighed)) {
@@ -31,8 +33,8 @@ func (s *Scanner) forgetWeights() {
 	}
 }
 
-// forgetGone drops the paths that are left out and are no more there, because
-// something else may come to their place.
+// forgetGone removes the left-out paths that do not exist any more, because something
+// else may be created in their place.
 func (s *Scanner) forgetGone(fd int) {
 	for path := range s.whole {
 		var st unix.Stat_t
@@ -44,7 +46,8 @@ func (s *Scanner) forgetGone(fd int) {
 	}
 }
 
-// LeaveOut leaves a path (raw) out of the runs that follow, for a while.
+// LeaveOut excludes a raw path from later scans, with a reason, until the decision
+// expires, see reweighAfter.
 func (s *Scanner) LeaveOut(path string, why choir.LeftReason) {
 	whole := map[string]choir.LeftReason{path: why}
 	for p, w := range s.whole {
@@ -56,11 +59,12 @@ func (s *Scanner) LeaveOut(path string, why choir.LeftReason) {
 	}
 }
 
-// maxLeaveOut bounds the paths that one call of LeaveOutContent finds; the next
-// finds more.
+// maxLeaveOut is the limit on the paths that one call of LeaveOutContent excludes; the
+// next call excludes more.
 const maxLeaveOut = 2000
 
-// LeaveOutContent leaves the files with some contents out, as LeaveOut does.
+// LeaveOutContent excludes the files with one of the given contents from later scans, see
+// LeaveOut. It finds at most maxLeaveOut of them, in the cache.
 func (s *Scanner) LeaveOutContent(contents []choir.Digest, why choir.LeftReason) {
 	out := map[Sum]bool{}
 	found := 0
@@ -84,11 +88,11 @@ func (s *Scanner) LeaveOutContent(contents []choir.Digest, why choir.LeftReason)
 	visit(s.root, "")
 }
 
-// lighten weighs the tree without reading content and decides what more is left
-// out, so that the rest is within the limits: the longest files when there are too
-// many bytes, and otherwise the smallest folder that holds much of what is too
-// much. Error too_large when that does not help.
-func (s *Scanner) lighten(ctx context.Context, fd int, why choir.LeftReason, round int) error {
+// leaveOutMore weighs the tree without reading content and excludes more paths so that
+// the next run keeps the limits: the largest files if there are too many bytes, else the
+// smallest folder with a large share of the limit. It returns code too_large if that does
+// not help, or if round has reached maxRounds.
+func (s *Scanner) leaveOutMore(ctx context.Context, fd int, why choir.LeftReason, round int) error {
 	w := &weighing{ctx: ctx, root: s.root, limits: s.cfg.Limits, whole: s.whole, largest: s.largest, cache: s.cfg.CacheLimit}
 	total, _, err := w.folder(fd, "", 0)
 	if err != nil && err != errOver {
@@ -116,16 +120,16 @@ func (s *Scanner) lighten(ctx context.Context, fd int, why choir.LeftReason, rou
 	return nil
 }
 
-// weight is what a path and all below it come to.
+// weight is the number of paths and bytes at and below a path.
 type weight struct{ entries, bytes int64 }
 
-// weighed is a path that may be left out, and how much that is.
+// weighed is a path that may be left out, with its weight.
 type weighed struct {
 	path string
 	weight
 }
 
-// weighing is one look at a tree that reads names and lengths only.
+// weighing is one walk over a tree that reads only names and lengths.
 type weighing struct {
 	ctx     context.Context
 	root    *folder // as the last scan saw it
@@ -146,18 +150,20 @@ func (w *weighing) most() int64 {
 	return MaxEntries
 }
 
-// over reports whether a tree of this weight is too much.
+// over reports whether a tree of this weight exceeds a limit.
 func (w *weighing) over(t weight) bool {
 	return t.entries > w.most() || w.limits.TreeBytes > 0 && t.bytes > w.limits.TreeBytes
 }
 
-// worth reports whether a folder of this weight is worth to be left out whole.
+// worth reports whether a folder of this weight is large enough to be left out as a
+// whole: more than 1/heavyShare of a limit.
 func (w *weighing) worth(t weight) bool {
 	return t.entries > w.most()/heavyShare || w.limits.TreeBytes > 0 && t.bytes > w.limits.TreeBytes/heavyShare
 }
 
-// longest is the most bytes that a file may have so that the rest of a tree of so
-// many bytes is within the limit: the power of two below that.
+// longest returns the maximal length of a file, one less than a power of two, such that a
+// tree of total bytes without its longer files is within the byte limit; 0 if there is
+// none.
 func (w *weighing) longest(total int64) int64 {
 	for b := len(w.sizes) - 1; b > 0; b-- {
 		if total -= w.sizes[b]; total <= w.limits.TreeBytes {
@@ -167,11 +173,11 @@ func (w *weighing) longest(total int64) int64 {
 	return 0
 }
 
-// folder weighs an open folder and reports whether one in it is worth to be left
-// out; errOver when the look ended because there are too many paths. What was seen
-// until then counts.
+// folder weighs the open folder fd and returns its weight, and in worth whether a folder
+// in it is large enough to be left out. errOver means that the walk ended because of too
+// many paths; the weight so far counts.
 func (w *weighing) folder(fd int, path string, depth int) (t weight, worth bool, err error) {
-	if err := ended(w.ctx); err != nil {
+	if err := contextError(w.ctx); err != nil {
 		return t, false, err
 	}
 	names, err := readNames(fd, w.most())
@@ -206,8 +212,8 @@ func (w *weighing) folder(fd int, path string, depth int) (t weight, worth bool,
 	return t, worth, err
 }
 
-// path weighs one path, and notes a folder that is worth to be left out and has
-// none in it that is.
+// path weighs one path in the open folder dir. It records a folder that is large enough
+// to be left out and contains no other such folder.
 func (w *weighing) path(dir int, name, path string, depth int) (t weight, worth bool, err error) {
 	var st unix.Stat_t
 	if w.whole[path] != "" || unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
@@ -248,7 +254,8 @@ func (w *weighing) sub(dir int, name, path string, depth int) (t weight, worth b
 	return t, true, err
 }
 
-// share is how much of a limit a weight is, in thousandths.
+// share returns the weight as a share of the limits, in thousandths: the larger of the
+// shares of paths and of bytes.
 func (t weight) share(w *weighing) int64 {
 	share := t.entries * 1000 / w.most()
 	if w.limits.TreeBytes > 0 {
@@ -257,10 +264,11 @@ func (t weight) share(w *weighing) int64 {
 	return share
 }
 
-// isLeftCache reports whether a folder is a cache that is left out anyway.
+// isLeftCache reports whether the open folder is a cache over its limit, which scans
+// leave out in any case.
 func (w *weighing) isLeftCache(fd int, name string) bool {
 	if w.cache <= 0 || !isCache(fd, &node{Entry: Entry{Name: name}, dir: &folder{}}) {
 		return false
 	}
-	return weigh(fd, newPurse(w.cache, w.most()), 0) != nil
+	return weigh(fd, newBudget(w.cache, w.most()), 0) != nil
 }

@@ -8,10 +8,10 @@ import (
 	"choiros/internal/choir"
 )
 
-// Without is the tree that is left of a snapshot without some paths (escaped) and
-// what is below them, as a scan gives it that leaves them out: folders around
-// them that hold nothing else are left out too. New manifests are given to emit,
-// which may be nil, those below before those above.
+// Without returns the digest of a snapshot's tree without some escaped paths and
+// everything below them, and without the folders that are empty then, as a scan gives it
+// that leaves them out. It passes new manifests to emit, which may be nil, children
+// before parents. The objects are not stored otherwise.
 func Without(ctx context.Context, get Getter, root choir.Digest, paths []string, emit func(Object) error) (choir.Digest, error) {
 	if len(paths) == 0 {
 		return root, nil
@@ -28,8 +28,8 @@ type without struct {
 	emit func(Object) error
 }
 
-// folder gives a folder's manifest without the paths; empty says that nothing is
-// left of it.
+// folder returns the digest of a folder's manifest without the excluded paths; empty
+// reports that no entry is left.
 func (w *without) folder(d choir.Digest, path string, depth int) (left choir.Digest, empty bool, err error) {
 	m, err := readManifest(w.ctx, w.get, path, d, depth)
 	if err != nil {

@@ -115,8 +115,8 @@ func (w *Writer) piece(b []byte, ahead int) int {
 	return min(len(b)-ahead, int(block-(w.at+int64(ahead))%block))
 }
 
-// zeros is how many of the bytes need not be written, because they are zeros up to
-// the end of a block or of what is there.
+// zeros returns how many of the bytes need not be written, because they are zeros up to
+// the end of a block or of the file.
 func (w *Writer) zeros(b []byte) int {
 	n := 0
 	for n < len(b) {

@@ -17,8 +17,8 @@ import (
 // ArchiveFormat is the version of the export file.
 const ArchiveFormat = 1
 
-// Archive is the first member of an export file: what the computer is, and every
-// other member in the order in which it follows. docs/FORMAT.md has the rules.
+// Archive is the manifest of an export file, its first member: it describes the computer
+// and lists every other member, in the order of the file. docs/FORMAT.md has the rules.
 type Archive struct {
 	Format    int            `json:"format" choir:"range=1..1" doc:"Version of the file's format."`
 	Computer  choir.ID       `json:"computer" choir:"id" doc:"The computer that was exported."`
@@ -47,7 +47,8 @@ const (
 	maxManifest = 192 << 20
 )
 
-// header is the tar header of a member, the only one that it may have.
+// header returns the tar header of a member, the only header that an export may have for
+// this name and size. A name that is too long is code invalid.
 func header(name string, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	err := tar.NewWriter(&b).WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, Format: tar.FormatGNU})
@@ -57,15 +58,17 @@ func header(name string, size int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// padding is how many zeros follow so many bytes.
+// padding returns the number of zero bytes that follow a member of size bytes in a tar
+// file.
 func padding(size int64) int64 { return -size & (block - 1) }
 
 func blobPath(d choir.Digest) string { return blobFolder + string(d[:2]) + "/" + string(d) }
 
-// manifestPath names the first member, and so its content.
+// manifestPath returns the name of the first member, which contains the digest of the
+// manifest.
 func manifestPath(d choir.Digest) string { return "manifest-" + string(d) + ".json" }
 
-// Head is what an export is of.
+// Head identifies the computer and the last event of an export.
 type Head struct {
 	Computer  choir.ID
 	Name      string
@@ -74,14 +77,14 @@ type Head struct {
 	Workspace choir.Digest
 }
 
-// Source is the log an export is made of; eventstore.Store is one.
+// Source is the log that an export is made from. eventstore.Store implements it.
 type Source interface {
 	Log
 	Parts(ctx context.Context, seq uint64) ([]journal.Part, error)
 }
 
-// Export is an archive that is about to be written. The same log up to the same
-// event makes the same bytes.
+// Export is an archive that is ready to be written. The same log up to the same event
+// gives the same bytes.
 type Export struct {
 	Archive Archive
 	Digest  choir.Digest // of the manifest
@@ -90,8 +93,9 @@ type Export struct {
 	blobs   blob.Store
 }
 
-// NewExport takes down what goes into an archive: the log up to the head, and the
-// content that was reached, with that of the workspace.
+// NewExport returns the export of a log up to head with the blobs in reached. It reads
+// the log's segments for their checksums and looks up the blobs' sizes. A manifest too
+// large to be imported is code too_large.
 func NewExport(ctx context.Context, log Source, blobs blob.Store, head Head, reached Reached) (*Export, error) {
 	e := &Export{
 		Archive: Archive{
@@ -142,7 +146,7 @@ func (e *Export) addPart(p journal.Part) error {
 	return nil
 }
 
-// Size is how many bytes Write writes.
+// Size returns the number of bytes that Write writes.
 func (e *Export) Size() int64 {
 	raw := int64(len(e.raw))
 	total := block + raw + padding(raw) + 2*block
@@ -152,7 +156,8 @@ func (e *Export) Size() int64 {
 	return total
 }
 
-// Write writes the archive. What is not what NewExport found is code corrupt.
+// Write writes the archive to w. Content that has changed since NewExport is code
+// corrupt.
 func (e *Export) Write(ctx context.Context, w io.Writer) error {
 	out := writing{w: w}
 	out.member(manifestPath(e.Digest), int64(len(e.raw)), bytes.NewReader(e.raw), "")
@@ -184,13 +189,14 @@ func (e *Export) write(ctx context.Context, out *writing, m Member) error {
 	return out.err
 }
 
-// writing writes members until the first error.
+// writing writes the members of an archive. After the first error it writes nothing more.
 type writing struct {
 	w   io.Writer
 	err error
 }
 
-// member writes one; a digest, when given, is what the content must have.
+// member writes one member with its header and padding. If want is not empty, content
+// with another digest is code corrupt, as is content of another size.
 func (o *writing) member(name string, size int64, content io.Reader, want choir.Digest) {
 	head, err := header(name, size)
 	if o.err != nil || err != nil {
@@ -221,7 +227,7 @@ func (o *writing) write(b []byte) {
 
 func (o *writing) zeros(n int64) { o.write(make([]byte, n)) }
 
-// sink is a writing as an io.Writer.
+// sink makes a writing an io.Writer.
 type sink struct{ o *writing }
 
 func (s sink) Write(b []byte) (int, error) {
@@ -229,7 +235,8 @@ func (s sink) Write(b []byte) (int, error) {
 	return len(b), s.o.err
 }
 
-// check refuses an archive whose parts do not fit each other.
+// check returns code invalid for a manifest whose members are not the segments of a log
+// followed by blobs, each group sorted by path.
 func (a *Archive) check() error {
 	segments := true
 	before := ""
@@ -253,12 +260,12 @@ func (a *Archive) check() error {
 	return nil
 }
 
-// isSegment reports whether a path is that of a segment of the log.
+// isSegment reports whether a member's path is that of a segment of the log.
 func isSegment(p string) bool {
 	name, ok := strings.CutPrefix(p, journalFolder)
 	digits, seg := strings.CutSuffix(name, ".seg")
 	return ok && seg && path.Base(name) == name && len(digits) == 20 && strings.Trim(digits, "0123456789") == ""
 }
 
-// IsSegment reports whether the member is a part of the log.
+// IsSegment reports whether the member is a segment of the log; the others are blobs.
 func (m Member) IsSegment() bool { return isSegment(m.Path) }

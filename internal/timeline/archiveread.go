@@ -13,8 +13,8 @@ import (
 	"choiros/internal/journal"
 )
 
-// Taker takes up what an archive holds. Content is checked while it is read: one
-// that is not what the archive says ends with an error instead of io.EOF.
+// Taker receives the content of an archive. A blob's content is verified while it is
+// read: if it differs from the manifest, it ends with an error instead of io.EOF.
 type Taker interface {
 	Segment(name string, content []byte) error
 	Blob(ctx context.Context, d choir.Digest, size int64, content io.Reader) error
@@ -23,16 +23,16 @@ type Taker interface {
 // maxSegment bounds a segment of the log in an archive, in bytes.
 const maxSegment = 256 << 20
 
-// ReadArchive reads the manifest of an archive, and no byte more. Code invalid:
-// this is no export file. Code corrupt: it is damaged.
+// ReadArchive reads the manifest of an archive from r, and nothing after it. It returns
+// the manifest and its digest. A file that is no export is code invalid, a damaged one
+// code corrupt.
 func ReadArchive(r io.Reader) (Archive, choir.Digest, error) {
 	return (&reading{r: r}).manifest()
 }
 
-// Unpack reads an archive to its end and gives its content to a taker, after
-// accept has seen what it says of itself. Every byte is held against the
-// manifest: code corrupt names the member and the bytes, or the event, that are
-// not what was written.
+// Unpack reads an archive to its end and passes its content to a taker. It calls accept
+// with the manifest first, whose error ends it. Content that differs from the manifest is
+// code corrupt, with the member and the position of the damage.
 func Unpack(ctx context.Context, r io.Reader, accept func(Archive, choir.Digest) error, into Taker) error {
 	in := &reading{r: r}
 	a, digest, err := in.manifest()
@@ -46,20 +46,21 @@ func Unpack(ctx context.Context, r io.Reader, accept func(Archive, choir.Digest)
 		if err := ctx.Err(); err != nil {
 			return choir.Wrap("timeline.import", choir.CodeCancelled, err, "stopped")
 		}
-		if err := in.take(ctx, m, into); err != nil {
+		if err := in.readMember(ctx, m, into); err != nil {
 			return err
 		}
 	}
 	return in.end()
 }
 
-// reading reads a file once and knows where it is.
+// reading reads an export file sequentially and counts the bytes.
 type reading struct {
 	r  io.Reader
 	at int64
 }
 
-// full reads so many bytes that belong to something.
+// full reads n bytes, which belong to the named part of the file. If the file ends
+// before, the error is code corrupt.
 func (in *reading) full(n int64, of string) ([]byte, error) {
 	// The buffer grows with what really comes.
 	b, err := io.ReadAll(io.LimitReader(in.r, n))
@@ -78,7 +79,7 @@ func damaged(format string, args ...any) *choir.Error {
 	return choir.E("timeline.import", choir.CodeCorrupt, format, args...).WithRemedy("get the file again; nothing was made")
 }
 
-// manifest reads the first member.
+// manifest reads and verifies the first member and returns it with its digest.
 func (in *reading) manifest() (Archive, choir.Digest, error) {
 	var a Archive
 	head, err := in.full(block, "its first member's header")
@@ -116,7 +117,7 @@ func (in *reading) manifest() (Archive, choir.Digest, error) {
 	return a, digest, choir.Under("manifest", a.check())
 }
 
-// manifestTooLarge refuses a manifest by its size alone, before it is read.
+// manifestTooLarge returns code too_large for a manifest of size bytes.
 func manifestTooLarge(op string, size int64) *choir.Error {
 	return choir.E(op, choir.CodeTooLarge, "the list of what is in the archive has %d MiB, and at most %d MiB can be imported", size>>20, maxManifest>>20)
 }
@@ -125,7 +126,8 @@ func noExport() error {
 	return choir.E("timeline.import", choir.CodeInvalid, "this is not a file that choir export made")
 }
 
-// firstMember reads the name and size of a manifest from its header.
+// firstMember returns the name and size of the manifest from its tar header; ok is false
+// if the header is not that of a manifest.
 func firstMember(head []byte) (name string, size int64, ok bool) {
 	name, _, _ = strings.Cut(string(head[:100]), "\x00")
 	text := strings.TrimRight(string(head[124:136]), "\x00 ")
@@ -142,8 +144,8 @@ func (in *reading) zeros(n int64, behind string) error {
 	return err
 }
 
-// take reads one member.
-func (in *reading) take(ctx context.Context, m Member, into Taker) error {
+// readMember reads one member, verifies its header, and passes its content to the taker.
+func (in *reading) readMember(ctx context.Context, m Member, into Taker) error {
 	begin := in.at
 	head, err := in.full(block, "the header of "+m.Path)
 	if err != nil {
@@ -197,7 +199,7 @@ func (in *reading) blob(ctx context.Context, m Member, into Taker) error {
 	return nil
 }
 
-// content is one blob while it is read.
+// content is the reader of one blob in the archive.
 type content struct {
 	in      *reading
 	member  Member
@@ -226,7 +228,8 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// finish is io.EOF for content that is what it must be.
+// finish verifies the member's SHA-256 after its last byte. It returns io.EOF on a match
+// and a corrupt error otherwise.
 func (c *content) finish() error {
 	c.checked = true
 	if choir.DigestFrom([32]byte(c.hash.Sum(nil))) != c.member.SHA256 {
@@ -235,7 +238,7 @@ func (c *content) finish() error {
 	return io.EOF
 }
 
-// end holds what is behind the last member against what must be there.
+// end verifies the end of the archive: two blocks of zeros and nothing after them.
 func (in *reading) end() error {
 	if err := in.zeros(2*block, "the last member"); err != nil {
 		return err

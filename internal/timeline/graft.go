@@ -7,8 +7,10 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Graft makes the tree that base is with some paths (escaped) as they are in
-// another; what is in a folder is paths of its own. It is kept when Graft returns.
+// Graft makes a tree that is base with the given escaped paths replaced by those in the
+// tree from, and returns its digest. A path that from lacks is removed. For a folder only
+// its mode and time are taken; its entries are paths of their own. The keeper has the
+// tree when Graft returns.
 func Graft(ctx context.Context, keeper *snapshot.Keeper, base, from choir.Digest, paths []string) (choir.Digest, error) {
 	t, err := openTree(ctx, keeper, base)
 	if err != nil {
@@ -35,7 +37,8 @@ func Graft(ctx context.Context, keeper *snapshot.Keeper, base, from choir.Digest
 	return root, err
 }
 
-// graft takes one path over from another tree.
+// graft copies the entry at one path from another tree, or removes the path if that tree
+// lacks it. A folder's entries are not copied.
 func (t *tree) graft(source *tree, path string) error {
 	e, err := source.get(path)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Conflict is a path that both sides changed, each in its own way. Nil means
-// that nothing is there.
+// Conflict is a path that both sides of a merge changed differently. A nil entry means
+// that the side lacks the path.
 type Conflict struct {
 	Path               string // escaped
 	Base, Theirs, Ours *snapshot.Entry
 }
 
-// Merged is what a merge gave.
+// Merged is the result of a merge.
 type Merged struct {
 	// Root is the merged tree, whole in the keeper; empty when there are conflicts.
 	Root      choir.Digest
@@ -23,17 +23,17 @@ type Merged struct {
 	Conflicts []Conflict        // by path; with one, nothing was made
 }
 
-// Merge applies what changed from base to theirs onto ours, path by path. Text
-// that both sides changed is merged by lines: changes that overlap or touch are
-// a conflict, as is everything else that both changed differently. A folder that
-// theirs removed stays while ours has something new in it. What only ours changed
-// stays. A file whose text was merged, and a folder of ours that gains or loses a
-// name, gets the time now; all else that comes from theirs comes with its time, so
-// that with ours equal to base the result is theirs.
+// Merge applies the changes from base to theirs to the tree ours, path by path, and
+// returns the result or its conflicts. Text that both sides changed is merged by lines;
+// overlapping or touching line changes, and all other different changes of one path, are
+// conflicts. Changes only in ours stay. A folder removed in theirs stays while ours has
+// something new in it. Merged files, and folders of ours that gain or lose a name, get
+// the time now; other changed paths get the time of theirs, so that with ours equal to
+// base the result is theirs.
 //
-// What lies in a .git folder stays as ours, because every checkpoint moves its
-// index and refs. Only whole folders come and go: one that neither base nor ours
-// has comes back, and one that ours still has as base had it is removed.
+// Paths in a .git folder stay as in ours, because every checkpoint changes its index and
+// refs. Only whole .git folders are merged: a folder that neither base nor ours has is
+// created, and a folder that is the same in base and ours is removed.
 func Merge(ctx context.Context, keeper *snapshot.Keeper, base, theirs, ours choir.Digest, now snapshot.Stamp) (Merged, error) {
 	changes, err := snapshot.Diff(ctx, keeper, base, theirs)
 	if err != nil {
@@ -45,7 +45,7 @@ func Merge(ctx context.Context, keeper *snapshot.Keeper, base, theirs, ours choi
 	}
 	defer tree.intake.Discard()
 	m := merge{ctx: ctx, keeper: keeper, tree: tree, now: now, whole: map[string]bool{}}
-	if err := m.all(snapshot.Apart(changes)); err != nil || len(m.conflicts) > 0 {
+	if err := m.applyAll(snapshot.Apart(changes)); err != nil || len(m.conflicts) > 0 {
 		return Merged{Conflicts: m.conflicts}, err
 	}
 	root, err := tree.write(now)
@@ -62,7 +62,7 @@ func Merge(ctx context.Context, keeper *snapshot.Keeper, base, theirs, ours choi
 	return Merged{Root: root, Changes: changes}, err
 }
 
-// merge is one run of Merge.
+// merge is the state of one call of Merge.
 type merge struct {
 	ctx       context.Context
 	keeper    *snapshot.Keeper
@@ -72,11 +72,11 @@ type merge struct {
 	conflicts []Conflict
 }
 
-// all takes the changes up, folders before what is in them.
-func (m *merge) all(changes []snapshot.Change) error {
+// applyAll applies the changes in their order, in which folders precede their entries.
+func (m *merge) applyAll(changes []snapshot.Change) error {
 	for i := range changes {
 		c := &changes[i]
-		leave, err := m.leave(c)
+		leave, err := m.isGitInternal(c)
 		if err == nil && !leave {
 			err = m.change(c)
 		}
@@ -87,8 +87,9 @@ func (m *merge) all(changes []snapshot.Change) error {
 	return nil
 }
 
-// leave says whether a change is git's own, and stays out.
-func (m *merge) leave(c *snapshot.Change) (bool, error) {
+// isGitInternal reports whether a change lies in a .git folder that is not created or
+// removed as a whole, so that Merge ignores it.
+func (m *merge) isGitInternal(c *snapshot.Change) (bool, error) {
 	top := gitFolder(c.Path)
 	if top == "" || m.whole[top] {
 		return false, nil
@@ -104,7 +105,8 @@ func (m *merge) leave(c *snapshot.Change) (bool, error) {
 	return false, nil
 }
 
-// gitFolder is the .git a path is or lies in; empty for none.
+// gitFolder returns the path of the .git folder that a path is or lies in; empty if there
+// is none.
 func gitFolder(path string) string {
 	at := 0
 	for part := range strings.SplitSeq(path, "/") {
@@ -117,36 +119,36 @@ func gitFolder(path string) string {
 	return ""
 }
 
-// change applies one path.
+// change applies the change of one path, or records a conflict.
 func (m *merge) change(c *snapshot.Change) error {
 	ours, err := m.tree.get(c.Path)
 	if err != nil {
 		return err
 	}
 	switch {
-	case exactly(ours, c.Before):
+	case equalEntries(ours, c.Before):
 		return m.put(c, c.After)
-	case alike(ours, c.Before) && !c.TimeOnly():
-		return m.put(c, m.later(c.After))
-	case alike(ours, c.After), c.TimeOnly():
+	case equalButTime(ours, c.Before) && !c.TimeOnly():
+		return m.put(c, m.timeOfMerge(c.After))
+	case equalButTime(ours, c.After), c.TimeOnly():
 		return nil
 	}
-	both, err := m.both(c, ours)
+	both, err := m.mergeBoth(c, ours)
 	if err != nil || both == nil {
 		if both == nil && err == nil {
 			m.conflicts = append(m.conflicts, Conflict{c.Path, c.Before, c.After, ours})
 		}
 		return err
 	}
-	if alike(both, ours) {
+	if equalButTime(both, ours) {
 		return nil
 	}
 	return m.put(c, both)
 }
 
-// later is an entry of theirs for a path that ours touched since: a folder has
-// the time now.
-func (m *merge) later(e *snapshot.Entry) *snapshot.Entry {
+// timeOfMerge returns an entry of theirs for a path that ours has touched since base: a
+// folder gets the time of the merge.
+func (m *merge) timeOfMerge(e *snapshot.Entry) *snapshot.Entry {
 	if e == nil || e.Kind != snapshot.Dir {
 		return e
 	}
@@ -155,7 +157,8 @@ func (m *merge) later(e *snapshot.Entry) *snapshot.Entry {
 	return &touched
 }
 
-// put makes a path what it is to be, or a conflict when ours has no place for it.
+// put stores an entry at the path of a change, or removes the path if e is nil. If a
+// parent in ours is no folder it records a conflict.
 func (m *merge) put(c *snapshot.Change, e *snapshot.Entry) error {
 	if e == nil {
 		return m.tree.remove(c.Path)
@@ -167,8 +170,9 @@ func (m *merge) put(c *snapshot.Change, e *snapshot.Entry) error {
 	return err
 }
 
-// both merges what both sides changed; nil is a conflict.
-func (m *merge) both(c *snapshot.Change, ours *snapshot.Entry) (*snapshot.Entry, error) {
+// mergeBoth merges mode and content of a path that both sides changed. It returns nil for
+// a conflict.
+func (m *merge) mergeBoth(c *snapshot.Change, ours *snapshot.Entry) (*snapshot.Entry, error) {
 	b, t, o := c.Before, c.After, ours
 	if b == nil || t == nil || o == nil || b.Kind != t.Kind || t.Kind != o.Kind {
 		return nil, nil
@@ -200,9 +204,9 @@ func (m *merge) both(c *snapshot.Change, ours *snapshot.Entry) (*snapshot.Entry,
 	return &merged, m.tree.intake.Add(m.ctx, snapshot.Object{Digest: d, Size: merged.Size, Content: []byte(text)})
 }
 
-// exactly says whether two entries are the same, time included; what is in a
-// folder is paths of their own.
-func exactly(a, b *snapshot.Entry) bool {
+// equalEntries reports whether two entries are equal, including their time but not the
+// content of folders. Two nil entries are equal.
+func equalEntries(a, b *snapshot.Entry) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -213,12 +217,13 @@ func exactly(a, b *snapshot.Entry) bool {
 	return x == y
 }
 
-// alike is exactly, whatever the times.
-func alike(a, b *snapshot.Entry) bool {
+// equalButTime reports whether two entries are equal apart from their time and the
+// content of folders.
+func equalButTime(a, b *snapshot.Entry) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	x, y := *a, *b
 	x.MTime, y.MTime = snapshot.Stamp{}, snapshot.Stamp{}
-	return exactly(&x, &y)
+	return equalEntries(&x, &y)
 }

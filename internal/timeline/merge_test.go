@@ -47,7 +47,7 @@ func (p *place) sh(script string) string {
 func (p *place) keep() choir.Digest {
 	p.t.Helper()
 	ctx := context.Background()
-	in, err := p.keeper.Begin(ctx)
+	in, err := p.keeper.NewIntake(ctx)
 	if err != nil {
 		p.t.Fatal(err)
 	}

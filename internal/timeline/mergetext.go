@@ -10,12 +10,12 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// maxMergeBytes bounds the text of one file that is merged by lines; what is
-// larger is a conflict.
+// maxMergeBytes is the maximal size of a text file that is merged by lines. Larger files
+// are conflicts.
 const maxMergeBytes = 1 << 20
 
-// text merges three versions of a file by lines; ok is false at a conflict and
-// for what is not text.
+// text merges three versions of a file by lines. ok is false for a conflict and for
+// content that is not text.
 func (m *merge) text(base, theirs, ours *snapshot.Entry) (merged string, ok bool, err error) {
 	var sides [3]string
 	for i, e := range []*snapshot.Entry{base, theirs, ours} {
@@ -44,9 +44,9 @@ func (m *merge) read(e *snapshot.Entry) (text string, ok bool, err error) {
 	return string(raw), len(raw) <= maxMergeBytes && utf8.Valid(raw) && bytes.IndexByte(raw, 0) < 0, nil
 }
 
-// mergeLines applies both sides' changes of whole lines. Changes of both that
-// overlap or touch, without being the same, are a conflict: nothing between them
-// says in which order they belong.
+// mergeLines applies the line changes of both sides to base. ok is false if changes of
+// both sides overlap or touch without being the same, because then nothing determines
+// their order.
 func mergeLines(base, theirs, ours string) (merged string, ok bool) {
 	x, y := udiff.Lines(base, theirs), udiff.Lines(base, ours)
 	for i, j := 0, 0; i < len(x) && j < len(y); {

@@ -10,8 +10,7 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// tree is a snapshot that is being changed. Folders are read when they are
-// needed, and only what changed is written again.
+// tree is a snapshot under modification. Its folders are read when they are needed.
 type tree struct {
 	ctx     context.Context
 	keeper  *snapshot.Keeper
@@ -20,7 +19,7 @@ type tree struct {
 	covered []Conflict // what was to be no folder and still has something in it
 }
 
-// branch is a folder that was read.
+// branch is a folder of the tree whose manifest was read.
 type branch struct {
 	entry   snapshot.Entry // with the mode and time it is to have
 	items   map[string]*item
@@ -29,7 +28,7 @@ type branch struct {
 	timed   bool // its time was set by a change
 }
 
-// item is one name in a folder.
+// item is one entry of a folder in the tree.
 type item struct {
 	entry snapshot.Entry
 	below *branch // of a folder once it was read, and of what was one
@@ -44,7 +43,7 @@ func openTree(ctx context.Context, keeper *snapshot.Keeper, root choir.Digest) (
 	t := &tree{ctx: ctx, keeper: keeper}
 	var err error
 	if t.root, err = t.read(snapshot.Entry{Kind: snapshot.Dir, Sum: sum}); err == nil {
-		t.intake, err = keeper.Begin(ctx)
+		t.intake, err = keeper.NewIntake(ctx)
 	}
 	return t, err
 }
@@ -70,8 +69,9 @@ func newBranch(name string) *branch {
 	return &branch{entry: snapshot.Entry{Name: name, Kind: snapshot.Dir, Mode: 0o755}, items: map[string]*item{}}
 }
 
-// open is the folder that an item is or was; nil when it never was one.
-func (t *tree) open(i *item) (_ *branch, err error) {
+// folderOf returns the folder that an item is, or was before its removal; nil if it
+// never was a folder.
+func (t *tree) folderOf(i *item) (_ *branch, err error) {
 	if i == nil {
 		return nil, nil
 	}
@@ -81,9 +81,10 @@ func (t *tree) open(i *item) (_ *branch, err error) {
 	return i.below, err
 }
 
-// way are the folders from the root down to a path's own, and its last name;
-// none when one of them is missing. With grow, missing folders are made.
-func (t *tree) way(path string, grow bool) ([]*branch, string, error) {
+// foldersTo returns the folders from the root to the parent of a path, and the path's
+// last name. It returns none if a folder is missing; with grow it creates missing
+// folders.
+func (t *tree) foldersTo(path string, grow bool) ([]*branch, string, error) {
 	raw, err := snapshot.UnescapePath(path)
 	if err != nil {
 		return nil, "", err
@@ -98,7 +99,7 @@ func (t *tree) way(path string, grow bool) ([]*branch, string, error) {
 			i = &item{entry: snapshot.Entry{Name: name, Kind: snapshot.Dir}, below: newBranch(name)}
 			at.items[name], at.renamed, i.below.renamed = i, true, true
 		}
-		below, err := t.open(i)
+		below, err := t.folderOf(i)
 		if err != nil || below == nil || grow && i.entry.Kind != snapshot.Dir {
 			return nil, "", err
 		}
@@ -107,13 +108,14 @@ func (t *tree) way(path string, grow bool) ([]*branch, string, error) {
 	return way, names[last], nil
 }
 
-// get is what is at a path, nil for nothing; a folder with its mode and time.
+// get returns the entry at a path, nil if there is none. The entry of a folder has its
+// mode and time.
 func (t *tree) get(path string) (*snapshot.Entry, error) {
 	if path == "" {
 		root := t.root.entry
 		return &root, nil
 	}
-	way, name, err := t.way(path, false)
+	way, name, err := t.foldersTo(path, false)
 	if err != nil || way == nil {
 		return nil, err
 	}
@@ -121,7 +123,7 @@ func (t *tree) get(path string) (*snapshot.Entry, error) {
 	if i == nil || i.gone {
 		return nil, nil
 	}
-	below, err := t.open(i)
+	below, err := t.folderOf(i)
 	if err != nil {
 		return nil, err
 	}
@@ -132,14 +134,14 @@ func (t *tree) get(path string) (*snapshot.Entry, error) {
 	return &e, nil
 }
 
-// set puts an entry at a path, in folders that are made when they are missing;
-// false when something that is no folder stands in the way.
+// set stores an entry at a path and creates missing parent folders. It reports false if
+// a parent is no folder.
 func (t *tree) set(path string, e *snapshot.Entry) (bool, error) {
 	if path == "" {
-		t.root.is(e)
+		t.root.setMeta(e)
 		return true, nil
 	}
-	way, name, err := t.way(path, true)
+	way, name, err := t.foldersTo(path, true)
 	if err != nil || way == nil {
 		return false, err
 	}
@@ -149,7 +151,7 @@ func (t *tree) set(path string, e *snapshot.Entry) (bool, error) {
 		i = &item{}
 		at.items[name], at.renamed = i, true
 	}
-	if _, err := t.open(i); err != nil {
+	if _, err := t.folderOf(i); err != nil {
 		return false, err
 	}
 	written(way)
@@ -159,13 +161,13 @@ func (t *tree) set(path string, e *snapshot.Entry) (bool, error) {
 		if i.below == nil {
 			i.below = newBranch(name)
 		}
-		i.below.is(e)
+		i.below.setMeta(e)
 	}
 	return true, nil
 }
 
-// is gives a folder its mode and time.
-func (b *branch) is(e *snapshot.Entry) {
+// setMeta sets the folder's mode and time to those of an entry.
+func (b *branch) setMeta(e *snapshot.Entry) {
 	b.entry.Mode, b.entry.MTime = e.Mode, e.MTime
 	b.changed, b.timed = true, true
 }
@@ -176,9 +178,10 @@ func written(way []*branch) {
 	}
 }
 
-// remove takes a path away: a folder once nothing is in it any more.
+// remove removes a path. A folder is removed only if it is empty when the tree is
+// written.
 func (t *tree) remove(path string) error {
-	way, name, err := t.way(path, false)
+	way, name, err := t.foldersTo(path, false)
 	if err != nil || way == nil {
 		return err
 	}
@@ -189,13 +192,15 @@ func (t *tree) remove(path string) error {
 	return nil
 }
 
-// write gives the tree to the intake and returns its root.
+// write stores the changed tree in the intake and returns its digest. Folders that gained
+// or lost a name get the time now.
 func (t *tree) write(now snapshot.Stamp) (choir.Digest, error) {
 	sum, _, err := t.folder(t.root, "", now)
 	return choir.DigestFrom(sum), err
 }
 
-// folder writes a folder and says whether nothing is in it.
+// folder stores the manifest of a folder and of the folders below. It returns the
+// folder's digest; empty reports that it has no entries.
 func (t *tree) folder(b *branch, path string, now snapshot.Stamp) (sum snapshot.Sum, empty bool, err error) {
 	m := snapshot.Manifest{Mode: b.entry.Mode, MTime: b.entry.MTime}
 	for _, name := range slices.Sorted(maps.Keys(b.items)) {
@@ -219,12 +224,14 @@ func (t *tree) folder(b *branch, path string, now snapshot.Stamp) (sum snapshot.
 	return sum, len(m.Entries) == 0, t.intake.Add(t.ctx, snapshot.Object{Digest: d, Manifest: true, Size: int64(len(raw)), Content: raw})
 }
 
-// item writes what is below an item and says whether the item stays.
+// item stores the manifests below an item and reports whether the item remains in its
+// folder. An entry that replaces a folder which still has entries is recorded in
+// t.covered.
 func (t *tree) item(i *item, path string, now snapshot.Stamp) (bool, error) {
 	folder := i.entry.Kind == snapshot.Dir
 	if i.below == nil || folder && !i.gone && !i.below.changed {
 		if i.gone && folder {
-			return t.filled(i)
+			return t.hasEntries(i)
 		}
 		return !i.gone, nil
 	}
@@ -243,8 +250,8 @@ func (t *tree) item(i *item, path string, now snapshot.Stamp) (bool, error) {
 	return !i.gone, nil
 }
 
-// filled says whether a folder that nobody looked into has something in it.
-func (t *tree) filled(i *item) (bool, error) {
-	b, err := t.open(i)
+// hasEntries reports whether a folder of the tree that was not read yet has entries.
+func (t *tree) hasEntries(i *item) (bool, error) {
+	b, err := t.folderOf(i)
 	return err == nil && len(b.items) > 0, err
 }

@@ -8,11 +8,11 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Prune makes the tree that is left of a snapshot without the files a predicate
-// holds for, and lists their paths. Folders stay, with their times. The new
-// manifests are in the keeper when it returns.
+// Prune makes the tree of a snapshot without the files for which drop returns true. It
+// returns the digest of the tree and the escaped paths of the dropped files. Folders
+// stay, with their times. The keeper has the new manifests when Prune returns.
 func Prune(ctx context.Context, keeper *snapshot.Keeper, root choir.Digest, drop func(path string, e *snapshot.Entry) (bool, error)) (choir.Digest, []string, error) {
-	in, err := keeper.Begin(ctx)
+	in, err := keeper.NewIntake(ctx)
 	if err != nil {
 		return "", nil, err
 	}
@@ -28,7 +28,8 @@ func Prune(ctx context.Context, keeper *snapshot.Keeper, root choir.Digest, drop
 	return left, p.dropped, nil
 }
 
-// WithoutKeys is Prune of the files that look like keys.
+// WithoutKeys makes the tree of a snapshot without the files that look like secret keys,
+// see Prune.
 func WithoutKeys(ctx context.Context, keeper *snapshot.Keeper, root choir.Digest) (choir.Digest, []string, error) {
 	return Prune(ctx, keeper, root, func(_ string, e *snapshot.Entry) (bool, error) { return looksLikeKey(ctx, keeper, e) })
 }

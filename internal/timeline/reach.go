@@ -15,43 +15,46 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Log is where events are read from; eventstore.Store is one.
+// Log is the source of events. eventstore.Store implements it.
 type Log interface {
-	// Events reads the events of a range in order, both ends included.
+	// Events iterates over the events of a range in order, both ends included.
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 }
 
-// Reached is the content that a log's events lead to.
+// Reached is the content that is reachable from the events of a log.
 type Reached struct {
-	// Digests is what may leave the computer, sorted.
+	// Digests are the blobs that may leave the computer, sorted.
 	Digests []choir.Digest
 	// Withheld are files that look like keys, by path.
 	Withheld []Withheld
-	// Absent is what the events name and the store does not have: it was
+	// Absent are the blobs that the events name and the store does not have: they were
 	// collected. Sorted.
 	Absent []choir.Digest
 }
 
-// Withheld is one file that stays where it is.
+// Withheld is one file that is not exported, because it looks like a key.
 type Withheld struct {
 	Path   string       `json:"path"`
 	Digest choir.Digest `json:"digest"`
 }
 
-// Reach finds what the events up to a number lead to: blobs they name, and all
-// that is in the snapshots they name. Code corrupt when the events are not of one
-// line of computers. A file that looks like a key is withheld,
-// unless the same content lies elsewhere under a name that does not.
+// Reach returns the blobs reachable from the events 1 to to: the blobs and snapshots that
+// the events name, with everything in the snapshots. Files that look like keys are
+// withheld, unless their content also appears under a name that does not. Events that are
+// not of one lineage of computers are code corrupt, events of a newer choir code
+// unavailable.
 func Reach(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64) (Reached, error) {
 	return reachUp(ctx, log, keeper, to, false, nil)
 }
 
-// ReachAll is Reach that withholds nothing.
+// ReachAll returns the blobs reachable from the events 1 to to, see Reach, and withholds
+// nothing.
 func ReachAll(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64) (Reached, error) {
 	return reachUp(ctx, log, keeper, to, true, nil)
 }
 
-// ReachWithout is ReachAll without the events that are let go.
+// ReachWithout returns the blobs reachable from the events 1 to to, see ReachAll, but
+// ignores the events for which let returns true.
 func ReachWithout(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, let func(*choir.Event) bool) (Reached, error) {
 	return reachUp(ctx, log, keeper, to, true, let)
 }
@@ -80,7 +83,7 @@ func reachUp(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, a
 	return r.reached(), nil
 }
 
-// reach is one search.
+// reach is the state of one search.
 type reach struct {
 	ctx      context.Context
 	keeper   *snapshot.Keeper
@@ -110,7 +113,8 @@ func (r *reach) reached() Reached {
 	return out
 }
 
-// event takes up what one event names.
+// event adds the blobs and snapshots that an event names. An event that does not continue
+// the lineage is code corrupt.
 func (r *reach) event(e *choir.Event) error {
 	if err := r.lineage.Next(e); err != nil {
 		return err
@@ -127,7 +131,7 @@ func (r *reach) event(e *choir.Event) error {
 	if err != nil {
 		return unreadable(e, err)
 	}
-	for _, n := range named(p) {
+	for _, n := range namedContent(p) {
 		if n.snapshot {
 			err = r.snapshot(n.digest)
 		} else {
@@ -140,8 +144,9 @@ func (r *reach) event(e *choir.Event) error {
 	return nil
 }
 
-// unreadable tells an event of a newer choir from a damaged one. What is not known
-// may name content, so nothing may be left behind or removed for the lack of it.
+// unreadable returns the error for an event whose payload cannot be decoded strictly:
+// code unavailable if a newer choir wrote it, else corrupt. Its unknown fields may name
+// content, so a search must fail rather than ignore them.
 func unreadable(e *choir.Event, err error) error {
 	_, known := choir.LookupType(e.Type)
 	if known {
@@ -156,15 +161,15 @@ func unreadable(e *choir.Event, err error) error {
 	return choir.Wrap("timeline.reach", choir.CodeCorrupt, err, "event %d", e.Seq)
 }
 
-// name is a digest in a payload.
+// name is a digest in a payload, of a blob or of a snapshot.
 type name struct {
 	digest   choir.Digest
 	snapshot bool
 }
 
-// named lists the content that a payload names. What a file event names lies in
-// its snapshot.
-func named(p choir.Payload) []name {
+// namedContent returns the blobs and snapshots that a payload names. The files in a file
+// event are covered by its snapshot.
+func namedContent(p choir.Payload) []name {
 	switch p := p.(type) {
 	case *choir.PromptSubmitted:
 		if p.Recording == "" {
@@ -183,7 +188,7 @@ func named(p choir.Payload) []name {
 
 var digestType = reflect.TypeFor[choir.Digest]()
 
-// snapshotFields are the fields that name a folder's manifest.
+// snapshotFields are the payload fields whose digest names a folder's manifest.
 var snapshotFields = map[string]bool{"Snapshot": true, "Before": true, "Base": true}
 
 func collect(v reflect.Value, out *[]name) {
@@ -208,7 +213,7 @@ func collect(v reflect.Value, out *[]name) {
 	}
 }
 
-// blob takes up content.
+// blob adds a blob to the result, as found or as absent.
 func (r *reach) blob(d choir.Digest) error {
 	_, err := r.has(d)
 	return err
@@ -265,7 +270,7 @@ func (r *reach) folder(d choir.Digest, path string, depth int) error {
 	return nil
 }
 
-// pathBelow is the escaped path of a name in a folder.
+// pathBelow returns the escaped path of a raw name in the folder with escaped path dir.
 func pathBelow(dir, name string) string {
 	if dir == "" {
 		return snapshot.EscapePath([]byte(name))
@@ -293,8 +298,8 @@ func (r *reach) file(e *snapshot.Entry, path string) error {
 	return r.blob(d)
 }
 
-// looksLikeKey looks at a file's name and at how its content begins. Content
-// that is not there looks like nothing.
+// looksLikeKey reports whether a file's name, or the beginning of its content, looks like
+// a secret key. Absent content does not.
 func looksLikeKey(ctx context.Context, keeper *snapshot.Keeper, e *snapshot.Entry) (bool, error) {
 	if keyfile.Name(e.Name) {
 		return true, nil

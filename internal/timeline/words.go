@@ -9,11 +9,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// maxWords is how many characters of somebody's words a sentence repeats.
+// maxWords is the maximal number of characters of quoted text in a sentence.
 const maxWords = 120
 
-// Say tells an event in one line for people; empty for what only machines care
-// about.
+// Say returns one line of English that describes an event; empty for events that do not
+// concern people.
 func Say(e *choir.Event) string {
 	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
@@ -72,7 +72,7 @@ func sayWork(p choir.Payload) string {
 		}
 		return "the Associate says: " + Line(p.Text)
 	case *choir.TaskReturned:
-		return "task " + returned(&p.Result)
+		return "task " + taskOutcome(&p.Result)
 	case *choir.TaskJudged:
 		return fmt.Sprintf("judged: %s, %s", p.Verdict, Line(p.Reason))
 	case *choir.ToolCalled:
@@ -92,8 +92,8 @@ func sayWork(p choir.Payload) string {
 	return ""
 }
 
-// CheckpointName names a checkpoint by its subject. A subject that is only the
-// time it was made, as git has it, is written as people write times.
+// CheckpointName returns the display name of a checkpoint with this subject. A default
+// subject, which is git's timestamp, becomes a readable date.
 func CheckpointName(subject string) string {
 	if at, err := time.Parse("checkpoint: 20060102-150405", subject); err == nil {
 		return "checkpoint of " + at.Format("2006-01-02, 15:04")
@@ -101,14 +101,15 @@ func CheckpointName(subject string) string {
 	return "checkpoint: " + Line(subject)
 }
 
-// SayCall tells a tool call: its name, and what it is about.
+// SayCall returns the name of a tool call's tool and its path, command, pattern or URL.
 func SayCall(p *choir.ToolCalled) string {
 	about := strings.Join(slices.DeleteFunc([]string{p.Input.Path, p.Input.Command, p.Input.Pattern, p.Input.URL}, func(s string) bool { return s == "" }), " ")
 	return strings.TrimSpace(p.Tool + " " + Line(about))
 }
 
-// returned tells how a task ended: "failed (verify_failed): verification fail, ...".
-func returned(r *choir.AssociateResult) string {
+// taskOutcome describes the result of a task, such as "failed (verify_failed):
+// verification fail, ...".
+func taskOutcome(r *choir.AssociateResult) string {
 	status := string(r.Status)
 	if r.Code != "" {
 		status += " (" + string(r.Code) + ")"
@@ -116,7 +117,7 @@ func returned(r *choir.AssociateResult) string {
 	return fmt.Sprintf("%s: verification %s, %s", status, r.Verify.Status, Line(r.Summary))
 }
 
-// Count says how many there are of something: "1 path", "3 paths".
+// Count returns a number with its noun, in the plural unless n is 1: "1 path", "3 paths".
 func Count[N int | int64 | uint64](n N, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -210,7 +211,8 @@ func join(what, more string) string {
 	return what + ": " + Line(more)
 }
 
-// Paths names the first of several paths and counts the others.
+// Paths returns the first path and the number of the others, "a and 2 more"; "nothing"
+// without paths. count is the number of all paths, of which first may hold fewer.
 func Paths(first []string, count int) string {
 	switch {
 	case count == 0 || len(first) == 0:
@@ -221,7 +223,7 @@ func Paths(first []string, count int) string {
 	return fmt.Sprintf("%s and %d more", first[0], count-1)
 }
 
-// Line makes one line of somebody's words, cut where it gets long.
+// Line returns text as one line, shortened to maxWords characters.
 func Line(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > maxWords {
@@ -230,7 +232,7 @@ func Line(s string) string {
 	return s
 }
 
-// sayLeft says what snapshots leave out.
+// sayLeft describes the paths that snapshots leave out, with the reasons.
 func sayLeft(p *choir.CachesLeftOut) string {
 	var parts []string
 	if len(p.Paths) > 0 {
@@ -245,7 +247,7 @@ func sayLeft(p *choir.CachesLeftOut) string {
 	return "not kept from here on, " + strings.Join(parts, "; ")
 }
 
-// WhyLeft says in words why no snapshot holds a path.
+// WhyLeft returns a clause that explains why no snapshot holds a path.
 func WhyLeft(r choir.LeftReason) string {
 	switch r {
 	case choir.LeftFileTooLarge:
@@ -268,10 +270,10 @@ func WhyLeft(r choir.LeftReason) string {
 	return string(r)
 }
 
-// mostOfPath is how much of a path a sentence has.
+// mostOfPath is the maximal number of characters of a path in a sentence.
 const mostOfPath = 200
 
-// clipPath shortens a path in its middle.
+// clipPath shortens a long path by cutting out its middle.
 func clipPath(path string) string {
 	r := []rune(path)
 	if len(r) <= mostOfPath {

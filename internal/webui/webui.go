@@ -19,7 +19,7 @@ func Shell() (fs.FS, error) { return built("shell") }
 // Desktop is the built desktop; code unavailable when this build has none.
 func Desktop() (fs.FS, error) { return built("desktop") }
 
-// Names of what tools/packdesktop leaves beside the bundles.
+// Names of the files that tools/packdesktop leaves beside the bundles.
 const (
 	sourceName  = "dist/desktop-source.tar"
 	modulesName = "dist/desktop-modules.tar.zst"

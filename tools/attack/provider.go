@@ -14,7 +14,7 @@ type provider struct {
 	ledger ledger
 }
 
-// ledger is what the provider has seen; GET /ledger answers it.
+// ledger counts the requests to the provider; GET /ledger answers it.
 type ledger struct {
 	Calls         int `json:"calls"`
 	InputTokens   int `json:"input_tokens"`
@@ -24,7 +24,7 @@ type ledger struct {
 }
 
 const (
-	// model is the only one that the provider has.
+	// model is the only model of the provider.
 	model = "associate"
 	// priceSetting is its price in the configuration.
 	priceSetting = "[[models.price]]\nmodel = \"associate\"\ninput = 1\noutput = 4\n"

@@ -63,7 +63,7 @@ func generate(root string) ([]output, error) {
 		return nil, err
 	}
 	files = append(files, v.typeScript("ui/base/domain")...)
-	return append(files, constants, namesScript("ui/base/domain/names.ts"), output{"docs/CONTRACTS.md", v.markdown()}), nil
+	return append(files, constants, namesScript("ui/base/domain/names.ts"), marksScript("ui/base/domain/markwords.ts"), problemsScript("ui/base/domain/problemwords.ts"), output{"docs/CONTRACTS.md", v.markdown()}), nil
 }
 
 // compare names every stale copy, and every schema or type that nothing generates.

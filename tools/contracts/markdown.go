@@ -47,6 +47,7 @@ func (v *vocabulary) markdown() []byte {
 	v.events(&b)
 	v.bus(&b)
 	codeTable(&b)
+	reasonTable(&b)
 	namesTable(&b)
 	return b.Bytes()
 }
@@ -104,6 +105,14 @@ func codeTable(b *bytes.Buffer) {
 	}
 }
 
+// reasonTable writes the reasons with their English sentences.
+func reasonTable(b *bytes.Buffer) {
+	b.WriteString("\n## Reasons\n\nA problem with a `reason` can be said in another language: `values` fill the placeholders of that language's sentence (`internal/choir/problems.*.json`).\n\n| reason | code | in English |\n|---|---|---|\n")
+	for _, r := range choir.Reasons() {
+		fmt.Fprintf(b, "| `%s` | `%s` | %s |\n", r, r.Code(), choir.ProblemsIn("en").Reasons[r].Said.Other)
+	}
+}
+
 func fieldTable(b *bytes.Buffer, t reflect.Type) {
 	b.WriteString("| field | type | meaning |\n|---|---|---|\n")
 	for _, f := range choir.Describe(t) {
@@ -136,8 +145,8 @@ func stringName(r choir.RuleInfo) string {
 	return "string" + span(r.Len, " characters")
 }
 
-// span writes bounds after a type; bounds that only keep a number exact say
-// nothing to people.
+// span returns the bounds of a type for people. It leaves out an upper bound that only
+// keeps a number exact.
 func span(b *choir.Bounds, unit string) string {
 	switch {
 	case b == nil:

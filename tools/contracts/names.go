@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"choiros/internal/choir"
 	"choiros/internal/names"
 )
 
@@ -16,6 +17,27 @@ func namesScript(path string) output {
 		fmt.Fprintf(b, "  /** %s */\n  %s: { en: %q, de: %q },\n", n.What, n.ID, n.EN, n.DE)
 	}
 	b.WriteString("} as const;\n")
+	return output{path, b.Bytes()}
+}
+
+// marksScript writes the pages' copy of the sentences of the timeline.
+func marksScript(path string) output {
+	b := bytes.NewBufferString(strings.Replace(generated, "internal/choir", "internal/names", 1))
+	b.WriteString("/** The sentences of the timeline, in each language. */\nexport const markWords = {\n")
+	for _, l := range names.Languages() {
+		fmt.Fprintf(b, "%s: %s,\n", l, bytes.TrimSpace(names.MarkCatalogue(l)))
+	}
+	b.WriteString("} as const;\n")
+	return output{path, b.Bytes()}
+}
+
+// problemsScript writes the pages' copy of the German sentences of problems. In English the
+// server says them.
+func problemsScript(path string) output {
+	b := bytes.NewBufferString(generated)
+	b.WriteString("/** The sentences of problems in German: for each code around the server's English one, and for each reason. */\nexport const german = ")
+	b.Write(bytes.TrimSpace(choir.ProblemFile(string(names.German))))
+	b.WriteString(" as const;\n")
 	return output{path, b.Bytes()}
 }
 

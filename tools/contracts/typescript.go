@@ -75,6 +75,7 @@ func plainTypes() *bytes.Buffer {
 	alias(b, "RFC 3339 in UTC with exactly three decimals: 2026-11-21T02:28:00.000Z.", "Time", "string")
 	alias(b, "What a connection to the computer may do.", "Role", union(choir.Roles()))
 	alias(b, "Stable reason of an error.", "Code", union(choir.Codes()))
+	alias(b, "What happened in a refusal, from a closed list.", "Reason", union(choir.Reasons()))
 	return b
 }
 

@@ -76,7 +76,7 @@ func structs(roots ...any) []reflect.Type {
 	return out
 }
 
-// element is what lists and pointers are made of.
+// element returns the element type of lists and pointers.
 func element(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

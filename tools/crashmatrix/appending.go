@@ -32,7 +32,7 @@ func (b *bench) grown(ctx context.Context) error {
 		if err := m.used(ctx); err != nil {
 			return err
 		}
-		if err := errors.Join(m.begin(""), m.watch(m.seed+"-more", growing), m.finish(ctx)); err != nil {
+		if err := errors.Join(m.startChoir(""), m.watch(m.seed+"-more", growing), m.finish(ctx)); err != nil {
 			return err
 		}
 		found, err := filepath.Glob(filepath.Join(m.data, "computers/*/journal/*.seg"))
@@ -95,7 +95,7 @@ func (b *bench) ask(ctx context.Context, args ...string) (string, error) {
 // writers end and looks.
 func (h harm) whileAppending(n int) row {
 	return row{fmt.Sprintf("%s, while appending, %d", h.name, n), func(ctx context.Context, b *bench) error {
-		if err := errors.Join(b.grown(ctx), b.begin(""), b.write(ctx)); err != nil {
+		if err := errors.Join(b.grown(ctx), b.startChoir(""), b.write(ctx)); err != nil {
 			return fmt.Errorf("before the damage: %w", err)
 		}
 		if err := h.do(b); err != nil {
@@ -125,7 +125,7 @@ func (h harm) inTheBackground(n int) row {
 		if err := h.do(b); err != nil {
 			return fmt.Errorf("damage: %w", err)
 		}
-		if err := errors.Join(b.begin(""), b.write(ctx)); err != nil {
+		if err := errors.Join(b.startChoir(""), b.write(ctx)); err != nil {
 			return err
 		}
 		if err := until(ctx, "the log says that it was repaired", func() bool { return b.up.ended() || b.driver.ended() || b.says("log.repaired") }); err != nil {
@@ -155,7 +155,7 @@ func (b *bench) endAndLook(ctx context.Context, inOrder bool, expect func(*check
 	} else {
 		b.kill()
 	}
-	if err := errors.Join(b.begin(""), b.quiet(), b.settle(ctx)); err != nil {
+	if err := errors.Join(b.startChoir(""), b.quiet(), b.finishRun(ctx)); err != nil {
 		return err
 	}
 	if b.driver.err != nil {
@@ -168,7 +168,7 @@ func (b *bench) endAndLook(ctx context.Context, inOrder bool, expect func(*check
 // must be named, and nothing else may be lost.
 func bothWhileAppending(n int) row {
 	return row{fmt.Sprintf("event %d damaged in both copies, while appending, is named", n), func(ctx context.Context, b *bench) error {
-		if err := errors.Join(b.grown(ctx), b.begin(""), b.write(ctx)); err != nil {
+		if err := errors.Join(b.grown(ctx), b.startChoir(""), b.write(ctx)); err != nil {
 			return fmt.Errorf("before the damage: %w", err)
 		}
 		if err := b.spoilBoth(n); err != nil {
@@ -234,7 +234,7 @@ func diskFullWhileRepairing(h harm, n int) row {
 		if err := b.onSmallDisk(192); err != nil {
 			return err
 		}
-		if err := errors.Join(b.grown(ctx), b.begin(""), b.write(ctx)); err != nil {
+		if err := errors.Join(b.grown(ctx), b.startChoir(""), b.write(ctx)); err != nil {
 			return fmt.Errorf("before the damage: %w", err)
 		}
 		ballast := filepath.Join(b.dir, "m", "ballast")

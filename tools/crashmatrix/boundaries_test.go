@@ -65,6 +65,8 @@ var harmless = map[string]string{
 	"internal/snapshot/removetree.go up":                      "remove.folder is passed before each",
 	"internal/guest/unpack.go entry":                          "inside a folder that has no name yet",
 	"internal/durablefile/durablefile.go RemoveUnfinished":    "takes away what a crash left",
+	"internal/durablefile/durablefile.go WriteFrom":           "passes the points of its kind of files",
+	"internal/durablefile/durablefile.go Sync":                "its callers pass a point, by this test",
 	"internal/keyring/files/files.go Delete":                  "goes through durablefile, which passes a point",
 	"cmd/choir/client.go listenSocket":                        "a socket",
 	"cmd/choir/session.go":                                    "a socket",
@@ -73,17 +75,18 @@ var harmless = map[string]string{
 	"cmd/choir/repo.go":                                       "a file that broke off",
 	"internal/control/auth/scrape.go Remove":                  "goes through durablefile, which passes a point",
 	"internal/control/supervisor/system.go RemoveScrapeToken": "goes through durablefile, which passes a point",
+	"internal/control/supervisor/closed.go removeClosed":      "goes through durablefile, which passes a point",
 	"cmd/choir/report.go runReport":                           "a file that broke off",
 }
 
-// found is one function with boundary calls.
+// found is one declaration with boundary calls or points.
 type found struct {
-	at     string // file and function
+	at     string // file and name
 	calls  []string
 	points []string
 }
 
-// boundariesIn lists the functions of one file that call a boundary.
+// boundariesIn lists the declarations in one file that call a boundary or pass a point.
 func boundariesIn(t *testing.T, name string, source any) []found {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), name, source, 0)
@@ -92,12 +95,11 @@ func boundariesIn(t *testing.T, name string, source any) []found {
 	}
 	var out []found
 	for _, d := range file.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok != token.VAR {
 			continue
 		}
-		one := found{at: name + " " + f.Name.Name}
-		ast.Inspect(f, func(n ast.Node) bool {
+		one := found{at: name + " " + declared(d)}
+		ast.Inspect(d, func(n ast.Node) bool {
 			one.take(n)
 			return true
 		})
@@ -106,6 +108,15 @@ func boundariesIn(t *testing.T, name string, source any) []found {
 		}
 	}
 	return out
+}
+
+// declared is the name of a function, or the first of variables: those that are
+// durablefile.Files pass the points of a kind of file.
+func declared(d ast.Decl) string {
+	if f, ok := d.(*ast.FuncDecl); ok {
+		return f.Name.Name
+	}
+	return d.(*ast.GenDecl).Specs[0].(*ast.ValueSpec).Names[0].Name
 }
 
 func (f *found) take(n ast.Node) {
@@ -208,7 +219,9 @@ func TestAPlantedBoundaryIsFound(t *testing.T) {
 func save(f *os.File) error { return f.Sync() }
 func ref(g *Git) { g.run("fast-import") }
 func good(f *os.File) error { fault.Point("p.sync"); return f.Sync() }
-func move() error { return os.Rename("a", "b") }`
+func move() error { return os.Rename("a", "b") }
+func bare() error { return durablefile.Sync("a") }
+var kind = durablefile.Files{BeforeSync: func() { fault.Point("p.kind") }}`
 	got := boundariesIn(t, "planted.go", planted)
 	var bare []string
 	for _, f := range got {
@@ -216,7 +229,7 @@ func move() error { return os.Rename("a", "b") }`
 			bare = append(bare, f.at)
 		}
 	}
-	if want := []string{"planted.go save", "planted.go ref", "planted.go move"}; !slices.Equal(bare, want) || len(got) != 4 {
+	if want := []string{"planted.go save", "planted.go ref", "planted.go move", "planted.go bare"}; !slices.Equal(bare, want) || len(got) != 6 || !slices.Equal(got[5].points, []string{"p.kind"}) {
 		t.Errorf("found %v, want %v", bare, want)
 	}
 }

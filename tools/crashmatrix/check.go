@@ -50,8 +50,8 @@ func (c *checker) check() []string {
 	return c.wrong
 }
 
-// forks looks at the other computers: those that were acknowledged are there, and
-// each has a whole log of its own.
+// forks checks the other computers: the acknowledged ones are there, and each has a
+// whole log of its own.
 func (c *checker) forks(dirs []string) {
 	for _, a := range c.acks {
 		if a.Forked != "" && !slices.Contains(dirs, filepath.Join(c.data, "computers", a.Forked)) {
@@ -301,12 +301,13 @@ func (c *checker) workspace() {
 	for name := range known {
 		c.errorf("file %s of the log is not there", name)
 	}
-	c.lines(filepath.Join(root, "workspace", "work", "lines.txt"))
+	c.lines("task", filepath.Join(root, "workspace", "work", "lines.txt"))
+	c.lines("beside", filepath.Join(root, "workspace", "beside", "lines.txt"))
 }
 
-// lines holds the work of the driver's tasks against their answers: done once,
+// lines holds the work of the driver's tasks of one verb against their answers: done once,
 // or not at all.
-func (c *checker) lines(path string) {
+func (c *checker) lines(verb, path string) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return // a row without tasks
@@ -331,9 +332,9 @@ func (c *checker) lines(path string) {
 		switch {
 		case a.Verb == "undo" && a.Status == "conflict":
 			c.errorf("task %s could not be taken back, and nobody had changed its files", a.Key)
-		case a.Verb == "task" && a.Status == "ok" && !undone[a.Key] && count[a.Key] != 1:
+		case a.Verb == verb && a.Status == "ok" && !undone[a.Key] && count[a.Key] != 1:
 			c.errorf("task %s was answered ok and took effect %d times", a.Key, count[a.Key])
-		case undone[a.Key] && a.Verb == "task" && count[a.Key] != 0:
+		case undone[a.Key] && a.Verb == verb && count[a.Key] != 0:
 			c.errorf("task %s was taken back and is still there", a.Key)
 		}
 	}

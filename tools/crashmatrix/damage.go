@@ -27,13 +27,13 @@ func (h harm) row(n int) row {
 		if err := h.do(b); err != nil {
 			return fmt.Errorf("damage: %w", err)
 		}
-		if err := b.begin(""); err != nil {
+		if err := b.startChoir(""); err != nil {
 			return err
 		}
 		if err := b.watch(b.seed, []string{"task,prompt"}); err != nil {
 			return err
 		}
-		if err := b.settle(ctx); err != nil {
+		if err := b.finishRun(ctx); err != nil {
 			return err
 		}
 		return b.found(h.expect)
@@ -246,7 +246,7 @@ func spoilSQLite(b *bench) error {
 // killInUse kills a choir that works, so that the next finds content in the log
 // of the blobs that has no file.
 func killInUse(b *bench) error {
-	if err := b.begin("kill blob.wal.synced 1"); err != nil {
+	if err := b.startChoir("kill blob.wal.synced 1"); err != nil {
 		return err
 	}
 	driver, err := start(exec.Command(b.machine.self, "drive", "-data", b.data, "-seed", b.seed+"-killed", "task,look,task,prompt"))

@@ -22,7 +22,7 @@ type step struct {
 	Key  string `json:"key"`
 }
 
-// reply is what choir answered to a step.
+// reply is choir's answer to a step.
 type reply struct {
 	step
 	Seq    uint64 `json:"seq,omitempty"`
@@ -39,8 +39,9 @@ type reply struct {
 var verbs = map[string]func(context.Context, *socket, string) (reply, error){
 	"prompt":     prompt,
 	"task":       edit,
+	"beside":     editBeside,
 	"again":      edit, // a task that comes a second time
-	"look":       look,
+	"look":       runLookTask,
 	"checkpoint": checkpoint,
 	"rewind":     rewind,
 	"fork":       fork,
@@ -183,7 +184,8 @@ func editing(key, shell string) task {
 	}
 }
 
-func look(ctx context.Context, s *socket, key string) (reply, error) {
+// runLookTask submits a task without changes to keep, which changes files all the same.
+func runLookTask(ctx context.Context, s *socket, key string) (reply, error) {
 	return submit(ctx, s, task{
 		ID: taskID(key), Kind: "run", Repo: "work", Instruction: "Look.", Verify: profile{"none"},
 		Commands: []command1{{"echo gone > lines.txt; rm -f new-*; mkdir deep; echo x > deep/x"}},

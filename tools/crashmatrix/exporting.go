@@ -13,7 +13,7 @@ import (
 // or not at all, and the next export gives it.
 func exportKilled(p point) row {
 	return row{"SIGKILL of choir export at " + p.name, func(ctx context.Context, b *bench) error {
-		if err := errors.Join(b.used(ctx), b.begin(""), b.ready(ctx)); err != nil {
+		if err := errors.Join(b.used(ctx), b.startChoir(""), b.ready(ctx)); err != nil {
 			return fmt.Errorf("before the fault: %w", err)
 		}
 		file := filepath.Join(b.dir, "out.choir")
@@ -37,7 +37,7 @@ func exportKilled(p point) row {
 		if err := exportedWhole(file); err != nil {
 			return err
 		}
-		if err := b.settle(ctx); err != nil {
+		if err := b.finishRun(ctx); err != nil {
 			return err
 		}
 		return b.found()
@@ -47,7 +47,7 @@ func exportKilled(p point) row {
 // exportCut cuts the power when choir export has ended: the file is there whole.
 func exportCut() row {
 	return row{"power cut (drop) after choir export", func(ctx context.Context, b *bench) error {
-		if err := errors.Join(b.ownDisk(), b.disk.plugIn(), b.used(ctx), b.begin(""), b.ready(ctx)); err != nil {
+		if err := errors.Join(b.ownDisk(), b.disk.plugIn(), b.used(ctx), b.startChoir(""), b.ready(ctx)); err != nil {
 			return fmt.Errorf("before the fault: %w", err)
 		}
 		file := filepath.Join(b.disk.at, "out.choir")
@@ -57,7 +57,7 @@ func exportCut() row {
 		if err := b.powerCut("drop"); err != nil {
 			return err
 		}
-		if err := errors.Join(exportedWhole(file), b.begin(""), b.settle(ctx)); err != nil {
+		if err := errors.Join(exportedWhole(file), b.startChoir(""), b.finishRun(ctx)); err != nil {
 			return err
 		}
 		return b.found(func(c *checker) { c.noGit = true })

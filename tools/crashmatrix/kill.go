@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// fault is what happens once at a point.
+// fault is a kill or a power cut, once at a point.
 type fault struct {
 	point   point
 	nth     int
@@ -38,7 +38,7 @@ func (f fault) row() row {
 		if err := f.happen(ctx, b); err != nil {
 			return err
 		}
-		if err := b.settle(ctx); err != nil {
+		if err := b.finishRun(ctx); err != nil {
 			return err
 		}
 		// Nobody syncs the workspace: after a power cut its files may be older,
@@ -115,7 +115,7 @@ func (f fault) happen(ctx context.Context, b *bench) error {
 		}
 		plan = ""
 	}
-	if err := b.begin(plan); err != nil {
+	if err := b.startChoir(plan); err != nil {
 		return err
 	}
 	if err := b.watch(b.seed, f.threads); err != nil {
@@ -132,7 +132,7 @@ func (f fault) happen(ctx context.Context, b *bench) error {
 			return err
 		}
 	}
-	return b.begin("")
+	return b.startChoir("")
 }
 
 // wait returns when the fault has come. A point that is passed when choir stops

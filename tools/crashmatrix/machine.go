@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// machine is one data folder, the choir on it, and those who watch it.
+// machine is one data folder, the choir on it, and the programs that watch it.
 type machine struct {
 	self  string // this program
 	choir string // the binary under test
@@ -108,8 +108,8 @@ func until(ctx context.Context, what string, holds func() bool) error {
 	return nil
 }
 
-// begin starts choir with a plan, empty for none.
-func (m *machine) begin(plan string) (err error) {
+// startChoir starts choir with a plan of faults, empty for none.
+func (m *machine) startChoir(plan string) (err error) {
 	cmd := exec.Command(m.choir, "up", "--json", "--data", m.data)
 	cmd.Env = append(os.Environ(), "CHOIR_FAULT="+plan, "CHOIR_CLOCK="+m.clock)
 	m.up, err = start(cmd)

@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// meaning is what an event does to the answers.
+// meaning applies an event to the answers.
 type meaning func(a *answers, e *event, p value)
 
 // meanings are the events that files, documents, overlays, windows, settings and

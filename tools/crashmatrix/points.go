@@ -19,43 +19,46 @@ type point struct {
 	export bool               // the command choir export passes it
 }
 
-// usual is what a driver does: one thread beside the other.
+// usual are a driver's steps in most rows: one thread beside the other.
 var usual = []string{"task,again,look,task", "prompt,prompt,prompt,checkpoint", "prompt,prompt,verify"}
 
-// beginning is what a driver does on an empty folder.
+// atOnce are a driver's steps where tasks of two projects work at once.
+var atOnce = []string{"task,look,task,task", "beside,beside,beside,beside"}
+
+// beginning are a driver's steps on an empty folder.
 var beginning = []string{"add,task,look,prompt"}
 
-// goingBack is what a driver does where the workspace is rewound.
+// goingBack are a driver's steps where the workspace is rewound.
 var goingBack = []string{"task,look,rewind,task,rewind,look"}
 
-// forking is what a driver does where a second computer is made.
+// forking are a driver's steps where a second computer is made.
 var forking = []string{"task,fork,task,fork,look", "prompt,prompt,prompt"}
 
-// undoing is what a driver does where a task is taken back.
+// undoing are a driver's steps where a task is undone.
 var undoing = []string{"task,undo,task,task,undo,look"}
 
-// byHand is what a driver does where the owner writes files and brings projects.
+// byHand are a driver's steps where the owner writes files and brings projects.
 var byHand = []string{"files,task,files,project,files", "prompt,prompt"}
 
-// exporting is what a driver does where every event is of an export.
+// exporting are a driver's steps where every event is of an export.
 var exporting = []string{"export,export,export,export,export,export,export,export,export,export"}
 
-// moving is what a driver does where a computer goes out and comes in again.
+// moving are a driver's steps where a computer is exported and imported again.
 var moving = []string{"task,export,task,import,look", "prompt,prompt"}
 
-// collecting is what a driver does where old content is removed.
+// collecting are a driver's steps where old content is removed.
 var collecting = []string{"collect,task,collect,look"}
 
-// much is what a driver does where more is stored at once than its log takes.
+// much are a driver's steps where more is stored at once than fits into the blob log.
 var much = []string{"crowd,task,crowd,look"}
 
-// throughGit is what a driver does where a checkpoint is left to git.
+// throughGit are a driver's steps where a checkpoint is left to git.
 var throughGit = []string{"attributes,task,task,look"}
 
-// packing is what a driver does where a repository gets many objects.
+// packing are a driver's steps where a repository gets many objects.
 var packing = []string{"thousands,task,look"}
 
-// playing is what a driver does where the Associate's tools write files.
+// playing are a driver's steps where the Associate's tools write files.
 var playing = []string{"demo,look", "prompt,prompt"}
 
 // points are all of them; a test holds them against the source.
@@ -89,6 +92,7 @@ var points = []point{
 	{name: "computer.intent.rename", steps: goingBack},
 	{name: "computer.intent.remove", steps: goingBack},
 	{name: "fork.file.sync", steps: forking},
+	{name: "fork.file.rename", steps: forking},
 	{name: "fork.folder.sync", steps: forking},
 	{name: "computer.folder.rename", steps: forking},
 	{name: "computer.folder.sync", steps: forking},
@@ -104,6 +108,9 @@ var points = []point{
 	{name: "computer.folder.rename", doing: "import", steps: moving},
 	{name: "computer.folder.sync", doing: "import", steps: moving},
 	{name: "computer.restore.remove", doing: "import", steps: moving},
+	{name: "store.commit", doing: "two tasks at once", nths: []int{8, 16, 24}, steps: atOnce},
+	{name: "git.ref.rename", doing: "two tasks at once", guest: true, nths: []int{1, 3}, steps: atOnce},
+	{name: "restore.rename", doing: "two tasks at once", guest: true, nths: first, steps: atOnce},
 	{name: "blob.remove", later: true, steps: collecting},
 	{name: "blob.batch.sync", steps: much},
 	{name: "blob.syncfs", kills: true, steps: much},
@@ -114,7 +121,6 @@ var points = []point{
 	{name: "guest.remove.tree", guest: true, steps: byHand},
 	{name: "remove.folder", guest: true, steps: byHand},
 	{name: "guest.unpack.rename", guest: true, steps: byHand},
-	{name: "git.import", guest: true, steps: throughGit},
 	{name: "git.index", guest: true, steps: throughGit},
 	{name: "git.move", guest: true, steps: much},
 	{name: "git.pack", guest: true, slow: true, steps: packing},
@@ -156,7 +162,7 @@ var first = []int{1}
 
 // unreached are the points that no row comes to, and why.
 var unreached = map[string]string{
-	"data.file.remove":       "only the owner who removes a model's connection, or the token of the metrics, which is void before, comes to it; the connection is gone before its key is, and a key without one is removed at the next start (internal/control/connections)",
+	"data.file.remove":       "only the owner who removes a model's connection, or the token of the metrics, which is void before, comes to it; the connection is gone before its key is, and a key without one is removed at the next start (internal/control/connections); and the opening of a closed computer, which is then one without its note (supervisor.TestAComputerWithoutItsNoteIsOpened)",
 	"drafts.commit":          "only a page in which somebody types comes to it, and its file is no part of the log: a browser test kills choir after an acknowledgement, and internal/computer/desk/drafts reads it from another process's file",
 	"desktop.modules.rename": "only a browser that shows a changed desktop comes to it; internal/desktop unpacks over what an interrupted attempt left",
 	"desktop.modules.sync":   "as desktop.modules.rename",

@@ -41,16 +41,17 @@ func record(ctx context.Context, args []string) error {
 	for open := true; open && err == nil; {
 		select {
 		case r := <-replies:
-			err = keep(out, []reply{r})
+			err = appendReplies(out, []reply{r})
 		case rs, ok := <-shown:
 			open = ok
-			err = keep(out, rs)
+			err = appendReplies(out, rs)
 		}
 	}
 	return errors.Join(err, out.Close())
 }
 
-func keep(out *os.File, rs []reply) error {
+// appendReplies writes replies to the record, one line each, and syncs it.
+func appendReplies(out *os.File, rs []reply) error {
 	for _, r := range rs {
 		raw, err := json.Marshal(r)
 		if err != nil {

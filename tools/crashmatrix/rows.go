@@ -77,7 +77,7 @@ func (l *lab) calibrate(ctx context.Context) (map[string]int, error) {
 			return err
 		}
 		trace := filepath.Join(b.dir, "trace")
-		if err := errors.Join(b.begin("trace "+trace), b.watch(b.seed, usual), b.finish(ctx)); err != nil {
+		if err := errors.Join(b.startChoir("trace "+trace), b.watch(b.seed, usual), b.finish(ctx)); err != nil {
 			return err
 		}
 		raw, err := os.ReadFile(trace)

@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// lab is what all rows share.
+// lab is the state that all rows share.
 type lab struct {
 	options
 	self string
@@ -215,7 +215,7 @@ func (b *bench) used(ctx context.Context) error {
 	if err := b.fresh(); err != nil {
 		return err
 	}
-	if err := b.begin(""); err != nil {
+	if err := b.startChoir(""); err != nil {
 		return err
 	}
 	if err := b.watch(b.seed+"-before", []string{"add,task,prompt"}); err != nil {
@@ -252,9 +252,9 @@ func (b *bench) copied(ctx context.Context, kind string, makeIt func(*bench) err
 	return nil
 }
 
-// settle lets the driver end, has choir look at the workspace and at every byte
-// of the log, and stops it.
-func (b *bench) settle(ctx context.Context) error {
+// finishRun waits for the driver to end, has choir scan the workspace and verify the
+// whole log, and stops it.
+func (b *bench) finishRun(ctx context.Context) error {
 	if b.driver != nil {
 		if err := until(ctx, "the driver ends", func() bool { return b.driver.ended() || b.up.ended() }); err != nil {
 			return err

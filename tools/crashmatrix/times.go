@@ -22,7 +22,7 @@ func randomFault(n int, how string) row {
 		if err := b.prepareRandom(ctx, n, how != ""); err != nil {
 			return fmt.Errorf("before the fault: %w", err)
 		}
-		if err := errors.Join(b.begin(""), b.watch(b.seed, usual)); err != nil {
+		if err := errors.Join(b.startChoir(""), b.watch(b.seed, usual)); err != nil {
 			return err
 		}
 		select {
@@ -38,7 +38,7 @@ func randomFault(n int, how string) row {
 				return err
 			}
 		}
-		if err := errors.Join(b.begin(""), b.settle(ctx)); err != nil {
+		if err := errors.Join(b.startChoir(""), b.finishRun(ctx)); err != nil {
 			return err
 		}
 		return b.found(func(c *checker) { c.noGit = how != "" })
@@ -79,7 +79,7 @@ func fullDisk(n int) row {
 		if err := b.used(ctx); err != nil {
 			return fmt.Errorf("before the fault: %w", err)
 		}
-		if err := errors.Join(b.begin(""), b.watch(b.seed, usual)); err != nil {
+		if err := errors.Join(b.startChoir(""), b.watch(b.seed, usual)); err != nil {
 			return err
 		}
 		if err := b.ready(ctx); err != nil {
@@ -91,7 +91,7 @@ func fullDisk(n int) row {
 			return err
 		}
 		time.Sleep(500 * time.Millisecond)
-		if err := errors.Join(os.Remove(ballast), b.settle(ctx)); err != nil {
+		if err := errors.Join(os.Remove(ballast), b.finishRun(ctx)); err != nil {
 			return err
 		}
 		return b.found()
@@ -132,7 +132,7 @@ func clock(n int) row {
 		step := func() error {
 			return os.WriteFile(b.clock, fmt.Appendf(nil, "%d\n", b.rand.Int64N(4*86400)-2*86400), 0o600)
 		}
-		if err := errors.Join(step(), b.begin(""), b.watch(b.seed, usual)); err != nil {
+		if err := errors.Join(step(), b.startChoir(""), b.watch(b.seed, usual)); err != nil {
 			return err
 		}
 		for !b.driver.ended() {
@@ -142,7 +142,7 @@ func clock(n int) row {
 			time.Sleep(20 * time.Millisecond)
 		}
 		b.kill()
-		if err := errors.Join(step(), b.begin(""), b.settle(ctx)); err != nil {
+		if err := errors.Join(step(), b.startChoir(""), b.finishRun(ctx)); err != nil {
 			return err
 		}
 		return b.found()
@@ -173,7 +173,7 @@ func sabotaged() []row {
 			return b.aftermath(ctx)
 		}),
 		expect("that task keys are ignored", "choir-nokeys", "twice", func(ctx context.Context, b *bench) error {
-			if err := errors.Join(b.used(ctx), b.begin(""), b.watch(b.seed, again), b.settle(ctx)); err != nil {
+			if err := errors.Join(b.used(ctx), b.startChoir(""), b.watch(b.seed, again), b.finishRun(ctx)); err != nil {
 				return err
 			}
 			return b.found()
@@ -182,8 +182,8 @@ func sabotaged() []row {
 	}
 }
 
-// forged changes an event in the journal so that its record is sound. Only the
-// chain and the other copy tell: it has to be repaired, whoever follows it.
+// forged changes an event in the journal so that its record is sound. Only the chain
+// and the other copy tell: it has to be repaired, whichever record follows it.
 func forged(ctx context.Context, b *bench) error {
 	if err := b.forgeEvent(ctx); err != nil {
 		return err
@@ -197,7 +197,7 @@ func forged(ctx context.Context, b *bench) error {
 
 // aftermath works on with what was forged, and looks.
 func (b *bench) aftermath(ctx context.Context) error {
-	if err := errors.Join(b.begin(""), b.settle(ctx)); err != nil {
+	if err := errors.Join(b.startChoir(""), b.finishRun(ctx)); err != nil {
 		return err
 	}
 	return b.found(reported)

@@ -29,7 +29,7 @@ var upkeeps = []upkeep{
 	{"checkpoint", nil, "checkpoint,task,checkpoint,task,checkpoint", false, anything},
 }
 
-// beside is a thread, and those that append meanwhile.
+// beside returns a thread of maintenance, and threads that append meanwhile.
 func beside(thread string) []string {
 	return []string{thread, repeat("note", 60), repeat("note", 60), repeat("note", 60), "document,desk,prompt,document,desk,prompt"}
 }
@@ -48,7 +48,7 @@ func (u upkeep) row(n int) row {
 				return fmt.Errorf("damage: %w", err)
 			}
 		}
-		if err := errors.Join(b.begin(""), b.watch(b.seed, beside(u.thread))); err != nil {
+		if err := errors.Join(b.startChoir(""), b.watch(b.seed, beside(u.thread))); err != nil {
 			return err
 		}
 		if err := until(ctx, "the driver ends", func() bool { return b.driver.ended() || b.up.ended() }); err != nil {

@@ -133,3 +133,16 @@ func thousands(ctx context.Context, s *socket, key string) (reply, error) {
 func attributes(ctx context.Context, s *socket, key string) (reply, error) {
 	return submit(ctx, s, editing(key, "echo '*.txt text' > .gitattributes && echo "+key+" >> lines.txt"))
 }
+
+// editBeside is a task in another project, which works beside one of the usual project. The
+// owner's file makes the project.
+func editBeside(ctx context.Context, s *socket, key string) (reply, error) {
+	anew := s.with("If-None-Match", "*")
+	err := refused(anew.call(ctx, "PUT", "/files/workspace/beside/hand-"+key+".txt", "", strings.NewReader("by hand "+key+"\n"), nil), http.StatusConflict)
+	if err != nil {
+		return reply{}, err
+	}
+	t := editing(key, "echo "+key+" >> lines.txt")
+	t.Repo = "beside"
+	return submit(ctx, s, t)
+}

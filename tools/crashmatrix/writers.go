@@ -63,8 +63,8 @@ func document(ctx context.Context, s *socket, key string) (reply, error) {
 // gone is nil for what an earlier try has removed already.
 func gone(err error) error { return refused(err, http.StatusNotFound) }
 
-// newDocument begins a document. One that an earlier try has begun, and perhaps
-// renamed, is no conflict.
+// newDocument creates a document. A document that an earlier try has created, and
+// perhaps renamed, is no conflict.
 func newDocument(ctx context.Context, s *socket, id, title, content string) (seq uint64, err error) {
 	var r struct {
 		Seq uint64 `json:"seq"`

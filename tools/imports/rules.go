@@ -33,7 +33,7 @@ func (r importRule) violations(p pkg) []violation {
 	return out
 }
 
-// implementations of each contract; whoever needs one is given it by cmd.
+// implementations lists those of each contract; cmd passes them to their users.
 var implementations = map[string][]string{
 	"./internal/sandbox": {"local", "gvisor", "container", "microvm", "sprites", "tee", "fake"},
 	"./internal/model":   {"anthropic", "bedrock", "openai", "replay"},
@@ -101,6 +101,11 @@ var importRules = []importRule{
 		bad: func(_, imported string) bool {
 			return underAny(imported, []string{"./internal/director", "./internal/control", "./internal/computer"})
 		},
+	},
+	{
+		why: "a scope is folders and processes of the sandbox; the task runner, which uses it, speaks to bus and models",
+		of:  below("./internal/associate/scope"),
+		bad: ownBut("./internal/associate/scope", "./internal/choir", "./internal/associate/proctree", "./internal/associate/verify"),
 	},
 	{
 		why: "the timeline works on snapshots, blobs and the log's records that it is given: computers and the control plane use it, not the reverse",

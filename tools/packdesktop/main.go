@@ -30,7 +30,7 @@ const launcher = "internal/desktop/dev/dev.mjs"
 // stamp dates every file, so that the same source gives the same bytes.
 var stamp = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// notSource is what lies in the desktop's folder and is not its source.
+// notSource lists names in the desktop's folder that are not its source.
 var notSource = []string{"node_modules", "dist", ".vite", "coverage"}
 
 // notServed are packages that check and test the source, and do not serve it.
@@ -184,8 +184,8 @@ func (p packer) folder(dir, name string, skip func(path string) bool) error {
 	})
 }
 
-// link packs a link of dir. One that leads to a folder beside dir, such as the
-// desktop's base, becomes that folder: a workspace has nothing beside it.
+// link packs a link of dir. A link to a folder beside dir, such as the desktop's base,
+// becomes that folder: a workspace has nothing beside it.
 func (p packer) link(dir, path, to string, skip func(path string) bool) error {
 	target, err := os.Readlink(path)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sector is what a disk writes whole.
+// sector is the unit that a disk writes whole.
 const sector = 512
 
-// loss says what of the unsynced changes reaches the disk.
+// loss decides which unsynced changes reach the disk.
 type loss interface {
-	// content is what a file holds after the cut.
+	// content returns the content of a file after the cut.
 	content(base []byte, pending []change) []byte
 	// name reports whether an unsynced change of a folder is on the disk.
 	name() bool

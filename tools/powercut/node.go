@@ -232,7 +232,7 @@ func (n *node) OpendirHandle(ctx context.Context, flags uint32) (fs.FileHandle, 
 	return &folder{fh.(folderHandle), n}, fuseFlags, 0
 }
 
-// folderHandle is what the backing folder's handle can do.
+// folderHandle is the set of operations of a backing folder's handle.
 type folderHandle interface {
 	fs.FileReaddirenter
 	fs.FileReleasedirer

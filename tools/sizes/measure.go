@@ -51,7 +51,7 @@ func readSources(root string) ([]source, error) {
 	return out, nil
 }
 
-// report is what measure finds. Line counts are of whole files and of function
+// report holds the figures of measure. Line counts are of whole files and of function
 // bodies with their signature.
 type report struct {
 	goFiles, uiFiles, functions, interfaces []int

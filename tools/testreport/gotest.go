@@ -42,7 +42,7 @@ func readGo(r io.Reader, progress io.Writer) (part, error) {
 			if json.Unmarshal(line, &e) != nil {
 				e = goEvent{Action: "output", Output: string(line)}
 			}
-			run.take(e, progress)
+			run.handleEvent(e, progress)
 		}
 		if err == io.EOF {
 			return run.part, nil
@@ -55,7 +55,8 @@ func readGo(r io.Reader, progress io.Writer) (part, error) {
 
 func key(e goEvent) string { return e.Package + "\x00" + e.Test }
 
-func (g *goRun) take(e goEvent, progress io.Writer) {
+// handleEvent counts one event of go test -json and collects its output.
+func (g *goRun) handleEvent(e goEvent, progress io.Writer) {
 	switch e.Action {
 	case "run":
 		for up := parent(e); up.Test != ""; up = parent(up) {
@@ -135,7 +136,7 @@ func (g *goRun) endPackage(e goEvent, progress io.Writer) {
 	}
 }
 
-// unended is what the tests said that had not ended when their process did: a
+// unended returns the output of the tests that had not ended when their process did: a
 // panic, or a signal, is told in the name of one of them.
 func (g *goRun) unended(pkg string) string {
 	var out strings.Builder
@@ -161,7 +162,7 @@ func withoutMarks(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// reason is what a test gave to t.Skip, without the place in the source.
+// reason returns a test's argument of t.Skip, without the place in the source.
 func reason(text string) string {
 	text = strings.Join(strings.Fields(withoutMarks(text)), " ")
 	if _, after, ok := strings.Cut(text, ".go:"); ok {

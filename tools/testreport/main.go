@@ -95,7 +95,7 @@ func runPart(ctx context.Context, read reader, name string, argv []string, out i
 		p.Failures = append(p.Failures, failure{name, context.Cause(ctx).Error()})
 	}
 	p.Name, p.Seconds = name, time.Since(start).Seconds()
-	p.settle(name, exit, stderr.String())
+	p.recordExit(name, exit, stderr.String())
 	fmt.Fprintf(out, "%-6s %s: %d passed, %d failed, %d skipped (%.1f s)\n", p.word(), name, p.Passed, len(p.Failures), len(p.Skips), p.Seconds)
 	for _, f := range p.Failures {
 		fmt.Fprintf(out, "  FAIL %s: %s\n", f.Name, f.brief())

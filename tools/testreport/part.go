@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// part is what one command of `make test` found.
+// part is the result of one command of `make test`.
 type part struct {
 	Name     string    `json:"name"`
 	Passed   int       `json:"passed"`
@@ -42,6 +42,8 @@ func (f failure) brief() string {
 	text := f.Output
 	if m := reasonLine.FindStringSubmatch(text); m != nil {
 		text = m[1]
+	} else if at := strings.Index("\n"+text, "\nFAIL"); at >= 0 {
+		text = text[at:] // what a check printed before the first line that failed has passed
 	}
 	line := strings.Join(strings.Fields(text), " ")
 	return strings.ToValidUTF8(line[:min(len(line), maxBrief)], "")
@@ -58,9 +60,9 @@ type timed struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// settle holds what was read against how the command ended: a failed exit
-// without a failed test is a failure too, and so is a runner that ran nothing.
-func (p *part) settle(name string, exit error, stderr string) {
+// recordExit compares the results with the command's exit: a failed exit without a
+// failed test is a failure too, and so is a runner that ran nothing.
+func (p *part) recordExit(name string, exit error, stderr string) {
 	switch {
 	case exit == nil && p.single:
 		p.Passed = 1

@@ -157,8 +157,9 @@ func TestAFailureIsToldBrieflyWhereItHappened(t *testing.T) {
 	for output, want := range map[string]string{
 		"=== RUN TestA\n    a_test.go:3: got 1,\n        want 2\n--- FAIL": "got 1, want 2",
 		"  ---\n  error: 'still there'\n  code: x\n":                       "'still there' code: x",
-		"\nundefined: x\n":       "undefined: x",
-		strings.Repeat("é", 200): strings.Repeat("é", 150),
+		"\nundefined: x\n":         "undefined: x",
+		"pass  a\nFAIL  b\n  no\n": "FAIL b no",
+		strings.Repeat("é", 200):   strings.Repeat("é", 150),
 	} {
 		if got := (failure{"a", output}).brief(); got != want {
 			t.Errorf("%q, want %q", got, want)

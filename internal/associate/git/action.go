@@ -11,14 +11,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// Status is what a person reads: branch and changed paths, short form.
+// Status returns the branch and the changed paths of a repository in git's short format.
 func (g *Git) Status(ctx context.Context, dir string) (string, error) {
 	out, err := g.run(ctx, dir, nil, "status", "--short", "--branch", "--untracked-files=all")
 	return string(out), err
 }
 
-// Pending lists the paths of one repository (its folder below the workspace)
-// that differ from HEAD, untracked ones too, raw and below the workspace.
+// Pending returns the paths of the repository at the folder repo that differ from HEAD,
+// untracked ones included. They are raw and relative to the workspace.
 func (g *Git) Pending(ctx context.Context, workspace, repo string) ([]string, error) {
 	out, err := g.run(ctx, filepath.Join(workspace, repo), nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
 	if err != nil {
@@ -34,8 +34,9 @@ func (g *Git) Pending(ctx context.Context, workspace, repo string) ([]string, er
 	return paths, nil
 }
 
-// Unversioned lists the files of a workspace that has no repository of its own
-// yet, without those that belong to a project with one: raw, below the workspace.
+// Unversioned returns the files of a workspace whose own repository does not exist yet,
+// without the files of projects with a repository. The paths are raw, relative to the
+// workspace. It returns none if the workspace has a repository.
 func Unversioned(ctx context.Context, workspace string) ([]string, error) {
 	if isRepo(workspace) {
 		return nil, nil
@@ -59,8 +60,8 @@ func Unversioned(ctx context.Context, workspace string) ([]string, error) {
 	return paths, choir.Wrap("git.files", "", err, "list the files of the workspace")
 }
 
-// Repos lists the repositories at and directly below a folder of the workspace:
-// the folder itself, and the projects a person put into it.
+// Repos returns the repositories at a folder of the workspace: base itself if it has a
+// repository, and for "." also choiros, artifacts and the projects under workspace/.
 func Repos(workspace, base string) []string {
 	var repos []string
 	try := []string{base}
@@ -79,11 +80,12 @@ func Repos(workspace, base string) []string {
 	return repos
 }
 
-// RepoOf is the repository a folder belongs to, "." for the workspace's own.
+// RepoOf returns the folder of the repository that dir belongs to, relative to the
+// workspace; "." for the workspace's own.
 func RepoOf(workspace, dir string) string { return ownerOf(workspace, dir, map[string]string{}) }
 
-// Reset sets the branch, the index and the tracked files to a commit (default
-// HEAD).
+// Reset runs git reset --hard to the commit in args, or to HEAD. Code invalid: args has
+// more than one element, or no commit.
 func (g *Git) Reset(ctx context.Context, dir string, args []string) error {
 	ref := "HEAD"
 	if len(args) > 1 {
@@ -99,8 +101,8 @@ func (g *Git) Reset(ctx context.Context, dir string, args []string) error {
 	return err
 }
 
-// Checkout goes to a commit or branch, or with more arguments takes those paths
-// from it.
+// Checkout checks out the commit or branch args[0]; with more args, only those paths from
+// it. Code invalid: args[0] is no commit.
 func (g *Git) Checkout(ctx context.Context, dir string, args []string) error {
 	if len(args) == 0 {
 		return choir.Invalid("git_args", "git_checkout needs a branch or commit")
@@ -118,7 +120,8 @@ func (g *Git) Checkout(ctx context.Context, dir string, args []string) error {
 	return err
 }
 
-// mustExist refuses what is not a commit: options above all.
+// mustExist returns an error with code invalid unless ref names a commit. Options are
+// refused.
 func (g *Git) mustExist(ctx context.Context, dir, ref string) error {
 	if strings.HasPrefix(ref, "-") {
 		return choir.Invalid("git_args[0]", "%q is an option, not a commit", ref)
@@ -129,7 +132,7 @@ func (g *Git) mustExist(ctx context.Context, dir, ref string) error {
 	return nil
 }
 
-// Resolve is the commit that a ref names.
+// Resolve returns the id of the commit that ref names.
 func (g *Git) Resolve(ctx context.Context, dir, ref string) (string, error) {
 	out, err := g.run(ctx, dir, nil, "rev-parse", "--verify", "-q", "--end-of-options", ref+"^{commit}")
 	return strings.TrimSpace(string(out)), err

@@ -13,39 +13,44 @@ import (
 	"choiros/internal/fault"
 )
 
-// Checkpoint is a request to commit a known change.
+// Checkpoint describes the commits to make of a change: its paths, message and time.
 type Checkpoint struct {
 	Workspace string
-	Paths     []string // changed paths, raw, below the workspace
+	Paths     []string // changed paths, raw, relative to the workspace
 	Subject   string
-	Body      string // may be empty
+	Body      string // optional
 	Seq       uint64
 	Run, Task choir.ID
 	At        choir.Time
+	// By returns the git that commits in a repository, given by its folder below the
+	// workspace, "." for the workspace's own. Without it the Git commits in all of them.
+	By func(repo string) *Git
 }
 
-// Made is what a checkpoint came to.
+// Made lists the commits of a checkpoint.
 type Made struct {
-	Commits  []choir.Commit // none when there was nothing to commit
-	Folders  []string       // the .git folders of the commits, raw, below the workspace
-	Withheld []string       // paths that look like keys, raw, below the workspace
+	Commits  []choir.Commit // empty if there was nothing to commit
+	Folders  []string       // the .git folders of the commits, raw, relative to the workspace
+	Withheld []string       // paths not committed because they look like keys, raw, relative to the workspace
 }
 
-// Commit commits the changed paths, each in the repository it belongs to, on
-// the branch that is checked out there, and nothing else: what a person staged
-// stays staged. Ignored paths stay out. The workspace gets a repository when it
-// has none.
+// Commit commits the paths of c, in the repository of each, on the branch checked out
+// there. It leaves staged changes of other paths staged, and ignored paths out. It
+// creates the workspace's repository if it is missing.
 func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
 	var made Made
 	groups := owners(c.Workspace, c.Paths)
 	for _, repo := range sorted(groups) {
-		dir := filepath.Join(c.Workspace, repo)
+		dir, by := filepath.Join(c.Workspace, repo), g
+		if c.By != nil {
+			by = c.By(repo)
+		}
 		if repo == "." && !isRepo(dir) {
-			if _, err := g.run(ctx, dir, nil, "init", "-q", "-b", "main"); err != nil {
+			if _, err := by.run(ctx, dir, nil, "init", "-q", "-b", "main"); err != nil {
 				return made, choir.Wrap("git.commit", choir.CodeInternal, err, "make a repository in the workspace")
 			}
 		}
-		id, withheld, err := g.commitIn(ctx, dir, groups[repo], c)
+		id, withheld, err := by.commitIn(ctx, dir, groups[repo], c)
 		if err != nil {
 			return made, choir.Wrap("git.commit", choir.CodeInternal, err, "commit in %s", repo)
 		}
@@ -53,7 +58,7 @@ func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
 			made.Withheld = append(made.Withheld, path.Join(repo, p))
 		}
 		if id != "" {
-			g.pack(ctx, dir)
+			by.pack(ctx, dir)
 			made.Commits = append(made.Commits, choir.Commit{Repo: name(repo), Commit: id})
 			made.Folders = append(made.Folders, path.Join(repo, ".git"))
 		}
@@ -61,7 +66,9 @@ func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
 	return made, nil
 }
 
-// commitIn commits what changed in one repository.
+// commitIn commits the changed paths of one repository, without starting git if
+// possible. id is "" if nothing differs from HEAD; withheld are new paths that look like
+// keys and are not committed.
 func (g *Git) commitIn(ctx context.Context, dir string, paths []string, c Checkpoint) (id string, withheld []string, err error) {
 	extra := ""
 	for _, top := range []string{c.Workspace, dir} {
@@ -72,9 +79,6 @@ func (g *Git) commitIn(ctx context.Context, dir string, paths []string, c Checkp
 	if id, done, err := g.direct(ctx, dir, paths, extra, c); done || err != nil {
 		return id, nil, err
 	}
-	if id, done, err := g.quick(ctx, dir, paths, extra, c); done || err != nil {
-		return id, nil, err
-	}
 	paths, withheld, err = g.choose(ctx, dir, paths, extra)
 	if err != nil {
 		return "", nil, err
@@ -83,7 +87,8 @@ func (g *Git) commitIn(ctx context.Context, dir string, paths []string, c Checkp
 	return id, withheld, err
 }
 
-// choose leaves out ignored paths, and new ones that look like keys.
+// choose returns the paths to commit: without ignored paths, and without new paths that
+// look like keys, which it returns as withheld. extra is a file of ignore rules, or "".
 func (g *Git) choose(ctx context.Context, dir string, paths []string, extra string) (chosen, withheld []string, err error) {
 	ignored, err := g.ignored(ctx, dir, paths, extra)
 	if err != nil {
@@ -126,8 +131,8 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// commit brings the paths into the index and commits what then differs from
-// HEAD at those paths. The id is empty when nothing does.
+// commit updates the index for the paths and commits their difference from HEAD. It
+// returns the commit's id, "" if nothing differs.
 func (g *Git) commit(ctx context.Context, dir string, paths []string, c Checkpoint) (string, error) {
 	if len(paths) == 0 {
 		return "", nil
@@ -158,7 +163,7 @@ func (g *Git) commit(ctx context.Context, dir string, paths []string, c Checkpoi
 	return g.commitTree(ctx, dir, head, born, changed, c)
 }
 
-// index updates the entries of the paths from the tree.
+// index updates the index entries of the paths from the work tree.
 func (g *Git) index(ctx context.Context, dir string, paths []string) error {
 	fault.Point("git.index")
 	var update, remove []string
@@ -182,7 +187,8 @@ func (g *Git) index(ctx context.Context, dir string, paths []string) error {
 	return err
 }
 
-// head is the ref that a commit moves, and whether it has a commit yet.
+// head returns the name of the branch that HEAD refers to; born is false if the branch
+// has no commit yet.
 func (g *Git) head(ctx context.Context, dir string) (ref string, born bool, err error) {
 	out, err := g.run(ctx, dir, nil, "rev-parse", "--symbolic-full-name", "--verify", "-q", "HEAD")
 	var f *failed
@@ -193,14 +199,14 @@ func (g *Git) head(ctx context.Context, dir string) (ref string, born bool, err 
 	return strings.TrimSpace(string(out)), true, err
 }
 
-// entry is what a path of a commit holds.
+// entry is a path with its mode and object id.
 type entry struct {
 	path     string
-	mode, id string // as git writes them; empty for a path that the commit does not have
+	mode, id string // in git's notation; empty for a removed path
 }
 
-// changedEntries are the entries in diff-index's output of the given paths, what
-// is removed first.
+// changedEntries parses the raw output of git diff-index and returns the entries at or
+// below the given paths, removed ones first.
 func changedEntries(raw []byte, paths []string) []entry {
 	wanted := map[string]bool{}
 	for _, p := range paths {
@@ -223,7 +229,7 @@ func changedEntries(raw []byte, paths []string) []entry {
 	return append(removed, written...)
 }
 
-// wantedBelow reports whether a file took the place of a folder above p, which
+// wantedBelow reports whether a folder above p is in wanted: a file that replaced it
 // removes p from the index.
 func wantedBelow(wanted map[string]bool, p string) bool {
 	for d := path.Dir(p); d != "."; d = path.Dir(d) {
@@ -234,9 +240,10 @@ func wantedBelow(wanted map[string]bool, p string) bool {
 	return false
 }
 
-// logLine is what the branch's log says of the commit.
+// logLine returns the reflog message of the commit.
 func (c Checkpoint) logLine() string { return "commit: " + strings.ReplaceAll(c.Subject, "\n", " ") }
 
+// message returns the commit message: subject, body, and the trailers Choir-Seq, -Run and -Task.
 func (c Checkpoint) message() string {
 	m := c.Subject + "\n\n"
 	if c.Body != "" {

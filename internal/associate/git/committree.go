@@ -12,10 +12,9 @@ import (
 	"choiros/internal/fault"
 )
 
-// commitTree commits any number of entries on top of a branch, which may be
-// unborn. The tree is made in an index of its own, so that the repository's
-// keeps what a person staged; fast-import would take a time that grows with the
-// square of the files in a folder.
+// commitTree commits the changed entries on top of the branch head, or as its first
+// commit if born is false, and returns the commit's id. It uses a temporary index, so
+// that staged changes stay. (git fast-import would take quadratic time in large folders.)
 func (g *Git) commitTree(ctx context.Context, dir, head string, born bool, changed []entry, c Checkpoint) (string, error) {
 	scratch, err := os.MkdirTemp(g.Temp, "index-")
 	if err != nil {
@@ -58,8 +57,8 @@ func (g *Git) commitTree(ctx context.Context, dir, head string, born bool, chang
 	return id, nil
 }
 
-// indexInfo is update-index's input; an object's name has digits digits, which
-// only what is removed needs to know.
+// indexInfo returns the input for git update-index --index-info. digits is the length of
+// an object id, needed for removed entries.
 func indexInfo(changed []entry, digits int) []byte {
 	var in bytes.Buffer
 	for _, e := range changed {

@@ -13,14 +13,15 @@ import (
 	"choiros/internal/choir"
 )
 
-// File is one side of a change. Content is the target of a link.
+// File is one file before or after a change. Content is a link's target if Link is set.
 type File struct {
-	Path    string // raw, as the diff shall name it
+	Path    string // raw, as named in the diff
 	Link    bool
 	Exec    bool
 	Content []byte
 }
 
+// mode returns the file's mode in git's trees.
 func (f *File) mode() uint32 {
 	switch {
 	case f.Link:
@@ -31,11 +32,10 @@ func (f *File) mode() uint32 {
 	return 0o100644
 }
 
-// Diff makes a unified diff that `git apply` accepts: renames, modes, links,
-// binary files and missing final newlines included. It works on the two sides
-// alone, in a scratch repository, so that it is the same for tracked, untracked
-// and nested files, and nothing of the owner's configuration takes part. It is
-// empty when git sees no difference.
+// Diff returns a unified diff that git apply accepts, with renames, modes, links and
+// binary files; empty if there is no difference. It compares in a scratch repository, so
+// tracked, untracked and nested files are treated alike and the owner's configuration
+// has no effect.
 func (g *Git) Diff(ctx context.Context, before, after []File) ([]byte, error) {
 	if len(before)+len(after) == 0 {
 		return nil, nil
@@ -45,7 +45,12 @@ func (g *Git) Diff(ctx context.Context, before, after []File) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	two := sides{Git: g, dir: dir, objects: objects{dir: filepath.Join(dir, "objects")}}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, choir.Wrap("git.diff", choir.CodeNoSpace, err, "open a scratch repository")
+	}
+	defer root.Close()
+	two := sides{Git: g, dir: dir, objects: objects{root: root, dir: "objects"}}
 	from, to, err := two.trees(ctx, before, after)
 	if err != nil {
 		return nil, choir.Wrap("git.diff", choir.CodeInternal, err, "read the two sides of the change")
@@ -55,7 +60,7 @@ func (g *Git) Diff(ctx context.Context, before, after []File) ([]byte, error) {
 	return out, choir.Wrap("git.diff", choir.CodeInternal, err, "compare the two sides of the change")
 }
 
-// scratchRepo makes an empty bare repository without starting git.
+// scratchRepo creates an empty bare repository in a new folder and returns the folder.
 func (g *Git) scratchRepo() (string, error) {
 	dir, err := os.MkdirTemp(g.Temp, "diff-")
 	for _, d := range []string{"objects", "refs/heads"} {
@@ -71,16 +76,17 @@ func (g *Git) scratchRepo() (string, error) {
 	return dir, choir.Wrap("git.diff", choir.CodeNoSpace, err, "make a scratch repository")
 }
 
-// sides puts what is compared into a scratch repository.
+// sides writes the files before and after a change into a scratch repository.
 type sides struct {
 	*Git
 	dir     string
 	objects objects
 }
 
+// trees writes the files before and after as tree objects and returns their ids.
 func (s *sides) trees(ctx context.Context, before, after []File) (from, to objectID, err error) {
 	write := s.many
-	if len(before)+len(after) <= quickPaths {
+	if len(before)+len(after) <= smallPaths {
 		write = s.few
 	}
 	if err = write(ctx, append(before[:len(before):len(before)], after...)); err != nil {
@@ -92,7 +98,7 @@ func (s *sides) trees(ctx context.Context, before, after []File) (from, to objec
 	return from, to, err
 }
 
-// few writes contents without starting git.
+// few writes the contents as blobs without starting git.
 func (s *sides) few(_ context.Context, files []File) error {
 	for _, f := range files {
 		if _, err := s.objects.write("blob", f.Content); err != nil {
@@ -102,8 +108,8 @@ func (s *sides) few(_ context.Context, files []File) error {
 	return nil
 }
 
-// many has git write the contents. Only those: its own trees take a time that
-// grows with the square of the files in a folder.
+// many writes the contents as blobs with git fast-import. It does not write trees, for
+// which fast-import takes quadratic time in large folders.
 func (s *sides) many(ctx context.Context, files []File) error {
 	var in bytes.Buffer
 	for _, f := range files {
@@ -116,11 +122,11 @@ func (s *sides) many(ctx context.Context, files []File) error {
 	return err
 }
 
-// tree writes the trees of one side.
+// tree writes the tree objects of files and returns the root's id.
 func (s *sides) tree(files []File) (objectID, error) {
 	entries := make([]indexEntry, 0, len(files))
 	for _, f := range files {
-		id, _ := named("blob", f.Content)
+		id, _ := encodeObject("blob", f.Content)
 		entries = append(entries, newEntry(f.Path, f.mode(), id, &unix.Stat_t{}))
 	}
 	slices.SortFunc(entries, func(a, b indexEntry) int { return bytes.Compare(a.name, b.name) })

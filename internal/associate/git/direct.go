@@ -14,18 +14,18 @@ import (
 	"choiros/internal/choir"
 )
 
-// errUnusual says that a commit is git's own business: nothing was changed but
-// objects that nobody names.
+// errUnusual means that git has to make the commit. At most unreferenced objects were
+// written.
 var errUnusual = errors.New("git must do it")
 
-// direct is a commit of a small change to a plain repository, made without
-// starting git: blobs, trees and the commit as loose objects, the branch, its
-// log and the index, in git's order and under git's locks.
+// direct commits a small change to an ordinary repository without starting git: it writes
+// loose objects, branch, reflog and index, in git's order and under git's locks.
 type direct struct {
 	*Git
 	ctx     context.Context
-	dir     string // the repository's work tree
-	ignore  string // file with more rules, or empty
+	dir     string   // the repository's work tree
+	root    *os.Root // dir; writes stay below it, even through a task's links
+	ignore  string   // file with further ignore rules, or empty
 	paths   []string
 	present map[string]bool
 	ref     string // the branch
@@ -33,17 +33,23 @@ type direct struct {
 	index   *index
 }
 
-// direct commits the change; done is false when it, or the repository, is not of
-// the simple kind. Then git has to.
+// direct commits the paths without starting git and returns the commit's id, "" if nothing
+// differs from HEAD. done is false if the change or the repository is not simple enough;
+// then nothing was committed and git has to do it.
 func (g *Git) direct(ctx context.Context, dir string, paths []string, ignoreFile string, c Checkpoint) (id string, done bool, err error) {
-	present, ok := quickFiles(dir, paths)
-	ref, onBranch := quickHead(dir)
+	present, ok := smallFiles(dir, paths)
+	ref, onBranch := branchOf(dir)
 	if !ok || !onBranch || !strings.HasPrefix(ref, "refs/heads/") || !filepath.IsLocal(ref) || len(paths) == 0 || !g.plain(dir, paths) {
 		return "", false, nil
 	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", false, nil // what is wrong, git says better
+	}
+	defer root.Close()
 	d := &direct{
-		Git: g, ctx: ctx, dir: dir, ignore: ignoreFile, paths: paths, present: map[string]bool{}, ref: ref,
-		objects: objects{dir: filepath.Join(dir, ".git/objects")},
+		Git: g, ctx: ctx, dir: dir, root: root, ignore: ignoreFile, paths: paths, present: map[string]bool{}, ref: ref,
+		objects: objects{root: root, dir: ".git/objects"},
 	}
 	for _, p := range present {
 		d.present[p] = true
@@ -55,11 +61,13 @@ func (g *Git) direct(ctx context.Context, dir string, paths []string, ignoreFile
 	return id, true, err
 }
 
-func (d *direct) file(name string) string { return filepath.Join(d.dir, ".git", name) }
+// file returns the path of a file in .git, relative to d.root.
+func (d *direct) file(name string) string { return path.Join(".git", name) }
 
-// commit is empty, without an error, when nothing differs from HEAD.
+// commit makes the commit and returns its id, "" if nothing differs from HEAD. An error
+// with an empty id means that git has to do it.
 func (d *direct) commit(c Checkpoint) (string, error) {
-	lock, err := lockFile(d.file("index"))
+	lock, err := lockFile(d.root, d.file("index"))
 	if err != nil {
 		return "", err
 	}
@@ -88,10 +96,10 @@ func (d *direct) commit(c Checkpoint) (string, error) {
 	return "", err
 }
 
-// open reads the index and the commit at HEAD, which must hold the same: then
-// nothing is staged.
+// open reads the index into d.index and returns the commit at HEAD and the cached tree of
+// the index. It returns errUnusual if they differ, because then something is staged.
 func (d *direct) open() (head objectID, tree *cachedTree, err error) {
-	f, err := os.Open(d.file("index"))
+	f, err := d.root.Open(d.file("index"))
 	if err != nil {
 		return head, nil, err
 	}
@@ -117,7 +125,7 @@ func (d *direct) open() (head objectID, tree *cachedTree, err error) {
 	}
 	// Trees that are the same as HEAD's are in the repository already.
 	m := treeMaker{write: func(content []byte) (objectID, error) {
-		id, _ := named("tree", content)
+		id, _ := encodeObject("tree", content)
 		return id, nil
 	}}
 	tree, err = m.make("", ix.entries, ix.tree)
@@ -127,9 +135,9 @@ func (d *direct) open() (head objectID, tree *cachedTree, err error) {
 	return head, tree, err
 }
 
-// settled reports whether every path but those that are committed is older than
-// the index, which gets a new time: what is not, git would have to look at
-// before. Attributes that only the index has count as attributes.
+// settled reports whether every index entry is either among d.paths or older than the
+// index's modification time written; git would first check newer files. It returns false
+// if the index has a .gitattributes above the paths.
 func (d *direct) settled(ix *index, written unix.Timespec) bool {
 	mine := map[string]bool{}
 	for _, p := range d.paths {
@@ -148,8 +156,8 @@ func (d *direct) settled(ix *index, written unix.Timespec) bool {
 	return true
 }
 
-// update brings the paths into the index and their contents into the
-// repository.
+// update adds the present paths to the index and their contents to the objects, except new ignored
+// ones, and removes absent paths from the index.
 func (d *direct) update() error {
 	ignored, err := d.ignoredNew()
 	if err != nil {
@@ -174,8 +182,7 @@ func (d *direct) update() error {
 	return d.consistent(put)
 }
 
-// ignoredNew asks about the paths that the index does not have; one that it has
-// is never ignored.
+// ignoredNew returns which of d.paths are ignored. Paths in the index never are.
 func (d *direct) ignoredNew() (map[string]bool, error) {
 	var fresh []string
 	for _, p := range d.paths {
@@ -189,7 +196,8 @@ func (d *direct) ignoredNew() (map[string]bool, error) {
 	return d.ignored(d.ctx, d.dir, fresh, d.ignore)
 }
 
-// add stores one file and makes its entry.
+// add stores the content of the file p as a blob and returns its index entry. errUnusual: it is not
+// a small regular file.
 func (d *direct) add(p string) (e indexEntry, err error) {
 	f, err := os.OpenFile(filepath.Join(d.dir, p), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -200,7 +208,7 @@ func (d *direct) add(p string) (e indexEntry, err error) {
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return e, err
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > quickBytes {
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > smallBytes {
 		return e, errUnusual
 	}
 	content := make([]byte, st.Size)
@@ -215,7 +223,7 @@ func (d *direct) add(p string) (e indexEntry, err error) {
 	return newEntry(p, mode, id, &st), err
 }
 
-// consistent refuses an index in which a path would be a file and a folder.
+// consistent returns errUnusual if the index would have a path in put both as a file and a folder.
 func (d *direct) consistent(put []string) error {
 	for _, p := range put {
 		if d.index.hasBelow(p) {
@@ -230,7 +238,7 @@ func (d *direct) consistent(put []string) error {
 	return nil
 }
 
-// trees writes the trees that differ from those before.
+// trees writes the tree objects that differ from before and returns the index's cached tree.
 func (d *direct) trees(before *cachedTree) (*cachedTree, error) {
 	m := treeMaker{changed: map[string]bool{}, write: func(content []byte) (objectID, error) {
 		return d.objects.write("tree", content)
@@ -241,9 +249,10 @@ func (d *direct) trees(before *cachedTree) (*cachedTree, error) {
 	return m.make("", d.index.entries, before)
 }
 
-// move moves the branch, which must still be at from, and says so in its log.
+// move sets the branch from commit from to commit to and appends the reflog entry said. errUnusual: the
+// branch is not at from.
 func (d *direct) move(from, to objectID, who, said string) error {
-	lock, err := lockFile(d.file(d.ref))
+	lock, err := lockFile(d.root, d.file(d.ref))
 	if err != nil {
 		return err
 	}
@@ -253,18 +262,19 @@ func (d *direct) move(from, to objectID, who, said string) error {
 	}
 	line := fmt.Sprintf("%s %s %s\t%s\n", from, to, who, said)
 	for _, name := range []string{"logs/HEAD", "logs/" + d.ref} {
-		if err := appendLine(d.file(name), line); err != nil {
+		if err := appendLine(d.root, d.file(name), line); err != nil {
 			return err
 		}
 	}
 	return lock.replace([]byte(to.String() + "\n"))
 }
 
-func appendLine(name, line string) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+// appendLine appends a line to a file below root, creating file and folder if missing.
+func appendLine(root *os.Root, name, line string) error {
+	if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,8 @@
-// Package git is what the Associate does with git, inside the sandbox: commits
-// of known changes, diffs, ignore rules and the actions of git tasks. Hooks are
-// never run. It uses plumbing on the paths that changed and never looks at the
-// whole tree, so a checkpoint costs about the same in a large repository as in a
-// small one. A small change to a plain repository is committed without git.
+// Package git does the Associate's work with git inside the sandbox: commits of known
+// changes, diffs, ignore rules and the actions of git tasks. It never runs hooks. It uses
+// plumbing on the changed paths and does not scan the whole tree, so a checkpoint costs
+// about the same in a large repository as in a small one. A small change to an ordinary
+// repository is committed without starting git.
 package git
 
 import (
@@ -18,34 +18,34 @@ import (
 	"choiros/internal/choir"
 )
 
-// Git runs git below a task's process tree.
+// Git runs git commands in a task's process tree.
 type Git struct {
 	Tree *proctree.Tree
-	Env  []string // of the commands; git's own variables are added
+	Env  []string // environment of commands; the variables of Env are added
 	Temp string   // folder for scratch files, outside the workspace
 
 	runs atomic.Int64
 }
 
-// Runs is how many times git was started. While it stands still no program ran,
-// not even a filter of a repository's.
+// Runs returns how often git was started. If it is unchanged, no program has run, not even
+// a filter of a repository.
 func (g *Git) Runs() int64 { return g.runs.Load() }
 
-// Identity of the commits.
+// The author and committer of the Associate's commits.
 const (
 	authorName  = "Choir Associate"
 	authorEmail = "associate@choir.invalid"
 )
 
-// fixed settings: nothing of the repository's configuration makes git run
-// hooks or a monitor, or start work of its own in the background.
+// fixed are options of every git command: they disable hooks, monitors and background
+// work, whatever the repository's configuration says.
 var fixed = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
 	"-c", "maintenance.auto=false", "-c", "commit.gpgSign=false", "-c", "core.quotePath=true",
 }
 
-// Env is the environment under which git knows who works here; for the
-// commands of a task too.
+// Env returns the environment variables that tell git author and committer and disable
+// prompts and pager. A task's own commands get them too.
 func Env() []string {
 	return []string{
 		"GIT_AUTHOR_NAME=" + authorName, "GIT_AUTHOR_EMAIL=" + authorEmail,
@@ -54,7 +54,7 @@ func Env() []string {
 	}
 }
 
-// failed is a git that ended with an exit code.
+// failed is the error of a git command that exited with a non-zero code.
 type failed struct {
 	args []string
 	code int
@@ -65,13 +65,13 @@ func (f *failed) Error() string {
 	return fmt.Sprintf("git %s: exit %d: %s", strings.Join(f.args, " "), f.code, f.text)
 }
 
-// run runs git in a folder and returns its standard output; a *failed error
-// when it ends with an exit code.
+// run runs git in a folder and returns its standard output; stdin may be nil. The error
+// is a *failed if git exits with a non-zero code.
 func (g *Git) run(ctx context.Context, dir string, stdin []byte, args ...string) ([]byte, error) {
 	return g.runWith(ctx, dir, nil, stdin, args...)
 }
 
-// runWith is run with more variables in the environment.
+// runWith runs git like run, with the environment variables of more added.
 func (g *Git) runWith(ctx context.Context, dir string, more []string, stdin []byte, args ...string) ([]byte, error) {
 	in, err := g.scratch(stdin)
 	if err != nil {
@@ -96,7 +96,7 @@ func (g *Git) runWith(ctx context.Context, dir string, more []string, stdin []by
 	return out.Bytes(), nil
 }
 
-// scratch keeps input in a file without a name.
+// scratch returns an unlinked temporary file with content, at its start; nil for nil.
 func (g *Git) scratch(content []byte) (*os.File, error) {
 	if content == nil {
 		return nil, nil
@@ -116,12 +116,13 @@ func (g *Git) scratch(content []byte) (*os.File, error) {
 	return f, nil
 }
 
-// buffer is a sink that keeps everything.
+// buffer is a proctree.Sink that keeps all output.
 type buffer struct{ bytes.Buffer }
 
 // Idle implements proctree.Sink.
 func (*buffer) Idle() {}
 
+// clip returns s trimmed and cut to 500 bytes.
 func clip(s string) string {
 	s = strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD"))
 	if len(s) > 500 {
@@ -130,8 +131,8 @@ func clip(s string) string {
 	return s
 }
 
-// isRepo reports whether a folder has a repository of its own. A .git file (a
-// worktree, a submodule) counts.
+// isRepo reports whether a folder has an own .git, as a folder or, as in a worktree or
+// submodule, as a file.
 func isRepo(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	return err == nil

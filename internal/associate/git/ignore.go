@@ -12,12 +12,12 @@ import (
 	"choiros/internal/choir"
 )
 
-// choirIgnore is a file of ignore rules, in git's language, for checkpoints
-// only.
+// choirIgnore is the name of a file with ignore rules, in git's syntax, that only
+// checkpoints obey.
 const choirIgnore = ".choirignore"
 
-// Ignored returns those of the paths (raw, below the workspace) that git
-// ignores. A tracked path never is; without a repository nothing is.
+// Ignored returns the set of those paths (raw, relative to the workspace) that git
+// ignores. Tracked paths, and paths outside of a repository, are not ignored.
 func (g *Git) Ignored(ctx context.Context, workspace string, paths []string) (map[string]bool, error) {
 	ignored := map[string]bool{}
 	groups := owners(workspace, paths)
@@ -37,8 +37,8 @@ func (g *Git) Ignored(ctx context.Context, workspace string, paths []string) (ma
 	return ignored, nil
 }
 
-// ignored asks git about paths of one repository; extra is a file with more
-// rules, or empty.
+// ignored returns the ignored paths among paths of one repository. extra is a file with
+// further rules, or "".
 func (g *Git) ignored(ctx context.Context, dir string, paths []string, extra string) (map[string]bool, error) {
 	if extra == "" && !hasRules(dir, paths) {
 		return nil, nil
@@ -62,8 +62,8 @@ func (g *Git) ignored(ctx context.Context, dir string, paths []string, extra str
 	return found, nil
 }
 
-// hasRules looks for files with ignore rules above the paths, which is cheaper
-// than to ask git. Rules in .git/info/exclude count when there are any.
+// hasRules reports whether ignore rules may apply to the paths: in a .gitignore above
+// them or in .git/info/exclude. It does not start git.
 func hasRules(dir string, paths []string) bool {
 	exclude, err := os.ReadFile(filepath.Join(dir, ".git/info/exclude"))
 	if err != nil && !os.IsNotExist(err) {
@@ -86,8 +86,10 @@ func hasRules(dir string, paths []string) bool {
 	return false
 }
 
+// zeros returns the paths as input for git's option -z: each ended by a zero byte.
 func zeros(paths []string) []byte { return []byte(strings.Join(paths, "\x00") + "\x00") }
 
+// split returns the items of git's output with option -z.
 func split(out []byte) []string {
 	if len(out) == 0 {
 		return nil

@@ -12,17 +12,17 @@ import (
 
 // index is a repository's index, format version 2 (gitformat-index(5)).
 type index struct {
-	entries []indexEntry // by name, in byte order
-	tree    *cachedTree  // of the entries as they were read; nil when git kept none
+	entries []indexEntry // sorted by name, in byte order
+	tree    *cachedTree  // the tree cached for the entries as read; nil if the file has none
 }
 
-// indexEntry is one path, as the file has it.
+// indexEntry is one path of the index in its encoded form.
 type indexEntry struct {
 	raw  []byte
 	name []byte // part of raw
 }
 
-// Where the fields of an entry lie.
+// Byte offsets of the fields of an entry.
 const (
 	entryMTime = 8
 	entryMode  = 24
@@ -34,14 +34,14 @@ const (
 func (e indexEntry) mode() uint32 { return binary.BigEndian.Uint32(e.raw[entryMode:]) }
 func (e indexEntry) id() objectID { return objectID(e.raw[entryID:]) }
 
-// before reports whether the entry's file is older than a time, so that its
-// stat says whether it changed since the index was written.
+// before reports whether the entry's modification time is before t. If it is, and t is
+// the index's time, equal stat data means an unchanged file.
 func (e indexEntry) before(t unix.Timespec) bool {
 	sec, nsec := binary.BigEndian.Uint32(e.raw[entryMTime:]), binary.BigEndian.Uint32(e.raw[entryMTime+4:])
 	return int64(sec) < t.Sec || int64(sec) == t.Sec && int64(nsec) < t.Nsec
 }
 
-// newEntry makes an entry of a file that was as st says when it was read.
+// newEntry returns an entry for a file with the stat data st.
 func newEntry(name string, mode uint32, id objectID, st *unix.Stat_t) indexEntry {
 	raw := make([]byte, entrySize(len(name)))
 	for i, v := range []uint32{
@@ -56,15 +56,17 @@ func newEntry(name string, mode uint32, id objectID, st *unix.Stat_t) indexEntry
 	return indexEntry{raw: raw, name: raw[entryName : entryName+len(name)]}
 }
 
-// longName in the flags says that the name's length does not fit there.
+// longName in an entry's flags means that the name is too long for its length to be
+// stored there.
 const longName = 0xfff
 
-// entrySize of a name of n bytes: one to eight zero bytes end it.
+// entrySize returns the encoded size of an entry with a name of n bytes, including the one
+// to eight zero bytes at its end.
 func entrySize(n int) int { return (entryName + n + 8) &^ 7 }
 
-// parseIndex reads an index. It is not ok when it is damaged or holds anything
-// that a plain one does not: another version, unmerged or flagged paths, or
-// extensions that a writer must understand.
+// parseIndex decodes an index. ok is false if it is damaged or uses features that this
+// package does not support: another version, unmerged or flagged paths, or mandatory
+// extensions.
 func parseIndex(raw []byte) (*index, bool) {
 	if len(raw) < 12+sha1.Size || string(raw[:8]) != "DIRC\x00\x00\x00\x02" {
 		return nil, false
@@ -86,6 +88,7 @@ func parseIndex(raw []byte) (*index, bool) {
 	return ix, ix.extensions(rest)
 }
 
+// parseEntry decodes the entry at the start of b; false if it is damaged or has unsupported flags.
 func parseEntry(b []byte) (e indexEntry, ok bool) {
 	if len(b) < entrySize(1) {
 		return e, false
@@ -101,6 +104,7 @@ func parseEntry(b []byte) (e indexEntry, ok bool) {
 	return indexEntry{raw: b[:entrySize(n)], name: b[entryName : entryName+n]}, true
 }
 
+// extensions decodes the extensions in b into ix; false if one is damaged or mandatory.
 func (ix *index) extensions(b []byte) bool {
 	for len(b) > 0 {
 		if len(b) < 8 || uint64(len(b)-8) < uint64(binary.BigEndian.Uint32(b[4:])) {
@@ -123,13 +127,15 @@ func (ix *index) extensions(b []byte) bool {
 	return true
 }
 
-// find is where a path is in the index, or would be.
+// find returns the position of a path in the entries, and whether it is there; if not,
+// the position is where it would be inserted.
 func (ix *index) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(ix.entries, name, func(e indexEntry, name string) int {
 		return bytes.Compare(e.name, []byte(name))
 	})
 }
 
+// put adds or replaces an entry.
 func (ix *index) put(e indexEntry) {
 	at, there := ix.find(string(e.name))
 	if there {
@@ -145,13 +151,13 @@ func (ix *index) remove(name string) {
 	}
 }
 
-// hasBelow reports whether a path is a folder to the index.
+// hasBelow reports whether the index has entries below the folder name.
 func (ix *index) hasBelow(name string) bool {
 	at, _ := ix.find(name + "/")
 	return at < len(ix.entries) && bytes.HasPrefix(ix.entries[at].name, []byte(name+"/"))
 }
 
-// encode writes the index with its tree.
+// encode returns the index in file format, with its cached tree and checksum.
 func (ix *index) encode() []byte {
 	size := 12 + sha1.Size
 	for _, e := range ix.entries {
@@ -171,8 +177,8 @@ func (ix *index) encode() []byte {
 	return append(b, sum[:]...)
 }
 
-// below is how many of the entries lie in the folder that the first bytes of
-// all of them, up to a slash, name.
+// below returns the number of entries at the start of entries whose names begin with
+// folder, which ends with a slash.
 func below(entries []indexEntry, folder []byte) int {
 	return sort.Search(len(entries), func(i int) bool { return !bytes.HasPrefix(entries[i].name, folder) })
 }

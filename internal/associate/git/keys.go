@@ -9,13 +9,13 @@ import (
 	"choiros/internal/keyfile"
 )
 
-// LooksLikeKey reports whether a file looks like a secret that must not enter a
-// commit by itself: by its name, or by how its content begins.
+// LooksLikeKey reports whether the file at p looks like a secret, by its name or the
+// beginning of its content. A checkpoint does not commit such a file unasked.
 func LooksLikeKey(workspace, p string) bool {
 	return keyfile.Name(path.Base(p)) || keyContent(filepath.Join(workspace, p))
 }
 
-// keyContent looks at how a regular file begins.
+// keyContent reports whether a regular file begins like a secret; false if unreadable.
 func keyContent(file string) bool {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() {

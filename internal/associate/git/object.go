@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/rand"
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
@@ -10,40 +11,43 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 
 	"choiros/internal/fault"
 )
 
-// objectID names an object of a repository that hashes with SHA-1.
+// objectID is the SHA-1 id of a git object.
 type objectID [sha1.Size]byte
 
 func (id objectID) String() string { return hex.EncodeToString(id[:]) }
 
-// objects is the loose objects of a repository.
+// objects reads and writes the loose objects of a repository.
 type objects struct {
-	dir string // .git/objects
-	zip *zlib.Writer
+	root *os.Root // the repository; no link leads outside of it
+	dir  string   // the objects' folder below root, such as .git/objects
+	zip  *zlib.Writer
 }
 
-// named is an object as git hashes and keeps it.
-func named(kind string, content []byte) (objectID, []byte) {
+// encodeObject returns the id of an object and its encoding (header and content) as git hashes
+// it.
+func encodeObject(kind string, content []byte) (objectID, []byte) {
 	whole := append(fmt.Appendf(nil, "%s %d\x00", kind, len(content)), content...)
 	return sha1.Sum(whole), whole
 }
 
-// write adds an object, unless it is there, and returns its name. Like git
-// does by default, it does not wait until the object is on the disk.
+// write stores an object as a loose object, unless it exists, and returns its id. Like
+// git by default, it does not sync the file.
 func (o *objects) write(kind string, content []byte) (objectID, error) {
-	id, whole := named(kind, content)
-	folder, name := filepath.Join(o.dir, id.String()[:2]), id.String()[2:]
-	if exists(filepath.Join(folder, name)) {
+	id, whole := encodeObject(kind, content)
+	folder, name := path.Join(o.dir, id.String()[:2]), id.String()[2:]
+	if _, err := o.root.Lstat(path.Join(folder, name)); err == nil {
 		return id, nil
 	}
-	f, err := os.CreateTemp(folder, "tmp_obj_")
+	temp := path.Join(folder, "tmp_obj_"+rand.Text())
+	f, err := o.create(temp)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.Mkdir(folder, 0o777); err == nil {
-			f, err = os.CreateTemp(folder, "tmp_obj_")
+		if err = o.root.Mkdir(folder, 0o777); err == nil {
+			f, err = o.create(temp)
 		}
 	}
 	if err != nil {
@@ -52,12 +56,16 @@ func (o *objects) write(kind string, content []byte) (objectID, error) {
 	err = errors.Join(o.compress(f, whole), f.Chmod(0o444), f.Close())
 	if err == nil {
 		fault.Point("git.object.rename")
-		err = os.Rename(f.Name(), filepath.Join(folder, name))
+		err = o.root.Rename(temp, path.Join(folder, name))
 	}
 	if err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
+		err = errors.Join(err, o.root.Remove(temp))
 	}
 	return id, err
+}
+
+func (o *objects) create(name string) (*os.File, error) {
+	return o.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 func (o *objects) compress(w io.Writer, content []byte) error {
@@ -74,12 +82,12 @@ func (o *objects) compress(w io.Writer, content []byte) error {
 	return errors.Join(err, o.zip.Close())
 }
 
-// maxCommitHead is how much of a commit is read for its first line.
+// maxCommitHead is how many bytes of a commit treeOf reads to find its first line.
 const maxCommitHead = 256
 
-// treeOf is the tree of a commit that is kept loose.
+// treeOf returns the tree id of a commit; ok is false if it is not a loose commit object.
 func (o *objects) treeOf(commit objectID) (tree objectID, ok bool) {
-	f, err := os.Open(filepath.Join(o.dir, commit.String()[:2], commit.String()[2:]))
+	f, err := o.root.Open(path.Join(o.dir, commit.String()[:2], commit.String()[2:]))
 	if err != nil {
 		return tree, false
 	}
@@ -99,6 +107,7 @@ func (o *objects) treeOf(commit objectID) (tree objectID, ok bool) {
 	return parseID(string(digits))
 }
 
+// parseID parses an object id in hex; false if it is none.
 func parseID(digits string) (id objectID, ok bool) {
 	raw, err := hex.DecodeString(digits)
 	if err != nil || len(raw) != len(id) {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Inside reports whether a path lies in a .git folder (or is one).
+// Inside reports whether a path is a .git folder or lies in one.
 func Inside(p string) bool {
 	return slices.Contains(strings.Split(p, "/"), ".git")
 }
 
-// owners divides paths (raw, below the workspace) by the repository that they
-// belong to: the nearest folder above with a .git. Its key is the folder below
-// the workspace, "." for the workspace itself. What lies in .git is left out.
+// owners groups paths (raw, relative to the workspace) by repository: the nearest folder
+// above with a .git. Keys are folders relative to the workspace, "." for the workspace;
+// the grouped paths are relative to their repository. Paths in .git are left out.
 func owners(workspace string, paths []string) map[string][]string {
 	groups := map[string][]string{}
 	known := map[string]string{}
@@ -35,6 +35,8 @@ func owners(workspace string, paths []string) map[string][]string {
 	return groups
 }
 
+// ownerOf returns the folder of the repository that the folder dir belongs to, "." for the
+// workspace's. known caches the results.
 func ownerOf(workspace, dir string, known map[string]string) string {
 	if dir == "." {
 		return "."
@@ -50,7 +52,7 @@ func ownerOf(workspace, dir string, known map[string]string) string {
 	return repo
 }
 
-// name of a repository in a result: the project under workspace/, empty for the
+// name returns a repository's name for results: the project under workspace/, "" for the
 // workspace's own.
 func name(repo string) string {
 	if repo == "." {
@@ -59,7 +61,7 @@ func name(repo string) string {
 	return strings.TrimPrefix(repo, "workspace/")
 }
 
-// sorted keys of a map, so that the same change always gives the same order.
+// sorted returns the keys of a map in order.
 func sorted(groups map[string][]string) []string {
 	keys := make([]string, 0, len(groups))
 	for k := range groups {

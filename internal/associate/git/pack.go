@@ -8,13 +8,13 @@ import (
 	"choiros/internal/fault"
 )
 
-// looseMost is about how many loose objects a repository may have: every scan of
-// the workspace looks at each of their files.
+// looseMost is the approximate number of loose objects above which a repository is
+// packed: every scan of the workspace stats each of their files.
 const looseMost = 2048
 
-// pack puts a repository's loose objects into a pack when there are many; what
-// is packed already, and what nothing leads to, stays as it is. No deltas are
-// looked for, which can take minutes: `git gc` does.
+// pack moves the repository's loose objects into a pack if there are many. Existing packs
+// and unreferenced objects stay. It computes no deltas, which could take minutes. Errors
+// are ignored.
 func (g *Git) pack(ctx context.Context, dir string) {
 	if !manyLoose(dir) {
 		return
@@ -24,7 +24,8 @@ func (g *Git) pack(ctx context.Context, dir string) {
 	_, _ = g.run(ctx, dir, nil, "repack", "-d", "-l", "-q", "--window=0", "--no-write-bitmap-index")
 }
 
-// manyLoose looks into one of the 256 folders of loose objects, as git does.
+// manyLoose estimates from one of the 256 object folders whether the repository has more
+// than looseMost loose objects.
 func manyLoose(dir string) bool {
 	sample, err := os.ReadDir(filepath.Join(dir, ".git/objects/17"))
 	return err == nil && len(sample) > looseMost/256

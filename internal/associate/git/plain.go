@@ -9,15 +9,16 @@ import (
 	"strings"
 )
 
-// plainSections of a configuration change nothing about what a commit holds.
+// plainSections are the sections of a git configuration that do not affect the content
+// of commits.
 var plainSections = []string{"user", "author", "committer", "init", "remote", "branch", "alias", "color", "pull", "push", "fetch", "log", "diff", "advice", "credential", "safe", "url"}
 
-// plainCore are the settings of section core that a repository is made with.
+// plainCore are the settings of section core in a newly created repository.
 var plainCore = []string{"repositoryformatversion=0", "filemode=true", "bare=false", "logallrefupdates=true"}
 
-// plain reports whether nothing makes of the paths' contents something else
-// than a blob of their bytes in a loose SHA-1 object: no settings but ordinary
-// ones, and no attributes.
+// plain reports whether a commit of the paths contains their bytes unconverted, in loose
+// SHA-1 objects: the configuration is ordinary, and no attributes, replacements or
+// alternates exist.
 func (g *Git) plain(dir string, paths []string) bool {
 	gitDir := filepath.Join(dir, ".git")
 	if raw, err := os.ReadFile(filepath.Join(gitDir, "config")); err != nil || !plainConfig(raw) {
@@ -31,7 +32,8 @@ func (g *Git) plain(dir string, paths []string) bool {
 	return g.plainUser() && !hasAttributes(dir, paths)
 }
 
-// plainUser is plain for what the environment and the home folder say.
+// plainUser reports the same as plain, of the settings in the environment and the home
+// folder.
 func (g *Git) plainUser() bool {
 	home, config := "", ""
 	for _, v := range g.Env {
@@ -57,8 +59,8 @@ func (g *Git) plainUser() bool {
 	return !exists(filepath.Join(config, "git/attributes"))
 }
 
-// plainConfig reads a configuration line by line. What it does not know is not
-// plain.
+// plainConfig reports whether a git configuration has only settings that do not affect
+// the content of commits. Anything it does not recognise makes it false.
 func plainConfig(raw []byte) bool {
 	section := ""
 	for line := range bytes.Lines(raw) {
@@ -88,14 +90,14 @@ func plainConfig(raw []byte) bool {
 
 const attributesFile = ".gitattributes"
 
-// hasAttributes looks for files of attributes above the paths.
+// hasAttributes reports whether a .gitattributes lies in a folder above the paths.
 func hasAttributes(dir string, paths []string) bool {
 	return slices.ContainsFunc(foldersOf(paths), func(folder string) bool {
 		return exists(filepath.Join(dir, folder, attributesFile))
 	})
 }
 
-// foldersOf are the folders that the paths lie in, up to the root, ".".
+// foldersOf returns the folders above the paths, each once, including ".".
 func foldersOf(paths []string) []string {
 	var folders []string
 	seen := map[string]bool{}

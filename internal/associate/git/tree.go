@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// cachedTree is the index's note of the tree object that a folder's entries
-// make.
+// cachedTree is the index's record of the tree object of a folder.
 type cachedTree struct {
-	name    string // in its parent; the root's is empty
-	entries int    // in the folder and below; -1 when the note does not hold any more
+	name    string // the folder's name in its parent, empty for the root
+	entries int    // index entries in and below the folder; -1 if the record is out of date
 	id      objectID
 	below   []*cachedTree
 }
 
-// maxFolders is how deep the folders of an index may lie.
+// maxFolders limits the depth of folders in an index.
 const maxFolders = 1000
 
+// parseCachedTree decodes the tree at the start of b and those below it, and returns the rest of b; ok
+// is false if it is damaged or too deep.
 func parseCachedTree(b []byte, depth int) (t *cachedTree, rest []byte, ok bool) {
 	name, b, named := bytes.Cut(b, []byte{0})
 	line, b, ended := bytes.Cut(b, []byte{'\n'})
@@ -48,6 +49,7 @@ func parseCachedTree(b []byte, depth int) (t *cachedTree, rest []byte, ok bool) 
 	return t, b, true
 }
 
+// append appends the tree and those below it in the index's format to b.
 func (t *cachedTree) append(b []byte) []byte {
 	b = fmt.Appendf(b, "%s\x00%d %d\n", t.name, t.entries, len(t.below))
 	if t.entries >= 0 {
@@ -59,6 +61,7 @@ func (t *cachedTree) append(b []byte) []byte {
 	return b
 }
 
+// sub returns the child tree with a name; nil if there is none, or t is nil.
 func (t *cachedTree) sub(name string) *cachedTree {
 	if t != nil {
 		for _, s := range t.below {
@@ -70,14 +73,14 @@ func (t *cachedTree) sub(name string) *cachedTree {
 	return nil
 }
 
-// treeMaker makes tree objects of an index.
+// treeMaker makes the tree objects of an index.
 type treeMaker struct {
-	changed map[string]bool // folders in which something changed, "." the root
+	changed map[string]bool // folders with changes in or below them; "." is the root
 	write   func(content []byte) (objectID, error)
 }
 
-// make makes the tree of the entries below a folder, whose name and slash are
-// the first bytes of all of them; known is what an older index noted of it.
+// make returns the tree of the entries, all of which lie below folder, and writes the
+// trees that changed. known is the index's cached tree of the folder, or nil.
 func (m *treeMaker) make(folder string, entries []indexEntry, known *cachedTree) (*cachedTree, error) {
 	at := folder
 	if at == "" {
@@ -114,9 +117,10 @@ func (m *treeMaker) make(folder string, entries []indexEntry, known *cachedTree)
 	return t, err
 }
 
-// treeMode is a folder's mode in the tree above it.
+// treeMode is the mode of a folder's entry in a tree object.
 const treeMode = 0o40000
 
+// appendTreeEntry appends one entry of a tree object to b.
 func appendTreeEntry(b []byte, mode uint32, name []byte, id objectID) []byte {
 	b = strconv.AppendUint(b, uint64(mode), 8)
 	b = append(append(b, ' '), name...)

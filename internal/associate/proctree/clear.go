@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// clearLimit bounds how long clear tries; only a process stuck in the kernel
-// takes longer.
+// clearLimit is how long clear keeps killing before it gives up, which only a process
+// stuck in the kernel makes necessary.
 const clearLimit = 10 * time.Second
 
-// clear ends every descendant: SIGTERM, some grace, then SIGKILL until none is
-// left. It reports whether none is.
+// clear ends every descendant process: it sends SIGTERM, waits for grace, then sends
+// SIGKILL repeatedly. It reports whether none is left.
 func (s *server) clear(grace time.Duration) bool {
 	if s.reap() {
 		return true
@@ -38,7 +38,7 @@ func (s *server) clear(grace time.Duration) bool {
 	return false
 }
 
-// emptyWithin waits for the last child to be reaped.
+// emptyWithin waits up to d for all children to end and reports whether none is left.
 func (s *server) emptyWithin(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -59,7 +59,7 @@ func (s *server) emptyWithin(d time.Duration) bool {
 	}
 }
 
-// signalAll signals every descendant and returns how many there were.
+// signalAll sends sig to every descendant of this process and returns their number.
 func signalAll(sig syscall.Signal) int {
 	pids := descendants(os.Getpid())
 	for _, pid := range pids {
@@ -68,7 +68,7 @@ func signalAll(sig syscall.Signal) int {
 	return len(pids)
 }
 
-// descendants of a process, by the parents that /proc names.
+// descendants returns the pids of all descendants of a process, from /proc.
 func descendants(root int) []int {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -94,8 +94,7 @@ func descendants(root int) []int {
 	return found
 }
 
-// parentOf reads the fourth field of stat; the second, the name in brackets,
-// may hold anything.
+// parentOf returns the parent of a process from /proc, 0 if it is a zombie or gone.
 func parentOf(pid string) int {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {

@@ -10,28 +10,29 @@ package proctree
 
 import "time"
 
-// Usage is what processes used, measured by the kernel.
+// Usage is the CPU time and memory that processes used, as measured by the kernel.
 type Usage struct {
 	CPU    time.Duration `json:"cpu"`
 	MaxRSS int64         `json:"max_rss"` // bytes, largest of one process
 }
 
+// add adds the CPU time of v and takes the larger memory.
 func (u *Usage) add(v Usage) {
 	u.CPU += v.CPU
 	u.MaxRSS = max(u.MaxRSS, v.MaxRSS)
 }
 
-// Exit is how a command ended.
+// Exit is the exit status of a command.
 type Exit struct {
 	Code   int    // -1 when a signal ended it
 	Signal string // such as SIGKILL, or empty
 }
 
-// Grace is how long a process may take to end after SIGTERM.
+// Grace is the time between SIGTERM and SIGKILL.
 const Grace = 300 * time.Millisecond
 
-// request asks the tree process for something. With opRun the standard output,
-// error output and, if any, input travel beside it as file descriptors.
+// request is a message to the tree process. With opRun, the file descriptors of standard
+// output, standard error and, optionally, input are sent beside it.
 type request struct {
 	Op    string        `json:"op"`
 	ID    int           `json:"id"`
@@ -52,7 +53,7 @@ const (
 type reply struct {
 	ID    int    `json:"id"`
 	Error string `json:"error,omitempty"`
-	Limit bool   `json:"limit,omitempty"` // opRun: no process could be made, whatever the program
+	Limit bool   `json:"limit,omitempty"` // opRun: the limit on processes or memory is reached
 	Exit  Exit   `json:"exit"`
-	Usage Usage  `json:"usage"` // opClear: of everything since the last clear
+	Usage Usage  `json:"usage"` // opClear: of all processes that ended since the last opClear
 }

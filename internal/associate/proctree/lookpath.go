@@ -8,8 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// LookPath finds a program the way a shell in dir with this environment would.
-// Code not_found when there is none.
+// LookPath returns the path of a program, found as a shell in dir with the environment env
+// would. A name with a slash is returned as is. Code not_found: there is none.
 func LookPath(program, dir string, env []string) (string, error) { return lookPath(program, dir, env) }
 
 func lookPath(program, dir string, env []string) (string, error) {

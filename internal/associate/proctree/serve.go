@@ -15,15 +15,16 @@ import (
 	"choiros/internal/choir"
 )
 
-// Serve is the tree process: it runs what the owner at the other end of sock
-// asks for, until that end closes, and returns when no process is left below
-// it. name is held as a lock, so that the next tree waits for this one's end.
-func Serve(sock *os.File, name string) error {
+// Serve runs the commands that the owner requests over sock, until its other end closes, and returns when no
+// process is left below this one: it is the main function of the tree process. It holds name as a lock, so
+// that the next tree waits for its end. With folders, commands may write only below these, if the kernel
+// supports it, see Confines.
+func Serve(sock *os.File, name string, writable ...string) error {
 	w, err := newWire(sock)
 	if err != nil {
 		return err
 	}
-	lock, err := hold(name)
+	lock, err := acquireLock(name)
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func Serve(sock *os.File, name string) error {
 	s := &server{wire: w, running: map[int]int{}, reaped: make(chan struct{}, 1)}
 	done := s.watch()
 	defer done()
-	err = onCommandThread(s.loop)
+	err = onCommandThread(writable, s.loop)
 	s.clear(Grace)
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 		return nil
@@ -42,9 +43,9 @@ func Serve(sock *os.File, name string) error {
 	return err
 }
 
-// hold binds an abstract socket, which the kernel frees with the process. While
-// another holds it, a connection to it reports that one's end.
-func hold(name string) (net.Listener, error) {
+// acquireLock takes the lock name, an abstract socket that the kernel frees with the process, and
+// waits while another process holds it.
+func acquireLock(name string) (net.Listener, error) {
 	for {
 		l, err := net.Listen("unix", "@"+name)
 		if err == nil || !errors.Is(err, syscall.EADDRINUSE) {
@@ -67,7 +68,7 @@ type server struct {
 	reaped  chan struct{} // holds a token when something was reaped
 }
 
-// watch reaps every child as it ends; the returned function ends it and waits.
+// watch starts reaping children as they end. The returned function stops it and waits.
 func (s *server) watch() (stop func()) {
 	children, ignored := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(children, syscall.SIGCHLD)
@@ -88,8 +89,9 @@ func (s *server) watch() (stop func()) {
 	}
 }
 
-// reap waits for all that ended and reports whether no child is left. Without
-// a child there is no descendant: orphans are adopted here.
+// reap collects every ended child, answers the requests of ended commands, and reports
+// whether no child is left. Orphaned descendants become children of this process, so no
+// child means no descendant.
 func (s *server) reap() (empty bool) {
 	var replies []reply
 	s.mu.Lock()
@@ -128,10 +130,11 @@ func exitOf(status syscall.WaitStatus) Exit {
 	return Exit{Code: status.ExitStatus()}
 }
 
-// answer drops what cannot be sent: the owner is gone, and loop sees that too.
+// answer sends a reply and ignores errors: if the owner is gone, loop notices too.
 func (s *server) answer(r reply) { _ = s.wire.send(r) }
 
-// loop answers until the owner's end closes. It runs on the thread of the commands.
+// loop handles requests until the owner's end of the socket closes, and returns the error
+// of receiving. It runs on the thread that starts the commands.
 func (s *server) loop() error {
 	for {
 		var req request
@@ -149,6 +152,7 @@ func (s *server) loop() error {
 	}
 }
 
+// handle executes one request. The caller closes fds.
 func (s *server) handle(req request, fds []int) {
 	switch req.Op {
 	case opRun:
@@ -170,6 +174,7 @@ func (s *server) handle(req request, fds []int) {
 	}
 }
 
+// start starts a command with the descriptors of its streams in fds; reap answers its end.
 func (s *server) start(req request, fds []int) error {
 	if len(fds) < 2 || len(req.Argv) == 0 {
 		return choir.E("proctree.run", choir.CodeInternal, "a command without its streams")
@@ -200,8 +205,7 @@ func (s *server) start(req request, fds []int) error {
 	return nil
 }
 
-// stop signals the process group of a command. A group that has ended already
-// is no error.
+// stop sends SIGTERM or SIGKILL to the process group of a running command.
 func (s *server) stop(req request) {
 	sig := syscall.SIGTERM
 	if req.Kill {

@@ -9,23 +9,24 @@ import (
 )
 
 const (
-	// idleAfter is how long after output the sink is told that no more came.
+	// idleAfter is how long without output before Sink.Idle is called.
 	idleAfter = 40 * time.Millisecond
-	// lastWords is how long output may still arrive after the command's end when
-	// something it left behind holds the pipe open.
+	// lastWords is how long output is still awaited after the command's end if a process
+	// that it left holds the pipe open.
 	lastWords = 100 * time.Millisecond
 )
 
-// stream reads one pipe. What comes after leave is read and dropped, so that a
-// process left behind does not die of a closed pipe.
+// stream reads one output pipe and passes the output to a Sink. After leave it discards
+// the output, so that processes left behind do not die of a closed pipe.
 type stream struct {
-	child *os.File // the end the command gets
+	child *os.File // the pipe's write end, for the command
 	ended chan struct{}
 
 	mu   sync.Mutex // guards sink
-	sink Sink       // nil once nobody listens
+	sink Sink       // nil after leave
 }
 
+// newStream returns a stream whose output goes to sink. The caller ends it by leave or abandon.
 func (t *Tree) newStream(sink Sink) (*stream, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -45,6 +46,7 @@ func (t *Tree) newStream(sink Sink) (*stream, error) {
 	return s, nil
 }
 
+// drain reads the pipe to its end and forwards the output.
 func (s *stream) drain(r *os.File) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -63,8 +65,8 @@ func (s *stream) drain(r *os.File) {
 	}
 }
 
-// forward hands output to the sink; nil means that nothing came for a moment. A
-// sink that fails loses output, it does not stop the command.
+// forward passes output to the sink, or calls its Idle for nil. Errors of the sink are
+// ignored and do not stop the command.
 func (s *stream) forward(p []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,10 +79,10 @@ func (s *stream) forward(p []byte) {
 	}
 }
 
-// handedOver closes our copy of the command's end.
+// handedOver closes this process's copy of the pipe's write end.
 func (s *stream) handedOver() { s.child.Close() }
 
-// leave waits for the end of the pipe, but not for ever, and lets go.
+// leave waits up to lastWords for the end of the pipe and then detaches the sink.
 func (s *stream) leave() {
 	timer := time.NewTimer(lastWords)
 	defer timer.Stop()
@@ -93,7 +95,7 @@ func (s *stream) leave() {
 	s.mu.Unlock()
 }
 
-// abandon ends a stream that no command ever got.
+// abandon closes a stream whose command was not started.
 func (s *stream) abandon() {
 	s.handedOver()
 	s.leave()

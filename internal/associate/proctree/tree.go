@@ -12,15 +12,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// Tree is the owner's side of one tree process. Its methods may be called from
-// many goroutines.
+// Tree is the owner's side of one tree process. Its methods are safe for concurrent use.
 type Tree struct {
 	wire    *wire
 	cmd     *exec.Cmd
 	drains  sync.WaitGroup // readers of output
 	readEnd chan struct{}  // closed when the reader of replies has ended
 	gone    context.Context
-	cutAll  context.CancelFunc // ends gone: nobody below the tree is waited for any more
+	cutAll  context.CancelFunc // ends gone: the output pipes are closed
 
 	mu      sync.Mutex // guards next, waiting and lost
 	next    int
@@ -28,8 +27,9 @@ type Tree struct {
 	lost    error // set when the tree process is gone
 }
 
-// Start starts a tree process: argv is a program that calls Serve with file
-// descriptor 3.
+// Start starts a tree process and returns its owner's side. argv is a program that calls
+// Serve with file descriptor 3 and argv's last arguments: the lock's name, and the
+// folders that commands may write to (none: no restriction).
 func Start(argv, env []string) (*Tree, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
@@ -52,6 +52,7 @@ func Start(argv, env []string) (*Tree, error) {
 	return t, nil
 }
 
+// socketPair returns the two ends of a unix socket.
 func socketPair() (a, b *os.File, err error) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -60,7 +61,7 @@ func socketPair() (a, b *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "tree"), os.NewFile(uintptr(fds[1]), "owner"), nil
 }
 
-// Close ends the tree process, and with it everything below, and waits.
+// Close ends the tree process with all processes below it, and waits.
 func (t *Tree) Close() error {
 	err := t.wire.conn.Close()
 	<-t.readEnd
@@ -71,13 +72,14 @@ func (t *Tree) Close() error {
 	return err
 }
 
-// Lost reports whether the tree process is gone.
+// Lost reports whether the tree process has ended.
 func (t *Tree) Lost() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.lost != nil
 }
 
+// read delivers replies to the waiting requests until the socket closes.
 func (t *Tree) read() {
 	defer close(t.readEnd)
 	for {
@@ -96,7 +98,7 @@ func (t *Tree) read() {
 	}
 }
 
-// lose tells everyone who waits that no reply will come.
+// lose records that the tree process is gone and closes the channels of waiting requests.
 func (t *Tree) lose(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,8 +110,8 @@ func (t *Tree) lose(err error) {
 	}
 }
 
-// ask sends a request that is answered on the returned channel; the channel is
-// closed without an answer when the tree process is gone.
+// ask sends a request with file descriptors and returns its id and a channel for the
+// reply, which is closed without a reply if the tree process ends.
 func (t *Tree) ask(req request, files ...*os.File) (int, <-chan reply, error) {
 	ch := make(chan reply, 1)
 	t.mu.Lock()
@@ -130,8 +132,8 @@ func (t *Tree) ask(req request, files ...*os.File) (int, <-chan reply, error) {
 	return req.ID, ch, nil
 }
 
-// Clear ends every process below the tree and returns what all of them used
-// since the last Clear, the commands that ended included.
+// Clear kills every process below the tree and returns the resources of all processes
+// that ended since the last Clear. Code timeout: a process does not end.
 func (t *Tree) Clear() (Usage, error) {
 	_, ch, err := t.ask(request{Op: opClear, Grace: Grace})
 	if err != nil {
@@ -148,28 +150,27 @@ func (t *Tree) Clear() (Usage, error) {
 	return r.Usage, nil
 }
 
-// Spec is a command. Without Stderr both streams go to Stdout, in order.
+// Spec describes a command. Without Stderr, both output streams go to Stdout.
 type Spec struct {
 	Argv   []string
 	Dir    string
 	Env    []string
-	Stdin  *os.File // stays the caller's; nil is /dev/null
+	Stdin  *os.File // nil is /dev/null; the caller closes it
 	Stdout Sink
 	Stderr Sink
 }
 
-// Sink takes output as it comes, from one goroutine at a time, and never after
-// Run has returned.
+// Sink receives output as it comes, from one goroutine at a time, never after Run has
+// returned.
 type Sink interface {
 	io.Writer
-	// Idle says that nothing more came for a moment.
+	// Idle is called when no more output came for a moment.
 	Idle()
 }
 
-// Run runs a command to its end. Processes that it leaves behind live on until
-// Clear. When ctx ends the command's process group is stopped and the error is
-// ctx's cause, beside the exit; a program that cannot be started has code
-// not_found; busy means that the limit on processes is reached.
+// Run runs a command and waits for its end; processes that it leaves run until Clear.
+// When ctx ends, Run stops the command's process group and returns the exit and ctx's
+// cause. Code not_found: the program cannot be started; busy: too many processes.
 func (t *Tree) Run(ctx context.Context, spec Spec) (Exit, error) {
 	out, err := t.newStream(spec.Stdout)
 	if err != nil {
@@ -206,7 +207,8 @@ func (t *Tree) Run(ctx context.Context, spec Spec) (Exit, error) {
 	return r.Exit, cause
 }
 
-// await waits for the command's end; when ctx ends first it stops the command.
+// await waits for the reply of a running command; when ctx ends first, it stops the
+// command by SIGTERM, then SIGKILL, and returns ctx's cause too. false: the tree is gone.
 func (t *Tree) await(ctx context.Context, id int, ch <-chan reply) (reply, bool, error) {
 	select {
 	case r, ok := <-ch:

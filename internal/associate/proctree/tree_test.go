@@ -22,8 +22,8 @@ import (
 
 // The test binary is also the tree process: it is started again with "tree".
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "tree" {
-		if err := proctree.Serve(os.NewFile(3, "owner"), os.Args[2]); err != nil {
+	if len(os.Args) > 2 && os.Args[1] == "tree" {
+		if err := proctree.Serve(os.NewFile(3, "owner"), os.Args[2], os.Args[3:]...); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -32,9 +32,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func start(t testing.TB, name string) *proctree.Tree {
+func start(t testing.TB, name string, writable ...string) *proctree.Tree {
 	t.Helper()
-	tree, err := proctree.Start([]string{os.Args[0], "tree", name}, os.Environ())
+	tree, err := proctree.Start(append([]string{os.Args[0], "tree", name}, writable...), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}

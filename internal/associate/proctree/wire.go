@@ -14,17 +14,18 @@ import (
 	"choiros/internal/choir"
 )
 
-// maxMessage bounds one message, in bytes; arguments and environment are far
-// below it because the kernel bounds them too.
+// maxMessage limits the size of a message, in bytes. The kernel limits arguments and
+// environment to far less.
 const maxMessage = 8 << 20
 
-// wire sends messages as a big-endian length and JSON. Descriptors travel with
-// the length.
+// wire sends and receives messages on a unix socket: a big-endian length, then JSON. File
+// descriptors are sent beside the length.
 type wire struct {
 	conn *net.UnixConn
 	mu   sync.Mutex // guards writing: one message at a time
 }
 
+// newWire returns a wire on the socket f, which it closes.
 func newWire(f *os.File) (*wire, error) {
 	conn, err := net.FileConn(f)
 	if err != nil {
@@ -39,6 +40,7 @@ func newWire(f *os.File) (*wire, error) {
 	return &wire{conn: socket}, nil
 }
 
+// send sends v as JSON together with the descriptors of files.
 func (w *wire) send(v any, files ...*os.File) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -66,8 +68,8 @@ func (w *wire) send(v any, files ...*os.File) error {
 	return err
 }
 
-// await returns when there is something to receive. It holds its thread up, which
-// wakes up sooner than a goroutine that is bound to it. An error is left to receive.
+// await blocks until a message or an error can be received. It blocks the thread in poll,
+// which wakes a locked goroutine faster than the runtime's poller.
 func (w *wire) await() {
 	raw, err := w.conn.SyscallConn()
 	if err != nil {
@@ -83,8 +85,8 @@ func (w *wire) await() {
 	})
 }
 
-// receive reads one message and the descriptors that came with it. It is used
-// by one goroutine.
+// receive decodes the next message into v and returns the file descriptors that came with
+// it, which the caller closes. Only one goroutine may call it.
 func (w *wire) receive(v any) ([]int, error) {
 	var head [4]byte
 	oob := make([]byte, syscall.CmsgSpace(4*4))
@@ -113,6 +115,7 @@ func (w *wire) receive(v any) ([]int, error) {
 	return fds, json.Unmarshal(body, v)
 }
 
+// rightsIn returns the file descriptors in a control message.
 func rightsIn(oob []byte) ([]int, error) {
 	if len(oob) == 0 {
 		return nil, nil

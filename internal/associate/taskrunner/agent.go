@@ -14,19 +14,20 @@ import (
 	"choiros/internal/model"
 )
 
-// maxRefused is how many calls of tools that are not allowed end the task.
+// maxRefused is the number of refused tool calls after which the task ends.
 const maxRefused = 5
 
-// modelName is the role alias that the gateway turns into a model.
+// modelName is the model alias that the gateway maps to the Associate's model.
 const modelName = "associate"
 
 const system = `You are the Associate of an Automatic Computer. You work in a sandbox without network and carry out one task, which the Director gave you.
 Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
 Nobody answers questions while you work. When you are done, stop calling tools and say in a few sentences what you changed and why, or what you found. Do not commit: a verified change is committed for you, and one that fails verification is taken back.`
 
-// runAgent lets the model work until it is done or bounded.
+// runAgent runs the agent loop on the task until the model is done or a limit is
+// reached, and fills in usage and summary. It returns a *failure for a limit.
 func (j *job) runAgent(ctx context.Context) error {
-	base, err := filepath.Rel(j.cfg.Workspace, j.root)
+	base, err := filepath.Rel(j.cfg.Workspace, j.scope.Root)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,8 @@ func (j *job) runAgent(ctx context.Context) error {
 	return j.ended(out)
 }
 
-// ended turns the reason why the loop stopped into an outcome.
+// ended returns the *failure for the reason why the agent loop stopped, nil if the model
+// was done.
 func (j *job) ended(out agentloop.Outcome) error {
 	switch out.Stopped {
 	case agentloop.Steps:
@@ -79,8 +81,8 @@ func (j *job) ended(out agentloop.Outcome) error {
 	return nil
 }
 
-// prompt is the task in words. It holds no ids, times or folders, so that the
-// same task is the same request.
+// prompt returns the task as the model's first message. It has no ids, times or folders,
+// so that equal tasks make equal requests.
 func (j *job) prompt() string {
 	var b strings.Builder
 	b.WriteString(j.task.Instruction)
@@ -99,7 +101,8 @@ func (j *job) prompt() string {
 	return b.String()
 }
 
-// tools are what the model is offered.
+// tools returns the tools offered to the model: the permitted ones, and ask_user unless the task lists
+// its tools.
 func (j *job) tools(kit *tools.Kit) []agentloop.Tool {
 	var offered []agentloop.Tool
 	for _, name := range j.permitted() {
@@ -113,9 +116,11 @@ func (j *job) tools(kit *tools.Kit) []agentloop.Tool {
 	return offered
 }
 
+// permitted returns the tools that the task may call.
 func (j *job) permitted() []choir.Tool { return tools.Permitted(j.task.Kind, j.task.AllowedTools) }
 
-// refuse answers a call of a tool that was not offered.
+// refuse records a call of a tool that the task does not allow and returns the refusal
+// for the model. After maxRefused of them it stops the loop.
 func (j *job) refuse(_ context.Context, call model.Block) (agentloop.Result, error) {
 	j.refused++
 	j.egress = j.egress || call.Tool == string(choir.ToolFetchURL)
@@ -131,8 +136,8 @@ func (j *job) refuse(_ context.Context, call model.Block) (agentloop.Result, err
 	return agentloop.Result{Text: out.Text, IsError: true, Stop: j.refused >= maxRefused}, nil
 }
 
-// caller is the job as the loop sees a model. The ids of its calls follow from
-// the task, so that a call repeated after a crash is answered from the log.
+// caller implements agentloop.Caller for a job. The ids of model calls are derived from
+// the task's, so that the gateway answers a repeated call from the log.
 type caller job
 
 // Call implements agentloop.Caller.
@@ -152,7 +157,8 @@ func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delt
 	return resp, fail(choir.ResultModelError, "the model could not be called: %v", err)
 }
 
-// shell runs the bash tool.
+// shell runs a command line for the bash tool, with a time limit in seconds (0: none of
+// its own), and returns the output for the model. The error ends the task.
 func (j *job) shell(ctx context.Context, command string, timeoutS int) (tools.Output, error) {
 	if timeoutS > 0 {
 		var cancel context.CancelFunc
@@ -160,12 +166,12 @@ func (j *job) shell(ctx context.Context, command string, timeoutS int) (tools.Ou
 		defer cancel()
 	}
 	program := "/bin/sh"
-	if path, err := proctree.LookPath("bash", j.root, j.cfg.Env); err == nil {
+	if path, err := proctree.LookPath("bash", j.scope.Root, j.cfg.Env); err == nil {
 		program = path
 	}
 	rec := &recorder{live: j.newLive()}
 	run := choir.CommandRun{Command: command, Started: j.cfg.Now()}
-	exit, err := j.procs.Run(ctx, proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.root, Env: j.env(nil), Stdout: rec})
+	exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.scope.Root, Env: j.env(j.calls, nil), Stdout: rec})
 	rec.live.flush()
 	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
 	run.ExitCode, run.Signal = exit.Code, exit.Signal
@@ -175,10 +181,15 @@ func (j *job) shell(ctx context.Context, command string, timeoutS int) (tools.Ou
 	}
 	run, whole, err := j.recordOutput(run, rec.whole(), nil, err)
 	j.result.CommandsRun = append(j.result.CommandsRun, run)
-	return shown(run, whole, timedOut, timeoutS), err
+	out := shown(run, whole, timedOut, timeoutS)
+	if j.scope.Confined && !out.OK && strings.Contains(out.Text, "Permission denied") {
+		out.Text += "\n[a task can write in its folder and in $TMPDIR, and nowhere else]"
+	}
+	return out, err
 }
 
-// shown is what the model reads of a command.
+// shown returns the tool output for the model: the command's output, cut, and how it
+// ended. whole is its complete output.
 func shown(run choir.CommandRun, whole []byte, timedOut bool, limit int) tools.Output {
 	text := toUTF8(whole)
 	out := tools.Output{Text: tools.Cut(text, tools.MaxShown), OK: run.ExitCode == 0, ExitCode: &run.ExitCode}

@@ -9,9 +9,9 @@ import (
 	"choiros/internal/model"
 )
 
-// askUser is how a task says that only the user can unblock it. It touches
-// nothing, so it is no tool of the contract; a task with a list of allowed
-// tools gets exactly those.
+// askUser returns the tool by which the model ends the task with a question to the
+// user. It has no effects, so it is no tool of the contract, and a task with a list of
+// allowed tools is not offered it.
 func (j *job) askUser() agentloop.Tool {
 	def := model.ToolDef{
 		Name:        "ask_user",

@@ -12,11 +12,12 @@ import (
 	"choiros/internal/model"
 )
 
-// inlineRoom bounds what one event carries, in bytes as encoded, with room for
-// its other fields below the inline limit.
+// inlineRoom is the largest content of one event, in encoded bytes. It leaves room for
+// the event's other fields below the inline limit.
 const inlineRoom = choir.InlineLimit - 8<<10
 
-// call runs one permitted tool call between its two events.
+// call runs a permitted tool call and appends its events tool.called and tool.returned.
+// The error ends the task.
 func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agentloop.Result, error) {
 	c, err := tools.Decode(call.Tool, call.Input)
 	if err != nil {
@@ -52,7 +53,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	return agentloop.Result{Text: out.Text, IsError: !out.OK}, err
 }
 
-// recordRefusal writes both events of a call that was never run.
+// recordRefusal appends both events of a tool call that was refused with out.
 func (j *job) recordRefusal(call model.Block, out tools.Output) error {
 	id := j.nextCall()
 	called, err := j.called(id, call.Tool, choir.ToolInput{Raw: tools.Cut(toUTF8(call.Input), 4<<10)}, call.Input)
@@ -66,11 +67,13 @@ func (j *job) recordRefusal(call model.Block, out tools.Output) error {
 	return j.appendEvents(called, returned)
 }
 
+// nextCall counts a tool call and returns its id.
 func (j *job) nextCall() choir.ID {
 	j.calls++
-	return choir.DeriveID(j.event.Task, "call", itoa(int64(j.calls)))
+	return choir.ToolCallID(j.event.Task, j.calls)
 }
 
+// called returns the event that a tool call begins. A large input is stored as a blob.
 func (j *job) called(id choir.ID, tool string, in choir.ToolInput, raw json.RawMessage) (choir.Draft, error) {
 	if name := []rune(toUTF8([]byte(tool))); len(name) > 64 {
 		tool = string(name[:64])
@@ -88,6 +91,8 @@ func (j *job) called(id choir.ID, tool string, in choir.ToolInput, raw json.RawM
 	return j.mine(d), err
 }
 
+// returned returns the event that a tool call has ended after ms milliseconds. A large output is stored
+// as a blob.
 func (j *job) returned(id choir.ID, out tools.Output, ms int64) (choir.Draft, error) {
 	p := choir.ToolReturned{Call: id, OK: out.OK, Code: out.Code, Output: toUTF8([]byte(out.Text)), ExitCode: out.ExitCode, DurationMS: max(0, ms)}
 	full := out.Full

@@ -16,16 +16,16 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// change is what differs from where the task began.
+// change is the difference between the workspace and the task's base.
 type change struct {
-	snapshot choir.Digest      // the workspace as it is
-	same     bool              // exactly, times included
-	all      []snapshot.Change // files and links; no folders, no bare times, nothing in .git
+	snapshot choir.Digest      // the current workspace
+	same     bool              // nothing differs from the base in the task's scope, times included
+	all      []snapshot.Change // changes of files and links outside of .git; without changes of times only
 	files    []choir.FileChange
-	repos    []string // .git folders in which something changed, escaped
+	repos    []string // .git folders with changes, escaped
 }
 
-// paths are the raw paths that changed, the former names of renames too.
+// paths returns the raw paths that changed, and the former paths of renamed files.
 func (c *change) paths() ([]string, error) {
 	var out []string
 	for i := range c.all {
@@ -38,7 +38,8 @@ func (c *change) paths() ([]string, error) {
 	return rawPaths(out)
 }
 
-// changed compares the workspace with where the task began.
+// changed returns the difference between the current workspace and the task's base,
+// without the owner's changes.
 func (j *job) changed() (change, error) {
 	now, err := j.cfg.Tree.Changes(j.life, j.event.Task)
 	if err != nil {
@@ -52,11 +53,29 @@ func (j *job) changed() (change, error) {
 	if err != nil {
 		return c, err
 	}
+	all = j.withinScope(all)
+	c.same = len(all) == 0
 	c.addPaths(withoutOwner(all, now.Owner))
 	return c, nil
 }
 
-// withoutOwner leaves out what the owner wrote while the task ran.
+// withinScope returns the changes without those outside the task's folder, if the kernel
+// confines the task's commands to it: such changes are not the task's. A rename across
+// the boundary is split into a removal and a creation.
+func (j *job) withinScope(all []snapshot.Change) []snapshot.Change {
+	if !j.scope.Confined {
+		return all
+	}
+	root := snapshot.EscapePath([]byte("workspace/" + j.task.Repo))
+	outside := func(p string) bool { return p != root && !below(p, root) }
+	if !slices.ContainsFunc(all, func(ch snapshot.Change) bool { return outside(ch.Path) || ch.From != "" && outside(ch.From) }) {
+		return all
+	}
+	return slices.DeleteFunc(snapshot.Apart(all), func(ch snapshot.Change) bool { return outside(ch.Path) })
+}
+
+// withoutOwner returns the changes except those at the paths of owner, which must be
+// sorted: the paths that the owner changed while the task ran.
 func withoutOwner(all []snapshot.Change, owner []string) []snapshot.Change {
 	if len(owner) == 0 {
 		return all
@@ -67,7 +86,7 @@ func withoutOwner(all []snapshot.Change, owner []string) []snapshot.Change {
 	})
 }
 
-// addPaths adds changed paths, and the repositories that they lie in.
+// addPaths adds changes of files and links, and the .git folders that changed.
 func (c *change) addPaths(all []snapshot.Change) {
 	for _, ch := range all {
 		if dir := gitFolder(ch.Path); dir != "" && !slices.Contains(c.repos, dir) {
@@ -80,7 +99,7 @@ func (c *change) addPaths(all []snapshot.Change) {
 	}
 }
 
-// gitFolder is the .git folder a path lies in, or empty.
+// gitFolder returns the .git folder that a path is or lies in, "" if none.
 func gitFolder(p string) string {
 	parts := strings.Split(p, "/")
 	if i := slices.Index(parts, ".git"); i >= 0 {
@@ -89,7 +108,7 @@ func gitFolder(p string) string {
 	return ""
 }
 
-// only are the changes that want is true for, by escaped path.
+// only returns the changes for whose escaped path want returns true.
 func (c *change) only(want func(path string) bool) change {
 	some := change{snapshot: c.snapshot}
 	for i := range c.all {
@@ -100,8 +119,8 @@ func (c *change) only(want func(path string) bool) change {
 	return some
 }
 
-// apart is the change with those renames as two changes that lead out of what git
-// ignores, or into it: what is true of one side is not true of the other.
+// apart returns c with each rename from an ignored to a not ignored path, or the other
+// way, split into a removal and a creation. ignored is keyed by escaped path.
 func (c *change) apart(ignored map[string]bool) change {
 	out := change{snapshot: c.snapshot, same: c.same, repos: c.repos}
 	for i := range c.all {
@@ -114,7 +133,7 @@ func (c *change) apart(ignored map[string]bool) change {
 	return out
 }
 
-// objects reads snapshots through the blob verbs.
+// objects reads the objects of snapshots from the blob store.
 type objects struct{ blobs Blobs }
 
 // Manifest implements snapshot.Getter.
@@ -128,14 +147,14 @@ func (o objects) Content(ctx context.Context, d choir.Digest) (io.ReadCloser, er
 	return io.NopCloser(bytes.NewReader(b)), err
 }
 
-// Bounds of a diff, in bytes of content. What is larger is listed and left out.
+// Limits of a diff, in bytes of content. Larger files are listed and left out of it.
 const (
 	maxDiffFile  = 16 << 20
 	maxDiffTotal = 64 << 20
 )
 
-// diff writes a change as git does, with paths below the task's folder. left
-// counts the files it could not take up.
+// diff returns a change as a unified diff with paths below the task's folder, nil if it
+// is empty; a large one is stored as a blob. left is the number of files left out.
 func (j *job) diff(c change) (diff *choir.Diff, left int, err error) {
 	var before, after []git.File
 	var total int64
@@ -166,6 +185,7 @@ func (j *job) diff(c change) (diff *choir.Diff, left int, err error) {
 	return diff, left, err
 }
 
+// contentSize returns the size of an entry, 0 for nil.
 func contentSize(e *snapshot.Entry) int64 {
 	if e == nil {
 		return 0
@@ -173,9 +193,9 @@ func contentSize(e *snapshot.Entry) int64 {
 	return e.Size
 }
 
-// sides are the two sides of one change as git files; not ok when it has no
-// place in a diff: outside the task's folder, too large, nothing git knows, or
-// what looks like a key.
+// sides returns the content of a change's path before and after it as git files. ok is
+// false if the diff must leave it out: outside the task's folder, too large (!fits),
+// neither file nor link, or like a key.
 func (j *job) sides(ch *snapshot.Change, fits bool) (before, after []git.File, ok bool, err error) {
 	from := ch.Path
 	if ch.From != "" {
@@ -211,8 +231,8 @@ func (j *job) sides(ch *snapshot.Change, fits bool) (before, after []git.File, o
 	return before, after, true, nil
 }
 
-// content reads a file as the snapshot has it: from the disk when it is still
-// that, else from the store.
+// content returns the content of the file entry e of a snapshot. With onDisk it reads
+// the file from the workspace if its digest matches, else from the blob store.
 func (j *job) content(raw string, e *snapshot.Entry, onDisk bool) ([]byte, error) {
 	if e.Size == 0 {
 		return nil, nil
@@ -225,7 +245,8 @@ func (j *job) content(raw string, e *snapshot.Entry, onDisk bool) ([]byte, error
 	return j.cfg.Blobs.GetBlob(j.life, e.Digest())
 }
 
-// below turns a path below the workspace into one below the task's folder.
+// below returns a path below the workspace relative to the task's folder; false if it
+// lies outside.
 func (j *job) below(raw string) (string, bool) {
 	if j.task.Repo == "" {
 		return raw, true

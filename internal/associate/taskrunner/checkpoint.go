@@ -2,13 +2,15 @@ package taskrunner
 
 import (
 	"context"
+	"slices"
 
 	"choiros/internal/associate/git"
 	"choiros/internal/choir"
 	"choiros/internal/snapshot"
 )
 
-// subject of a checkpoint: the user's words, or when it was made.
+// subject returns the subject of a checkpoint's commit: the first line of words, or the
+// time at if words is empty.
 func subject(words string, at choir.Time) string {
 	if words = firstLine(words, 200); words != "" {
 		return words
@@ -16,17 +18,28 @@ func subject(words string, at choir.Time) string {
 	return "checkpoint: " + at.Std().Format("20060102-150405")
 }
 
-// checkpoint commits a change in git, takes the snapshot and names both.
+// checkpoint commits a change in git, takes the snapshot and records both as a
+// checkpoint. If git fails, the checkpoint has the snapshot only.
 func (j *job) checkpoint(c change, subject, body, trigger string) error {
 	paths, err := c.paths()
 	if err != nil {
 		return err
 	}
-	knew, runs := j.known.holds(j.cfg.Workspace), j.git.Runs()
+	by, err := j.committer()
+	if err != nil {
+		return err
+	}
+	before := j.committed.state()
+	knew := before.holds(j.cfg.Workspace)
 	made, err := j.git.Commit(j.life, git.Checkpoint{
 		Workspace: j.cfg.Workspace, Paths: paths, Subject: subject, Body: body,
-		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(),
+		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(), By: by.git,
 	})
+	only := by.only(made)
+	// What git started may write, until it has ended.
+	if err := by.close(); err != nil {
+		return err
+	}
 	switch {
 	case err != nil && j.life.Err() != nil:
 		return err
@@ -35,30 +48,16 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 		// somebody has locked, is no reason to take it back.
 		j.note("Git could not commit it, so it is kept as a snapshot only: " + firstLine(err.Error(), 400))
 	case knew:
-		j.moved()
+		j.updateHeads(before)
 	}
-	return j.named(made, subject, trigger, j.onlyGit(made, runs))
+	return j.recordCheckpoint(made, subject, trigger, only)
 }
 
-// onlyGit are the folders, escaped, that commits changed, when nothing but the
-// commits can have changed anything since git had been run so many times: a git
-// that runs may run a repository's filters.
-func (j *job) onlyGit(made git.Made, runs int64) []string {
-	if j.git.Runs() != runs {
-		return nil
-	}
-	var only []string
-	for _, dir := range made.Folders {
-		only = append(only, snapshot.EscapePath([]byte(dir)))
-	}
-	return only
-}
-
-// named takes the snapshot that a checkpoint names, and puts its event beside
-// the result. Only the given folders can have changed, when there are any.
-func (j *job) named(made git.Made, subject, trigger string, only []string) error {
+// recordCheckpoint takes the snapshot of a checkpoint and adds its event to j.drafts, to be
+// appended with the result. If only is not empty, only those folders are scanned.
+func (j *job) recordCheckpoint(made git.Made, subject, trigger string, only []string) error {
 	// The process tree may hold what a filter of the repository started.
-	used, err := j.procs.Clear()
+	used, err := j.scope.Clear()
 	j.used(used)
 	if err != nil {
 		return err
@@ -92,9 +91,11 @@ func (j *job) named(made git.Made, subject, trigger string, only []string) error
 	return err
 }
 
+// first returns the first n elements of list, or all if there are fewer.
 func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
 
-// gitAction is the whole work of a task of kind git.
+// gitAction executes a task of kind git and records the action like a command. It returns
+// a *failure if git fails.
 func (j *job) gitAction(ctx context.Context) error {
 	began := j.cfg.Now()
 	text, err := j.gitVerb(ctx)
@@ -112,38 +113,58 @@ func (j *job) gitAction(ctx context.Context) error {
 	return err
 }
 
-// gitVerb does the action and says in words what it did. Whatever it is, the
-// snapshot with which the task began leads back.
+// gitVerb runs the task's git action and returns its output or a sentence about it.
 func (j *job) gitVerb(ctx context.Context) (string, error) {
 	args := j.task.GitArgs
 	switch j.task.GitAction {
 	case choir.GitReset:
-		return "reset; the workspace as it was is snapshot " + string(j.base), j.git.Reset(ctx, j.root, args)
+		return "reset; the workspace as it was is snapshot " + string(j.base), j.git.Reset(ctx, j.scope.Root, args)
 	case choir.GitCheckout:
-		return "checked out; the workspace as it was is snapshot " + string(j.base), j.git.Checkout(ctx, j.root, args)
+		return "checked out; the workspace as it was is snapshot " + string(j.base), j.git.Checkout(ctx, j.scope.Root, args)
 	case choir.GitCheckpoint:
 		return j.checkpointByHand(ctx)
 	}
 	if len(args) > 0 {
 		return "", choir.Invalid("git_args", "git_status takes none")
 	}
-	return j.git.Status(ctx, j.root)
+	return j.git.Status(ctx, j.scope.Root)
 }
 
-// checkpointByHand commits everything that differs from HEAD, whoever wrote it,
-// in the project or in every project of the workspace.
+// checkpointByHand commits every path that differs from HEAD, no matter who changed it, in the project or
+// in all projects of the workspace. It returns a sentence about the commits.
 func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 	if len(j.task.GitArgs) > 1 {
 		return "", choir.Invalid("git_args[1]", "git_checkpoint takes one subject")
 	}
-	base := "."
-	if j.task.Repo != "" {
-		base = git.RepoOf(j.cfg.Workspace, "workspace/"+j.task.Repo)
-	}
-	runs := j.git.Runs()
-	paths, err := j.pending(ctx, base)
+	by, err := j.committer()
 	if err != nil {
 		return "", err
+	}
+	made, err := j.commitPending(ctx, by)
+	j.made, j.only = made, by.only(made)
+	// A git that failed says more than the processes that it left.
+	if cerr := by.close(); err == nil {
+		err = cerr
+	}
+	if len(made.Commits) == 0 {
+		return "nothing to commit; the workspace is kept as a snapshot", err
+	}
+	return "made " + count(len(made.Commits), "commit") + ": " + j.subject, err
+}
+
+// commitPending commits for checkpointByHand. A task of a project without a repository of
+// its own commits the project's files in the workspace's, and no other project's.
+func (j *job) commitPending(ctx context.Context, by *committer) (git.Made, error) {
+	base, part := j.repository(), j.task.Repo != ""
+	before := j.committed.state()
+	knew := before.holds(j.cfg.Workspace)
+	paths, err := j.pending(ctx, by, base)
+	if err != nil {
+		return git.Made{}, err
+	}
+	part = part && base == "."
+	if part {
+		paths = slices.DeleteFunc(paths, func(p string) bool { return !below(p, "workspace/"+j.task.Repo) })
 	}
 	words := ""
 	if len(j.task.GitArgs) == 1 {
@@ -152,20 +173,20 @@ func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 	j.subject = subject(words, j.cfg.Now())
 	made, err := j.git.Commit(ctx, git.Checkpoint{
 		Workspace: j.cfg.Workspace, Paths: paths, Subject: j.subject,
-		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(),
+		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(), By: by.git,
 	})
-	j.made, j.only = made, j.onlyGit(made, runs)
-	if err == nil {
-		j.remember(base)
+	switch {
+	case err != nil:
+	case !part:
+		j.markCommitted(base)
+	case knew:
+		j.updateHeads(before)
 	}
-	if len(made.Commits) == 0 {
-		return "nothing to commit; the workspace is kept as a snapshot", err
-	}
-	return "made " + count(len(made.Commits), "commit") + ": " + j.subject, err
+	return made, err
 }
 
-// keepGit ends a task of kind git: what it did to the tree becomes part of the
-// log.
+// keepGit ends a task of kind git: it puts the change into the result and records the
+// new snapshot in the log.
 func (j *job) keepGit(c change) error {
 	if c.same {
 		return nil

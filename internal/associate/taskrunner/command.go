@@ -10,15 +10,15 @@ import (
 
 	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
-	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
 )
 
-// errCommandTimeout is the cause of a command that took longer than its own
-// limit, which is no matter of the task's budget.
+// errCommandTimeout is the cancellation cause when a command exceeds its own time limit,
+// as opposed to the task's time budget.
 var errCommandTimeout = errors.New("the command's time limit")
 
-// runCommands runs exactly the task's commands, in order, to the first failure.
+// runCommands runs the task's commands in order, until one fails, and records a snapshot
+// after each but the last. It returns a *failure if a command fails.
 func (j *job) runCommands(ctx context.Context) error {
 	for i, c := range j.task.Commands {
 		run, _, err := j.command(ctx, c)
@@ -42,6 +42,7 @@ func (j *job) runCommands(ctx context.Context) error {
 	return nil
 }
 
+// describe returns a command, how it ended and the end of its output, for people.
 func describe(run choir.CommandRun) string {
 	how := "exit code " + itoa(int64(run.ExitCode))
 	if run.Signal != "" {
@@ -57,6 +58,7 @@ func describe(run choir.CommandRun) string {
 	return text
 }
 
+// count returns n and the noun what, in the plural unless n is 1.
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -64,7 +66,7 @@ func count(n int, what string) string {
 	return itoa(int64(n)) + " " + what + "s"
 }
 
-// line is a command as a person would type it.
+// line returns the command as a shell command line.
 func line(c choir.Command) string {
 	if c.Shell != "" {
 		return c.Shell
@@ -79,8 +81,8 @@ func line(c choir.Command) string {
 	return strings.Join(words, " ")
 }
 
-// command runs one command. A command that fails, or cannot be started, is no
-// error; the whole output comes beside the record, stdout first.
+// command runs one command to its end. It returns its record and its whole output,
+// stdout first. The error is nil if the command fails or cannot be started.
 func (j *job) command(ctx context.Context, c choir.Command) (choir.CommandRun, []byte, error) {
 	argv := c.Argv
 	if c.Shell != "" {
@@ -98,7 +100,7 @@ func (j *job) command(ctx context.Context, c choir.Command) (choir.CommandRun, [
 	l := j.newLive()
 	out, errOut := &recorder{live: l}, &recorder{live: l}
 	run := choir.CommandRun{Command: toUTF8([]byte(line(c))), Started: j.cfg.Now()}
-	exit, err := j.procs.Run(ctx, proctree.Spec{Argv: argv, Dir: dir, Env: j.env(c.Env), Stdout: out, Stderr: errOut})
+	exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: argv, Dir: dir, Env: j.env(0, c.Env), Stdout: out, Stderr: errOut})
 	l.flush()
 	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
 	run.ExitCode, run.Signal = exit.Code, exit.Signal
@@ -114,7 +116,8 @@ func (j *job) command(ctx context.Context, c choir.Command) (choir.CommandRun, [
 	return j.recordOutput(run, out.whole(), errOut.whole(), err)
 }
 
-// recordOutput keeps what a command said, also when it was ended from outside.
+// recordOutput stores the output of a command as blobs and returns run with their
+// digests, the whole output, and runErr, which is the error of running the command.
 func (j *job) recordOutput(run choir.CommandRun, out, errOut []byte, runErr error) (choir.CommandRun, []byte, error) {
 	run.StdoutTail, run.StderrTail = lastChars(out), lastChars(errOut)
 	var err error
@@ -127,16 +130,16 @@ func (j *job) recordOutput(run choir.CommandRun, out, errOut []byte, runErr erro
 	return run, append(out, errOut...), runErr
 }
 
-// folder is a command's working folder: below the task's root, links resolved,
-// and in the workspace.
+// folder returns the absolute working folder of a command, with links resolved. It
+// returns an error unless cwd is a folder below the task's root and in the workspace.
 func (j *job) folder(cwd string) (string, error) {
 	if cwd == "" {
-		return j.root, nil
+		return j.scope.Root, nil
 	}
 	if !filepath.IsLocal(cwd) {
 		return "", choir.Invalid("cwd", "%q is not below the task's folder", cwd)
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Join(j.root, cwd))
+	dir, err := filepath.EvalSymlinks(filepath.Join(j.scope.Root, cwd))
 	if err != nil {
 		return "", choir.Invalid("cwd", "there is no folder %q", cwd)
 	}
@@ -153,14 +156,10 @@ func (j *job) folder(cwd string) (string, error) {
 	return dir, nil
 }
 
-// env is the environment of the task's commands. What the machine says about
-// caches and registries goes before what verification would choose.
-func (j *job) env(more []choir.EnvVar) []string {
-	var env []string
-	for _, v := range verify.Env(filepath.Join(j.cfg.Scratch, "cache")) {
-		env = append(env, v.Name+"="+v.Value)
-	}
-	env = append(append(env, j.cfg.Env...), git.Env()...)
+// env returns the environment of the task's commands in a tool call, counted from 1, or
+// outside of calls (0), with the variables of more added.
+func (j *job) env(call int, more []choir.EnvVar) []string {
+	env := append(j.scope.Env(j.event.Task, call), git.Env()...)
 	for _, v := range more {
 		env = append(env, v.Name+"="+v.Value)
 	}

@@ -338,3 +338,18 @@ func BenchmarkTrue(b *testing.B) {
 		}
 	}
 }
+
+// TestATaskThatIsToEndExecutesNothing has the control plane say so as the task begins, before
+// the event that says so arrives.
+func TestATaskThatIsToEndExecutesNothing(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	before := l.hash()
+	e := l.dispatch(choir.DirectorTask{Kind: choir.TaskEditRepo, Commands: sh("echo x > workspace/x")})
+	l.tree.cancelled = e.Task
+	r := l.run(context.Background(), e)
+	holds(t, r, choir.StatusFailed, choir.ResultCancelled)
+	if len(r.CommandsRun) > 0 || l.hash() != before {
+		t.Errorf("%+v; tree changed: %v", r.CommandsRun, l.hash() != before)
+	}
+}

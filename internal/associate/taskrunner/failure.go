@@ -10,7 +10,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// failure is a reason for which a task ends failed. Other errors end the job
+// failure is an error that ends the task with a failed result. Other errors end the job
 // without a result.
 type failure struct {
 	code    choir.ResultCode
@@ -19,16 +19,17 @@ type failure struct {
 
 func (f *failure) Error() string { return string(f.code) + ": " + f.summary }
 
+// fail returns a failure with a code and a formatted summary.
 func fail(code choir.ResultCode, format string, args ...any) *failure {
 	return &failure{code, fmt.Sprintf(format, args...)}
 }
 
-// errBudget is the cause a task's context ends with at its time budget.
+// errBudget is the cancellation cause of a task's context when its time budget is used up.
 var errBudget = errors.New("the time budget is used up")
 
-// failed finds the reason in an error of the task's work: first why its context
-// ended, if it did, then what the error says. It is nil for errors that are no
-// outcome of the task.
+// failed returns the failure that err means for the task, considering first why work was
+// cancelled. It returns nil for nil, and for errors after which the task is executed
+// again.
 func (j *job) failed(work context.Context, err error) *failure {
 	var f *failure
 	switch cause := context.Cause(work); {
@@ -55,13 +56,13 @@ func (j *job) failed(work context.Context, err error) *failure {
 	case choir.CodeProvider, choir.CodeOverloaded, choir.CodeUnmatched:
 		return fail(choir.ResultModelError, "the model could not be called: %v", err)
 	}
-	if j.procs != nil && j.procs.Lost() {
+	if j.scope != nil && j.scope.Tree().Lost() {
 		return fail(choir.ResultCrashed, "the process that runs the task's commands was killed")
 	}
 	return nil
 }
 
-// firstLine is the beginning of a text, for a heading.
+// firstLine returns the first line of s, cut to max characters.
 func firstLine(s string, max int) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	r := []rune(strings.TrimSpace(s))

@@ -11,13 +11,14 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Bounds of artifacts.
+// Limits of the artifacts of one task: their number, and the size of each in bytes.
 const (
 	maxArtifacts     = 64
 	maxArtifactBytes = 64 << 20
 )
 
-// artifacts keeps the files that the task wants back, once.
+// artifacts stores the files that match the task's artifact patterns as blobs and lists
+// them in the result. It does nothing if the result has artifacts already.
 func (j *job) artifacts() error {
 	if j.task.Return == nil || len(j.result.Artifacts) > 0 {
 		return nil
@@ -34,9 +35,10 @@ func (j *job) artifacts() error {
 	return nil
 }
 
+// collect stores the files for whose path below the task's folder want returns true as artifacts.
 func (j *job) collect(want func(rel string) bool) error {
-	return filepath.WalkDir(j.root, func(file string, d fs.DirEntry, err error) error {
-		rel, rerr := filepath.Rel(j.root, file)
+	return filepath.WalkDir(j.scope.Root, func(file string, d fs.DirEntry, err error) error {
+		rel, rerr := filepath.Rel(j.scope.Root, file)
 		switch {
 		case len(j.result.Artifacts) >= maxArtifacts:
 			return fs.SkipAll
@@ -61,8 +63,8 @@ func (j *job) collect(want func(rel string) bool) error {
 	})
 }
 
-// fit makes a result small enough for its event: the diff goes to a blob, then
-// lists and outputs are cut, and the summary says so.
+// fit shortens a result until it fits into its event: first it moves the diff to a blob,
+// then it cuts texts, lists and outputs and says so in the summary.
 func (j *job) fit(r *choir.AssociateResult) error {
 	if n := []rune(r.Summary); len(n) > 20_000 {
 		r.Summary = string(n[:20_000])
@@ -93,7 +95,7 @@ func (j *job) fit(r *choir.AssociateResult) error {
 	return nil
 }
 
-// short keeps the last commands, without their output inline.
+// short returns the last 20 commands, without their output.
 func short(runs []choir.CommandRun) []choir.CommandRun {
 	out := append([]choir.CommandRun(nil), runs[max(0, len(runs)-20):]...)
 	for i := range out {

@@ -143,11 +143,11 @@ func TestACommitWithoutGitIsAllThatIsLookedAt(t *testing.T) {
 		}
 	}
 	l.write("workspace/app/.gitattributes", "a filter=spy\n")
-	l.git("workspace/app", "config", "filter.spy.clean", "touch ../spied; cat")
+	l.git("workspace/app", "config", "filter.spy.clean", "touch spied; cat")
 	l.write("workspace/app/a", "3\n")
 	r := l.do(checkpoint)
 	holds(t, r, choir.StatusOK, "")
-	if r.Checkpoint == nil || len(l.tree.only) != 0 || l.read("workspace/spied") != "" {
+	if r.Checkpoint == nil || len(l.tree.only) != 0 || l.read("workspace/app/spied") != "" {
 		t.Errorf("a filter ran, and only %q was looked at", l.tree.only)
 	}
 }

@@ -3,7 +3,6 @@ package taskrunner
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,8 +12,8 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// run makes the result. The error is errAnswered, or something for which the
-// task must be delivered again.
+// run executes the task in a scope of its own and returns its result. The error is
+// errAnswered, or one after which the task has to be executed again.
 func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	j.result = choir.AssociateResult{
 		Version: choir.ContractVersion, TaskID: j.event.Task, RunID: j.event.Run, Status: choir.StatusOK,
@@ -23,6 +22,18 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	if f := j.read(); f != nil {
 		return j.failedResult(f), nil
 	}
+	// Its processes start while the control plane looks at the workspace.
+	var err error
+	if j.scope, err = j.scopes.Open(j.task.Repo); err != nil {
+		return j.result, err
+	}
+	defer j.scope.Close() // a process that does not end was the task's failure already, see conclude
+	return j.runInScope(work)
+}
+
+// runInScope starts the task, executes it within its time budget, and commits its
+// changes or rolls them back. It returns as run does; j.scope must be open.
+func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 	begun, err := j.startTask()
 	if choir.CodeOf(err) == choir.CodeConflict {
 		return j.result, errAnswered
@@ -34,14 +45,13 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 		return j.result, err
 	}
 	j.base, j.begun = begun.Base, begun.Attempt
-	if j.procs, err = j.processes(); err != nil {
-		return j.result, err
+	j.git = &git.Git{Tree: j.scope.Tree(), Env: j.cfg.Env, Temp: j.scope.Temp}
+	work, stop := context.WithCancelCause(work)
+	defer stop(nil)
+	if begun.Cancelled {
+		// The event that says so may come after the event of the task.
+		stop(ErrCancelled)
 	}
-	// A former task may have cleared it away.
-	if err := os.MkdirAll(j.cfg.Scratch, 0o700); err != nil {
-		return j.result, choir.Wrap("task.run", choir.CodeNoSpace, err, "make the scratch folder")
-	}
-	j.git = &git.Git{Tree: j.procs, Env: j.cfg.Env, Temp: j.cfg.Scratch}
 	work, cancel := context.WithTimeoutCause(work, time.Duration(j.budget())*time.Second, errBudget)
 	defer cancel()
 	err = j.resume(begun)
@@ -59,8 +69,8 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	return j.conclude(work, err)
 }
 
-// noBase is the failure of a task that cannot begin, because the workspace cannot
-// be taken as its base however often that is tried; else nil.
+// noBase returns the failure for a task whose base cannot be recorded, because the
+// workspace is too large or the disk is full; nil for other errors, which are retried.
 func noBase(err error) *failure {
 	switch choir.CodeOf(err) {
 	case choir.CodeTooLarge, choir.CodeForbidden:
@@ -71,21 +81,23 @@ func noBase(err error) *failure {
 	return nil
 }
 
-// startTask starts the task. For a checkpoint it asks at once what changed since
-// everything was last committed.
+// startTask asks the control plane to begin the task and returns its reply. For a
+// checkpoint it also fills in j.since, the paths changed since the last one.
 func (j *job) startTask() (choir.TaskBeginReply, error) {
 	var since choir.Digest
 	if j.task.GitAction == choir.GitCheckpoint {
+		j.known = j.committed.state()
 		since = j.known.snapshot
 	}
 	begun, err := j.cfg.Tree.BeginTask(j.life, j.event.Task, since)
 	if err == nil && begun.Compared {
 		j.since, err = rawPaths(begun.Changed)
-		j.told = err == nil
+		j.sinceComplete = err == nil
 	}
 	return begun, err
 }
 
+// rawPaths returns escaped paths of snapshots unescaped.
 func rawPaths(escaped []string) ([]string, error) {
 	raw := make([]string, 0, len(escaped))
 	for _, p := range escaped {
@@ -98,8 +110,8 @@ func rawPaths(escaped []string) ([]string, error) {
 	return raw, nil
 }
 
-// read decodes the task. The log has checked it already, so a refusal means a
-// newer or a damaged sender.
+// read decodes the task from the event. It returns a failure if the payload is invalid
+// or its ids are not the event's.
 func (j *job) read() *failure {
 	var p choir.TaskDispatched
 	err := choir.DecodeDurable(j.event.Payload, &p)
@@ -113,13 +125,10 @@ func (j *job) read() *failure {
 		return fail(choir.ResultInvalidTask, "the task was refused: %v", err)
 	}
 	j.task = p.Task
-	j.root = j.cfg.Workspace
-	if j.task.Repo != "" {
-		j.root = filepath.Join(j.cfg.Workspace, "workspace", j.task.Repo)
-	}
 	return nil
 }
 
+// budget returns the time budget of the task in seconds.
 func (j *job) budget() int {
 	if j.task.TimeBudgetS == 0 {
 		return choir.DefaultTimeBudgetS
@@ -127,21 +136,18 @@ func (j *job) budget() int {
 	return j.task.TimeBudgetS
 }
 
-// resume decides about a task that was taken up before and did not end. Where
-// no tool ran, nothing but the workspace can have changed: it is put back and
-// the task runs again. Where one did, it is said rather than repeated.
+// resume handles a task that a former process began and did not end. If no tool was
+// called, it rolls the workspace back and returns nil, so that the task runs again; else
+// it returns a failure.
 func (j *job) resume(begun choir.TaskBeginReply) error {
 	if !begun.Resumed {
 		return nil
 	}
 	// Whatever the former process left must not write any more.
-	if _, err := j.procs.Clear(); err != nil {
+	if _, err := j.scope.Clear(); err != nil {
 		return err
 	}
-	made, err := j.formerCalls()
-	if err != nil {
-		return err
-	}
+	made := begun.Calls
 	if made == 0 && len(begun.UnfinishedCalls) == 0 {
 		if begun.Attempt > maxResumed {
 			return fail(choir.ResultCrashed, "the Associate ended %d times in the middle of this task; it is not begun again", begun.Attempt-1)
@@ -160,27 +166,14 @@ func (j *job) resume(begun choir.TaskBeginReply) error {
 	return f
 }
 
-// maxResumed is how often a task is begun whose Associate ends in the middle of it:
-// a task that ends it every time would keep every other from its turn.
+// maxResumed limits how often a task is begun again after the Associate ended in the
+// middle of it. Without the limit, a task that crashes the Associate would block others.
 const maxResumed = 5
 
-// formerCalls counts the tool calls that an earlier attempt recorded.
-func (j *job) formerCalls() (int, error) {
-	n := 0
-	for e, err := range j.cfg.Log.Events(j.life, j.event.Seq+1, 0) {
-		if err != nil {
-			return n, err
-		}
-		if e.Task == j.event.Task && e.Type == choir.TypeToolCalled {
-			n++
-		}
-	}
-	return n, nil
-}
-
-// guard refuses a task whose conditions do not hold.
+// guard checks the task's preconditions: the project exists, the egress profile is none,
+// and the base is the expected one. It returns a *failure if one is not met.
 func (j *job) guard(ctx context.Context) error {
-	if info, err := os.Stat(j.root); err != nil || !info.IsDir() {
+	if info, err := os.Lstat(j.scope.Root); err != nil || !info.IsDir() {
 		return fail(choir.ResultInvalidTask, "the task was refused: repo: there is no project %q in the workspace", j.task.Repo)
 	}
 	// The computer's policy is none, so anything asked for explicitly is wider.
@@ -190,29 +183,40 @@ func (j *job) guard(ctx context.Context) error {
 	return j.guardBase(ctx)
 }
 
-// guardBase compares the state the task expects with the one there is.
+// guardBase compares the task's base_ref, a snapshot or a git revision, with the
+// workspace. It returns a *failure if they differ.
 func (j *job) guardBase(ctx context.Context) error {
 	want := j.task.BaseRef
 	switch {
 	case want == "":
 		return nil
 	case choir.Digest(want).Valid():
-		if choir.Digest(want) != j.base {
+		if !j.equalsBase(choir.Digest(want)) {
 			return fail(choir.ResultStaleBase, "the task expects snapshot %s, and the workspace is %s", want, j.base)
 		}
 		return nil
 	}
-	expected, err := j.git.Resolve(ctx, j.root, want)
+	expected, err := j.git.Resolve(ctx, j.scope.Root, want)
 	if err != nil {
 		return fail(choir.ResultStaleBase, "the task expects %s, which is no commit here", want)
 	}
-	if head, err := j.git.Resolve(ctx, j.root, "HEAD"); err != nil || head != expected {
+	if head, err := j.git.Resolve(ctx, j.scope.Root, "HEAD"); err != nil || head != expected {
 		return fail(choir.ResultStaleBase, "the task expects %s (%s), and HEAD is %s", want, expected, head)
 	}
 	return nil
 }
 
-// execute does what the task asks for.
+// equalsBase reports whether a snapshot has the same content as the task's base, in the
+// task's folder if its commands are confined to that.
+func (j *job) equalsBase(want choir.Digest) bool {
+	if want == j.base || !j.scope.Confined {
+		return want == j.base
+	}
+	changes, err := snapshot.Diff(j.life, objects{j.cfg.Blobs}, want, j.base)
+	return err == nil && len(j.withinScope(changes)) == 0
+}
+
+// execute runs the task's git action or commands, or the agent loop.
 func (j *job) execute(ctx context.Context) error {
 	switch {
 	case j.task.Kind == choir.TaskGit:
@@ -223,10 +227,10 @@ func (j *job) execute(ctx context.Context) error {
 	return j.runAgent(ctx)
 }
 
-// conclude ends every process of the task, and then keeps or takes back what
-// it did.
+// conclude kills the task's processes, then commits its changes, or rolls them back if
+// err or the verification is a failure. It returns as run does.
 func (j *job) conclude(work context.Context, err error) (choir.AssociateResult, error) {
-	used, clearErr := j.procs.Clear()
+	used, clearErr := j.scope.Clear()
 	j.used(used)
 	f := j.failed(work, err)
 	switch {
@@ -248,18 +252,19 @@ func (j *job) conclude(work context.Context, err error) (choir.AssociateResult, 
 	return j.finished(), nil
 }
 
+// used adds the resources of processes to the result's usage.
 func (j *job) used(u proctree.Usage) {
 	j.result.Usage.CPUMS += u.CPU.Milliseconds()
 	j.result.Usage.MaxRSSBytes = max(j.result.Usage.MaxRSSBytes, u.MaxRSS)
 }
 
-// finished fills in what every result carries.
+// finished sets the duration of the task in its result and returns the result.
 func (j *job) finished() choir.AssociateResult {
 	j.result.Usage.WallMS = max(0, int64(j.cfg.Now()-j.started))
 	return j.result
 }
 
-// failedResult is the result of a task of which nothing is kept.
+// failedResult returns the result of a task that failed with f.
 func (j *job) failedResult(f *failure) choir.AssociateResult {
 	j.result.Status, j.result.Code, j.result.Summary = choir.StatusFailed, f.code, f.summary
 	j.result.SuggestedNext = suggest(f.code)

@@ -9,11 +9,12 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// keepChange ends a task whose work went well: a change is verified and checkpointed,
-// and where none was asked for it is taken back.
+// keepChange ends a task whose work succeeded: it verifies and checkpoints the change of
+// an edit, and rolls back changes that the task's kind does not permit. It returns a
+// *failure if the task fails after all.
 func (j *job) keepChange(work context.Context) error {
 	if j.task.GitAction == choir.GitCheckpoint {
-		return j.named(j.made, j.subject, cmp.Or(j.task.Trigger, "manual"), j.only) // what changed is what it committed
+		return j.recordCheckpoint(j.made, j.subject, cmp.Or(j.task.Trigger, "manual"), j.only) // what changed is what it committed
 	}
 	c, err := j.changed()
 	if err != nil {
@@ -40,13 +41,17 @@ func (j *job) keepChange(work context.Context) error {
 	return j.keepEdit(work, c)
 }
 
-// ask ends a task that only the user can unblock. No partial change remains.
+// ask ends a task with its questions to the user: it rolls back the change, which stays
+// in the result.
 func (j *job) ask(c change) error {
 	if err := j.show(c); err != nil {
 		return err
 	}
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
-	j.result.Conflicts, j.result.Snapshot = back.Conflicts, j.base
+	j.result.Conflicts = back.Conflicts
+	if err == nil {
+		j.result.Snapshot, err = j.takenBack()
+	}
 	j.result.Status = choir.StatusNeedsInput
 	if j.result.Summary == "" {
 		j.result.Summary = j.result.Questions[0].Text
@@ -54,7 +59,8 @@ func (j *job) ask(c change) error {
 	return err
 }
 
-// keepEdit verifies a change and makes its checkpoint.
+// keepEdit verifies a change and makes a checkpoint of it. It returns a *failure if
+// verification fails.
 func (j *job) keepEdit(work context.Context, c change) error {
 	paths, err := c.paths()
 	if err != nil {
@@ -84,8 +90,9 @@ func (j *job) keepEdit(work context.Context, c change) error {
 	return j.checkpoint(c, subject("", j.cfg.Now()), firstLine(j.task.Instruction, 72), "task")
 }
 
-// withoutDroppings takes back what only the checks wrote: compiled files,
-// caches, lock files. What the task wrote stays, and so does what git ignores.
+// withoutDroppings rolls back the files that the verification's checks wrote, such as
+// caches and lock files, and returns the change that is left. Files of the change before
+// the checks and ignored files are kept.
 func (j *job) withoutDroppings(before change) (change, error) {
 	now, err := j.changed()
 	if err != nil || now.snapshot == before.snapshot {
@@ -111,8 +118,8 @@ func (j *job) withoutDroppings(before change) (change, error) {
 	return j.changed()
 }
 
-// keepNothing ends a task that must leave files as they were. What git ignores
-// may change in a run.
+// keepNothing ends a task whose kind may not change files: it rolls the workspace back,
+// except for ignored files in a task of kind run.
 func (j *job) keepNothing(work context.Context, c change) error {
 	if err := j.verifyAsked(work); err != nil {
 		return err
@@ -152,16 +159,26 @@ func (j *job) keepNothing(work context.Context, c change) error {
 		return err
 	}
 	j.result.Conflicts = back.Conflicts
-	j.result.Snapshot = j.base
 	if len(kept.files) == 0 {
-		return nil
+		j.result.Snapshot, err = j.takenBack()
+		return err
 	}
 	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended", nil)
 	j.result.Snapshot = done.Snapshot
 	return err
 }
 
-// ignored are the changed paths, escaped, that git ignores.
+// takenBack returns the snapshot of the workspace after a rollback: the base, or another one
+// where tasks of other projects may have changed those.
+func (j *job) takenBack() (choir.Digest, error) {
+	if !j.scope.Confined {
+		return j.base, nil
+	}
+	now, err := j.cfg.Tree.Changes(j.life, j.event.Task)
+	return now.Snapshot, err
+}
+
+// ignored returns the changed paths, escaped, that git ignores.
 func (j *job) ignored(c change) (map[string]bool, error) {
 	raw := map[string]string{}
 	var paths []string
@@ -181,6 +198,7 @@ func (j *job) ignored(c change) (map[string]bool, error) {
 	return ignored, err
 }
 
+// names returns the escaped paths of file changes, and the former paths of renames.
 func names(files []choir.FileChange) []string {
 	out := make([]string, 0, len(files))
 	for _, f := range files {
@@ -192,7 +210,8 @@ func names(files []choir.FileChange) []string {
 	return out
 }
 
-// summarize writes a summary where the model wrote none.
+// summarize writes a summary of the change if the model wrote none, and notes a change
+// that is not verified.
 func (j *job) summarize(c change) {
 	if j.result.Summary == "" {
 		j.result.Summary = "changed " + count(len(c.files), "file")
@@ -205,6 +224,6 @@ func (j *job) summarize(c change) {
 	}
 }
 
-// repositories are the .git folders whose content the task may have changed;
-// taking back droppings must not touch them.
+// repositories returns the .git folders that changed, escaped. A rollback of droppings
+// must keep them.
 func repositories(c change) []string { return c.repos }

@@ -28,8 +28,8 @@ import (
 
 // The test binary is also the tree process: it is started again with "tree".
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "tree" {
-		if err := proctree.Serve(os.NewFile(3, "owner"), os.Args[2]); err != nil {
+	if len(os.Args) > 2 && os.Args[1] == "tree" {
+		if err := proctree.Serve(os.NewFile(3, "owner"), os.Args[2], os.Args[3:]...); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -57,7 +57,8 @@ type lab struct {
 func newLab(t testing.TB) *lab {
 	t.Helper()
 	l := &lab{TB: t, dir: t.TempDir(), clock: 1_700_000_000_000, model: &script{}}
-	l.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8"}
+	home := os.Getenv("HOME")
+	l.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "RUSTUP_HOME=" + filepath.Join(home, ".rustup")}
 	objects := &store{held: map[choir.Digest][]byte{}}
 	l.log = &log{blobs: objects}
 	l.tree = &control{dir: l.dir, store: objects, log: l.log, scan: snapshot.NewScanner(l.dir, snapshot.ScanConfig{}), base: map[choir.ID]choir.Digest{}, attempts: map[choir.ID]int{}}
@@ -82,6 +83,7 @@ func (l *lab) start() {
 			return l.clock
 		},
 		Workspace: l.dir, Scratch: l.scratch(), Env: l.env,
+		Shared:   sharedFolders(l),
 		TreeArgv: []string{os.Args[0], "tree"}, Lock: l.Name() + strconv.Itoa(os.Getpid()),
 	})
 	if err != nil {
@@ -100,16 +102,29 @@ func (l *lab) scratch() string {
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(shared, "go-build"), 0o755)
 	}
-	if err == nil {
-		err = os.Mkdir(filepath.Join(dir, "cache"), 0o755)
-	}
-	if err == nil {
-		err = os.Symlink(filepath.Join(shared, "go-build"), filepath.Join(dir, "cache/go-build"))
+	for _, cache := range []string{"cache", "of/app/cache"} {
+		if err == nil {
+			err = os.MkdirAll(filepath.Join(dir, cache), 0o755)
+		}
+		if err == nil {
+			err = os.Symlink(filepath.Join(shared, "go-build"), filepath.Join(dir, cache, "go-build"))
+		}
 	}
 	if err != nil {
 		l.Fatal(err)
 	}
 	return dir
+}
+
+// sharedFolders are what all projects' commands may write to: shared memory, and here
+// the Go cache of whoever runs this test.
+func sharedFolders(t testing.TB) []string {
+	t.Helper()
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"/dev/shm", filepath.Join(caches, "go-build")}
 }
 
 func (l *lab) mkdir(name string) {
@@ -342,16 +357,17 @@ func (s *store) Content(ctx context.Context, d choir.Digest) (io.ReadCloser, err
 
 // control is the control plane's side of the verbs.
 type control struct {
-	store    *store
-	log      *log
-	scan     *snapshot.Scanner
-	base     map[choir.ID]choir.Digest
-	attempts map[choir.ID]int
-	owner    []string // paths a person wrote meanwhile
-	commits  []string
-	only     []string // folders that the last commit said to look at
-	dir      string
-	restored bool // what a restore scanned was not given to the store
+	cancelled choir.ID // a task that is to end
+	store     *store
+	log       *log
+	scan      *snapshot.Scanner
+	base      map[choir.ID]choir.Digest
+	attempts  map[choir.ID]int
+	owner     []string // paths a person wrote meanwhile
+	commits   []string
+	only      []string // folders that the last commit said to look at
+	dir       string
+	restored  bool // what a restore scanned was not given to the store
 }
 
 func (c *control) now(ctx context.Context, only ...string) (choir.Digest, error) {
@@ -375,6 +391,7 @@ func (c *control) now(ctx context.Context, only ...string) (choir.Digest, error)
 
 func (c *control) BeginTask(ctx context.Context, task choir.ID, since choir.Digest) (reply choir.TaskBeginReply, err error) {
 	open := map[choir.ID]bool{}
+	reply.Cancelled = task == c.cancelled
 	for e := range c.log.Events(ctx, 1, 0) {
 		switch {
 		case e.Task != task:
@@ -387,7 +404,9 @@ func (c *control) BeginTask(ctx context.Context, task choir.ID, since choir.Dige
 			if err := json.Unmarshal(e.Payload, &p); err != nil {
 				return reply, err
 			}
-			open[p.Call] = e.Type == "tool.called"
+			if open[p.Call] = e.Type == "tool.called"; open[p.Call] {
+				reply.Calls++
+			}
 		}
 	}
 	for id, is := range open {

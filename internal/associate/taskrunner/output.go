@@ -8,21 +8,20 @@ import (
 )
 
 const (
-	// keptBytes bounds what is kept of one stream: half of it from the
-	// beginning, half from the end.
+	// keptBytes limits what is kept of one output stream: half from its beginning, half from its end.
 	keptBytes = 8 << 20
 	tailChars = 500
-	// liveEvery bounds how often live text is sent, liveBytes how much at once.
+	// liveEvery is the least time between two live texts, liveBytes their largest size.
 	liveEvery = 40 * time.Millisecond
 	liveBytes = 16 << 10
 )
 
-// recorder is a sink that keeps a command's output and shows it while it comes.
+// recorder is a proctree.Sink that keeps a command's output, bounded, and shows it live.
 type recorder struct {
 	live *live
 	head []byte
 	tail []byte // the last bytes beyond head
-	lost int64  // bytes between the two
+	lost int64  // number of dropped bytes between head and tail
 }
 
 func (r *recorder) Write(p []byte) (int, error) {
@@ -45,7 +44,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 // Idle implements proctree.Sink.
 func (r *recorder) Idle() { r.live.flush() }
 
-// whole is the output as it is kept.
+// whole returns the kept output, with a note in place of dropped bytes.
 func (r *recorder) whole() []byte {
 	tail, lost := r.tail, r.lost
 	if over := len(tail) - keptBytes/2; over > 0 {
@@ -58,7 +57,8 @@ func (r *recorder) whole() []byte {
 	return append(out, tail...)
 }
 
-// live sends text to whoever watches: the first at once, more in pieces.
+// live sends text to the watchers of a run, at most once per liveEvery: the first text at
+// once, later text gathered.
 type live struct {
 	send func(text string)
 	now  func() time.Time
@@ -68,13 +68,15 @@ type live struct {
 	sent    time.Time
 }
 
+// newLive returns a live that calls send.
 func newLive(send func(text string)) *live { return &live{now: time.Now, send: send} }
 
-// newLive shows text of the task's run.
+// newLive returns a live that sends text of the task's run.
 func (j *job) newLive() *live {
 	return newLive(func(text string) { j.cfg.Live(j.event.Run, text) })
 }
 
+// show adds text, and sends it unless text was sent less than liveEvery ago.
 func (l *live) show(p []byte) {
 	l.mu.Lock()
 	l.pending = append(l.pending, p...)
@@ -88,6 +90,7 @@ func (l *live) show(p []byte) {
 	}
 }
 
+// flush sends the gathered text.
 func (l *live) flush() {
 	l.mu.Lock()
 	text := toUTF8(l.pending)
@@ -99,7 +102,7 @@ func (l *live) flush() {
 	}
 }
 
-// lastChars is the end of an output.
+// lastChars returns the last tailChars characters of an output.
 func lastChars(b []byte) string {
 	if len(b) > 4*tailChars {
 		b = b[len(b)-4*tailChars:]
@@ -108,7 +111,7 @@ func lastChars(b []byte) string {
 	return string(r[max(0, len(r)-tailChars):])
 }
 
-// kept stores an output; nothing is stored of nothing.
+// kept stores content as a blob and returns its digest, "" for empty content.
 func (j *job) kept(content []byte) (choir.Digest, error) {
 	if len(content) == 0 {
 		return "", nil

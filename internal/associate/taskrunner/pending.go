@@ -6,22 +6,23 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"choiros/internal/associate/git"
 	"choiros/internal/choir"
 )
 
-// known is a moment at which everything that could be committed was: where the
-// branches still stand there, what changed since is known from the snapshots,
-// and git need not look at the whole tree.
-type known struct {
-	base     string // the folder it is about
+// committedState is a state of the repositories in which every change was committed. While their
+// HEADs are unchanged, later changes are known from the snapshots and git need not scan
+// the tree. The zero value has no snapshot.
+type committedState struct {
+	base     string // the folder below the workspace that was committed
 	snapshot choir.Digest
 	heads    map[string]string // repository to commit
 }
 
-// headsOf are the commits the repositories stand at; not ok when one cannot be
-// read without git.
+// headsOf returns the HEAD commit of each repository of the workspace. ok is false if
+// one cannot be read without starting git.
 func headsOf(workspace string, repos []string) (map[string]string, bool) {
 	heads := map[string]string{}
 	for _, r := range repos {
@@ -34,7 +35,8 @@ func headsOf(workspace string, repos []string) (map[string]string, bool) {
 	return heads, true
 }
 
-func (k *known) holds(workspace string) bool {
+// holds reports whether the HEADs of the repositories are still those recorded in k.
+func (k *committedState) holds(workspace string) bool {
 	if k.snapshot == "" {
 		return false
 	}
@@ -42,10 +44,43 @@ func (k *known) holds(workspace string) bool {
 	return ok && maps.Equal(now, k.heads)
 }
 
-// pending lists what may differ from HEAD, raw, below the workspace.
-func (j *job) pending(ctx context.Context, base string) ([]string, error) {
+// commits is the last committedState of a workspace, shared by its tasks.
+type commits struct {
+	mu   sync.Mutex // guards last, whose heads are never changed
+	last committedState
+}
+
+// state returns the last state.
+func (c *commits) state() committedState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// set replaces the state.
+func (c *commits) set(to committedState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = to
+}
+
+// update records the HEADs of some repositories in the state, if it is still that of the
+// snapshot.
+func (c *commits) update(of choir.Digest, heads map[string]string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last.snapshot != of {
+		return
+	}
+	c.last.heads = maps.Clone(c.last.heads)
+	maps.Copy(c.last.heads, heads)
+}
+
+// pending lists the paths that may differ from HEAD, raw, below the workspace. A project
+// in the workspace's repository is asked about with that, without the other projects' own.
+func (j *job) pending(ctx context.Context, by *committer, base string) ([]string, error) {
 	repos := git.Repos(j.cfg.Workspace, base)
-	if j.told && j.known.base == base && j.known.holds(j.cfg.Workspace) && !slices.ContainsFunc(j.since, hasRules) {
+	if j.sinceComplete && j.known.base == base && j.known.holds(j.cfg.Workspace) && !slices.ContainsFunc(j.since, hasRules) {
 		return slices.DeleteFunc(j.since, func(p string) bool { return base != "." && !below(p, base) }), nil
 	}
 	var paths []string
@@ -55,8 +90,11 @@ func (j *job) pending(ctx context.Context, base string) ([]string, error) {
 			return nil, err
 		}
 	}
+	if base == "." && j.task.Repo != "" {
+		repos = slices.DeleteFunc(repos, func(r string) bool { return r != "." })
+	}
 	for _, repo := range repos {
-		more, err := j.git.Pending(ctx, j.cfg.Workspace, repo)
+		more, err := by.git(repo).Pending(ctx, j.cfg.Workspace, repo)
 		if err != nil {
 			return nil, err
 		}
@@ -65,25 +103,33 @@ func (j *job) pending(ctx context.Context, base string) ([]string, error) {
 	return paths, nil
 }
 
-// hasRules reports whether a path holds rules about what is ignored: when they
-// change, more may differ from HEAD than what was written.
+// hasRules reports whether a path is a file of ignore rules. If one changes, other paths may differ
+// from HEAD too.
 func hasRules(p string) bool {
 	return path.Base(p) == ".gitignore" || path.Base(p) == ".choirignore"
 }
 
+// below reports whether p lies below the folder dir.
 func below(p, dir string) bool { return len(p) > len(dir) && p[:len(dir)] == dir && p[len(dir)] == '/' }
 
-// remember notes that everything of the task's base is committed.
-func (j *job) remember(base string) {
-	j.known = known{}
+// markCommitted records that every change below base is committed as of the task's base
+// snapshot. It clears the record if the HEADs cannot be read.
+func (j *job) markCommitted(base string) {
+	var now committedState
 	if heads, ok := headsOf(j.cfg.Workspace, git.Repos(j.cfg.Workspace, base)); ok {
-		j.known = known{base, j.base, heads}
+		now = committedState{base, j.base, heads}
 	}
+	j.committed.set(now)
 }
 
-// moved keeps what is known over a commit of our own.
-func (j *job) moved() {
-	if heads, ok := headsOf(j.cfg.Workspace, git.Repos(j.cfg.Workspace, j.known.base)); ok {
-		j.known.heads = heads
+// updateHeads updates the recorded HEADs in the state before, after a commit by the task
+// itself. In repositories of others, what their tasks committed stays unknown.
+func (j *job) updateHeads(before committedState) {
+	own, project := j.repository(), "workspace/"+j.task.Repo
+	repos := slices.DeleteFunc(git.Repos(j.cfg.Workspace, before.base), func(r string) bool {
+		return j.task.Repo != "" && r != own && r != project && !below(r, project)
+	})
+	if heads, ok := headsOf(j.cfg.Workspace, repos); ok {
+		j.committed.update(before.snapshot, heads)
 	}
 }

@@ -1,9 +1,9 @@
-// Package taskrunner executes one DirectorTask at a time and makes its one
-// AssociateResult: deterministic commands or the bounded agent loop, then
-// verification, then a checkpoint, or a rollback to exactly where it started.
+// Package taskrunner executes DirectorTasks and makes their AssociateResults:
+// it runs commands or the bounded agent loop, verifies the change, and then makes a
+// checkpoint or rolls the workspace back to the task's base.
 //
-// It works on files and processes of the sandbox directly, and reaches
-// everything else through the small interfaces below.
+// It works on files and processes of the sandbox directly, and on log, model and
+// snapshots through the interfaces below.
 package taskrunner
 
 import (
@@ -11,27 +11,23 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"iter"
-	"sync"
 
 	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
+	"choiros/internal/associate/scope"
 	"choiros/internal/choir"
 	"choiros/internal/model"
 )
 
-// Log appends events durably: all or none, once per draft id. Events reads a range
-// in order, both ends included; to 0 means all.
+// Log appends events durably, all or none; a draft whose id is already in the log is appended once.
 type Log interface {
 	Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error)
-	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 }
 
-// Tree is the control plane's hold on the workspace of a task. Begin answers
-// code conflict for a task that has its result already; it compares the base
-// with a snapshot, when one is given. Commit looks only at the given folders
-// (escaped), when there are any: the caller knows that nothing ran that could
-// have changed others since the tree was last looked at.
+// Tree requests operations on the workspace's snapshots from the control plane.
+// BeginTask starts a task and compares its base with the snapshot since, unless that is
+// empty; code conflict: the task has its result. Commit scans only the folders only
+// (escaped), unless there are none: the caller vouches that nothing else changed.
 type Tree interface {
 	BeginTask(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error)
 	Changes(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error)
@@ -44,95 +40,77 @@ type Models interface {
 	Call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error)
 }
 
-// Blobs keeps content that is too large for an event, and reads that of
-// snapshots.
+// Blobs stores content that is too large for an event, and reads content by digest.
 type Blobs interface {
 	PutBlob(ctx context.Context, content []byte) (choir.Digest, error)
 	GetBlob(ctx context.Context, d choir.Digest) ([]byte, error)
 }
 
-// Config of a Runner. Everything is required but what says otherwise.
+// Config configures a Runner. All fields are required unless noted.
 type Config struct {
 	Log    Log
 	Tree   Tree
 	Models Models
 	Blobs  Blobs
-	// Live shows text of a run while it happens; nobody may be watching. It must
-	// not block.
+	// Live shows text of a run while it happens. It must not block.
 	Live func(run choir.ID, text string)
 	Now  func() choir.Time
 
 	Workspace string   // the workspace's folder
 	Scratch   string   // folder for caches and scratch files, outside the workspace
 	Env       []string // environment of commands
-	TreeArgv  []string // starts a process that calls proctree.Serve; the lock's name is added
-	Lock      string   // one name for one workspace
+	TreeArgv  []string // starts a process that calls proctree.Serve; its last arguments are added
+	Lock      string   // name of a lock, unique to the workspace
+	Shared    []string // folders that commands of every project may write to; optional
 
 	MaxSteps int // model calls in one task; default 60
 }
 
-// ErrCancelled is the cause a task's context ends with when a person stopped it.
+// ErrCancelled is the cancellation cause of a task's context when the task was stopped.
 var ErrCancelled = choir.E("task", choir.CodeCancelled, "the task was stopped")
 
-// Runner runs tasks, one at a time.
+// Runner runs tasks. Its methods are safe for concurrent use by tasks of different projects.
 type Runner struct {
-	cfg   Config
-	known known // used by the one task that runs
-
-	mu   sync.Mutex // guards tree
-	tree *proctree.Tree
+	cfg       Config
+	committed commits
+	scopes    *scope.Set
+	// above is a one-place queue for the commits in the workspace's own repository, each of
+	// which has a scope of the whole workspace.
+	above chan struct{}
 }
 
-// New makes a runner. It starts the process below which commands run, so that
-// the first task need not wait for it.
+// New returns a Runner, with the process already started that starts commands in the
+// whole workspace. The error is that of starting it.
 func New(cfg Config) (*Runner, error) {
 	if cfg.MaxSteps == 0 {
 		cfg.MaxSteps = 60
 	}
-	r := &Runner{cfg: cfg}
-	_, err := r.processes()
-	return r, err
+	scopes, err := scope.NewSet(scope.Config{
+		Workspace: cfg.Workspace, Scratch: cfg.Scratch, Env: cfg.Env, TreeArgv: cfg.TreeArgv, Lock: cfg.Lock, Shared: cfg.Shared,
+	})
+	return &Runner{cfg: cfg, scopes: scopes, above: make(chan struct{}, 1)}, err
 }
 
-// Close ends every process that a task left.
-func (r *Runner) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.tree == nil {
-		return nil
+// Close kills every process that tasks left.
+func (r *Runner) Close() error { return r.scopes.Close() }
+
+// Lost reports whether a tree process was killed: the processes below it may still run.
+func (r *Runner) Lost() bool { return r.scopes.Lost() }
+
+// Project returns the project of the task of a task.dispatched event, if the kernel confines
+// the task's commands to it; else "", as for an event that cannot be read.
+func (r *Runner) Project(dispatched choir.Event) string {
+	var p choir.TaskDispatched
+	if !proctree.Confines() || choir.DecodeDurable(dispatched.Payload, &p) != nil {
+		return ""
 	}
-	err := r.tree.Close()
-	r.tree = nil
-	return err
+	return p.Task.Repo
 }
 
-// Lost reports that the tree process was killed: what ran below it still may.
-func (r *Runner) Lost() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.tree != nil && r.tree.Lost()
-}
-
-// processes is the tree process; a lost one is replaced.
-func (r *Runner) processes() (*proctree.Tree, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.tree != nil && !r.tree.Lost() {
-		return r.tree, nil
-	}
-	if r.tree != nil {
-		_ = r.tree.Close() // it is gone; how it went was the error of the task
-	}
-	tree, err := proctree.Start(append(r.cfg.TreeArgv[:len(r.cfg.TreeArgv):len(r.cfg.TreeArgv)], r.cfg.Lock), r.cfg.Env)
-	r.tree = tree
-	return tree, err
-}
-
-// Do executes the task of a task.dispatched event and appends its result. work
-// is derived from ctx and ends, with ErrCancelled as its cause, when a person
-// stops the task. A task that has its result already is no error and does
-// nothing. An error means that no result was appended: the task will be
-// delivered again.
+// Do executes the task of a task.dispatched event and appends its result. work is derived
+// from ctx and is cancelled with cause ErrCancelled when a person stops the task. Do
+// returns nil without doing anything if the task has a result. An error means that no
+// result was appended: the caller retries.
 func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 	j := &job{Runner: r, life: ctx, event: dispatched, started: r.cfg.Now()}
 	result, err := j.run(work)
@@ -151,47 +129,48 @@ func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 	return j.answer(result)
 }
 
-// maxAttempts is how often a task is begun that something in choir itself keeps
-// from its end: what fails as often fails for ever, and no other task could run.
+// maxAttempts limits how often a task is begun that fails by an error of choir itself.
+// Without the limit it would be retried for ever and block all other tasks.
 const maxAttempts = 10
 
-// lasting says of an error that it may come again however often a task is begun:
-// it is not the lack of a connection, of room or of time.
+// lasting reports whether err may recur at each attempt: it is not nil and not caused by
+// a missing connection, a full disk or a cancellation.
 func lasting(err error) bool {
 	code := choir.CodeOf(err)
 	return err != nil && !code.Retry() && code != choir.CodeUnavailable && code != choir.CodeCancelled
 }
 
-// errAnswered ends a job whose task has its result already.
+// errAnswered is returned by a job whose task already has its result.
 var errAnswered = errors.New("the task has been answered already")
 
 // job is one execution of one task.
 type job struct {
 	*Runner
-	life    context.Context // of the process; work beyond the task's budget uses it
-	event   choir.Event
-	task    choir.DirectorTask
-	started choir.Time
-	root    string // the task's folder
-	base    choir.Digest
-	begun   int      // times, this one included
-	since   []string // raw paths that differ between what is known and base
-	told    bool     // since is whole
-	procs   *proctree.Tree
-	git     *git.Git
-	calls   int      // tool calls recorded
-	models  int      // model calls made
-	refused int      // tool calls refused
-	egress  bool     // something wanted out
-	attempt *change  // what a failed task changed, once known
-	made    git.Made // by git_checkpoint
-	only    []string // folders, escaped, in which alone git_checkpoint changed something
-	subject string   // of git_checkpoint
-	result  choir.AssociateResult
-	drafts  []choir.Draft // appended together with the result
+	life          context.Context // of the process; for work that the task's budget does not bound
+	event         choir.Event
+	task          choir.DirectorTask
+	started       choir.Time
+	base          choir.Digest
+	begun         int            // how often the task was begun, this time included
+	known         committedState // before the task
+	since         []string       // raw paths that differ between the snapshot of known and base
+	sinceComplete bool           // since lists all of them
+	scope         *scope.Scope   // the task's folder and processes
+	git           *git.Git
+	calls         int      // tool calls recorded
+	models        int      // model calls made
+	refused       int      // tool calls refused
+	egress        bool     // a tool call asked for network access
+	attempt       *change  // the change of a failed task; nil until computed
+	made          git.Made // the commits of git_checkpoint
+	only          []string // the only folders, escaped, that git_checkpoint changed
+	subject       string   // the commit subject of git_checkpoint
+	result        choir.AssociateResult
+	drafts        []choir.Draft // appended together with the result
 }
 
-// answer appends the result, and what belongs to it, in one step.
+// answer appends the result together with j.drafts. It returns nil if the control plane
+// has already answered the task.
 func (j *job) answer(result choir.AssociateResult) error {
 	if err := j.fit(&result); err != nil {
 		return err
@@ -207,15 +186,15 @@ func (j *job) answer(result choir.AssociateResult) error {
 	return err
 }
 
-// appendEvents appends events of the task. Their ids follow from the task's, which others
-// know; an id that somebody else holds is replaced by a fresh one.
+// appendEvents appends events of the task. Their ids are derived from the task's id; an
+// id that another role's event already has is replaced by a fresh one.
 func (j *job) appendEvents(drafts ...choir.Draft) error {
 	fresh := func(*choir.First) (choir.ID, error) { return choir.NewID(j.cfg.Now(), rand.Reader) }
 	_, _, err := choir.AppendAs(j.life, choir.SourceAssociate, drafts, fresh, j.cfg.Log.Append)
 	return err
 }
 
-// mine marks a draft as belonging to this task.
+// mine returns the draft with the task's run, task id and cause filled in.
 func (j *job) mine(d choir.Draft) choir.Draft {
 	return d.ForRun(j.event.Run, j.event.Task).CausedBy(j.event.ID)
 }

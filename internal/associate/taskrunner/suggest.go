@@ -2,8 +2,8 @@ package taskrunner
 
 import "choiros/internal/choir"
 
-// suggestions say, for a task that failed, what the Director may do next. Codes
-// whose remedy depends on the task alone have none.
+// suggestions has, by the code of a failed task, what the Director may do next. Codes
+// whose remedy depends on the task have none.
 var suggestions = map[choir.ResultCode]string{
 	choir.ResultTimeBudget:    "Dispatch it again with a higher time_budget_s, or divide it into smaller tasks.",
 	choir.ResultTokenBudget:   "Dispatch it again with a higher token_budget, or divide it into smaller tasks.",
@@ -14,7 +14,7 @@ var suggestions = map[choir.ResultCode]string{
 	choir.ResultStaleBase:     "Look at what changed meanwhile, then dispatch it again.",
 }
 
-// suggest gives the suggestion for a code, nil when there is none.
+// suggest returns the suggestion for a code, nil if there is none.
 func suggest(code choir.ResultCode) *string {
 	text, ok := suggestions[code]
 	if !ok {

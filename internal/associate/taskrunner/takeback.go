@@ -6,8 +6,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// takeBack puts the workspace to where the task began; what was attempted is in
-// the result.
+// takeBack rolls the workspace back to the task's base and returns the failed result,
+// with the attempted change in it.
 func (j *job) takeBack(f *failure) (choir.AssociateResult, error) {
 	if err := j.attempted(); err != nil {
 		return j.result, err
@@ -26,8 +26,8 @@ func (j *job) takeBack(f *failure) (choir.AssociateResult, error) {
 	return j.failedResult(f), nil
 }
 
-// giveUp ends a task that has no end of its own: to try again would stop the
-// computer for ever. What can be put back is.
+// giveUp rolls the workspace back, if possible, and returns a failed result with the
+// reason because and the error why. It is for tasks whose repetition cannot succeed.
 func (j *job) giveUp(because string, why error) (choir.AssociateResult, error) {
 	f := fail(choir.ResultCrashed, "%s: %v", because, why)
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
@@ -40,7 +40,7 @@ func (j *job) giveUp(because string, why error) (choir.AssociateResult, error) {
 	return j.failedResult(f), err
 }
 
-// attempted fills in what the task changed so far, and its artifacts.
+// attempted puts the task's change so far and its artifacts into the result.
 func (j *job) attempted() error {
 	if j.attempt == nil {
 		c, err := j.changed()
@@ -55,7 +55,7 @@ func (j *job) attempted() error {
 	return j.show(*j.attempt)
 }
 
-// show puts a change into the result.
+// show puts the diff and the changed files of c into the result.
 func (j *job) show(c change) error {
 	diff, left, err := j.diff(c)
 	if err != nil {
@@ -68,7 +68,7 @@ func (j *job) show(c change) error {
 	return nil
 }
 
-// note adds a sentence to the summary.
+// note adds a sentence to the result's summary.
 func (j *job) note(s string) {
 	j.result.Summary = strings.TrimSpace(j.result.Summary + "\n" + s)
 }

@@ -9,12 +9,12 @@ import (
 	"choiros/internal/choir"
 )
 
-// verify checks the change as the task's profile says; ran reports whether a
-// check was started. A change that does not hold is a failure. When it returns,
-// no process of a check is left.
+// verify runs the checks of the task's verification profile on the changed raw paths,
+// and fills in the result's verification. ran reports whether a check was started. It
+// returns a *failure if a check fails; afterwards no process of a check runs.
 func (j *job) verify(ctx context.Context, changed []string) (ran bool, err error) {
 	defer func() {
-		used, cerr := j.procs.Clear()
+		used, cerr := j.scope.Clear()
 		if j.used(used); err == nil {
 			err = cerr
 		}
@@ -41,7 +41,7 @@ func (j *job) verify(ctx context.Context, changed []string) (ran bool, err error
 			below = append(below, rel)
 		}
 	}
-	checks := verify.Discover(j.root, below, profile.Mode, machine{j, ctx})
+	checks := verify.Discover(j.scope.Root, below, profile.Mode, machine{j, ctx})
 	if len(checks) == 0 {
 		v.Log = "no check was found in the project"
 		return false, nil
@@ -49,7 +49,8 @@ func (j *job) verify(ctx context.Context, changed []string) (ran bool, err error
 	return true, j.verifyFound(ctx, checks)
 }
 
-// verifyAsked verifies a task that changes nothing only when it asks for it.
+// verifyAsked runs verify without changed paths if the task has a verification profile
+// other than none.
 func (j *job) verifyAsked(ctx context.Context) error {
 	if j.task.VerifyProfile == nil || j.task.VerifyProfile.Mode == choir.VerifyNone {
 		return nil
@@ -58,7 +59,8 @@ func (j *job) verifyAsked(ctx context.Context) error {
 	return err
 }
 
-// verifyGiven runs exactly the given checks, to the first failure.
+// verifyGiven runs the given check commands in order, until one fails, which it returns
+// as a *failure.
 func (j *job) verifyGiven(ctx context.Context, commands []choir.Command) error {
 	v := &j.result.Verify
 	for _, c := range commands {
@@ -77,13 +79,15 @@ func (j *job) verifyGiven(ctx context.Context, commands []choir.Command) error {
 	return nil
 }
 
+// verifyFailed fills in a failed verification and returns its *failure.
 func (j *job) verifyFailed(run choir.CommandRun, out []byte) error {
 	j.result.Verify.Status = choir.VerifyFail
 	j.result.Verify.Log = lastLines(out, 4000)
 	return fail(choir.ResultVerifyFailed, "verification failed: %s", describe(run))
 }
 
-// verifyFound runs discovered checks, to the first failure.
+// verifyFound runs discovered checks in order, until one fails, which it returns as a
+// *failure. Otherwise it fills in the verification's joint status and the reasons for unknown.
 func (j *job) verifyFound(ctx context.Context, checks []verify.Check) error {
 	v := &j.result.Verify
 	statuses := make([]choir.VerifyStatus, 0, len(checks))
@@ -109,7 +113,7 @@ func (j *job) verifyFound(ctx context.Context, checks []verify.Check) error {
 	return nil
 }
 
-// lastLines is the end of an output, of at most max bytes.
+// lastLines returns the last max bytes of an output as valid UTF-8.
 func lastLines(out []byte, max int) string {
 	if len(out) > max {
 		out = out[len(out)-max:]
@@ -117,7 +121,7 @@ func lastLines(out []byte, max int) string {
 	return toUTF8(out)
 }
 
-// machine answers discovery's questions in the environment of the commands.
+// machine implements verify.Machine with the environment of the task's commands.
 type machine struct {
 	j   *job
 	ctx context.Context
@@ -125,13 +129,13 @@ type machine struct {
 
 // Has implements verify.Machine.
 func (m machine) Has(program string) bool {
-	_, err := proctree.LookPath(program, m.j.root, m.j.cfg.Env)
+	_, err := proctree.LookPath(program, m.j.scope.Root, m.j.cfg.Env)
 	return err == nil
 }
 
 // HasPython implements verify.Machine.
 func (m machine) HasPython(module string) bool {
 	quiet := &recorder{live: newLive(func(string) {})}
-	exit, err := m.j.procs.Run(m.ctx, proctree.Spec{Argv: []string{"python3", "-c", "import " + module}, Dir: m.j.root, Env: m.j.env(nil), Stdout: quiet})
+	exit, err := m.j.scope.Tree().Run(m.ctx, proctree.Spec{Argv: []string{"python3", "-c", "import " + module}, Dir: m.j.scope.Root, Env: m.j.env(0, nil), Stdout: quiet})
 	return err == nil && exit.Code == 0
 }

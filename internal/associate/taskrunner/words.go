@@ -7,12 +7,12 @@ import (
 	"choiros/internal/model"
 )
 
-// maxWords bounds what one event has of the model's words, in characters.
+// maxWords limits the model's text in one event, in characters.
 const maxWords = 1000
 
-// recordWords records what the model says beside its tool calls, for people who
-// follow the task. What it says without calls is the result's summary. Words that an
-// earlier attempt at the same call recorded stay as they are.
+// recordWords appends the model's text beside its tool calls as a progress event, for
+// people who follow the task. A response without tool calls is not recorded: its text is
+// the summary. An event of an earlier attempt at the same call is kept.
 func (j *job) recordWords(resp model.Response) error {
 	if len(resp.ToolCalls()) == 0 {
 		return nil

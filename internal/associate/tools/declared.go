@@ -12,8 +12,8 @@ func declare(name choir.Tool, writes bool, doc, schema string, fresh func() inpu
 		def: model.ToolDef{Name: string(name), Description: doc, Schema: json.RawMessage(schema)}}
 }
 
-// all tools, in the order in which they are offered. Requests must be the same
-// every time, so the order is part of a recording.
+// all lists the tools in the order in which the model is offered them. The order is part
+// of recorded requests, so it must not change.
 var all = []tool{
 	declare(choir.ToolReadFile, false,
 		"Read a text file. Returns up to 2000 lines from line offset (1 is the first).",

@@ -9,9 +9,9 @@ import (
 	"choiros/internal/choir"
 )
 
-// Glob compiles a glob: * and ? stay within a folder, ** crosses folders,
-// [a-z] is a class, {a,b} a choice. A pattern without a slash matches a name at
-// any depth.
+// Glob compiles a glob into a regular expression: * and ? stay within a folder, ** crosses
+// folders, [a-z] is a class, {a,b} a choice. A pattern without a slash matches a name at
+// any depth. Code invalid: it is no glob.
 func Glob(pattern string) (*regexp.Regexp, error) { return glob(pattern) }
 
 func glob(pattern string) (*regexp.Regexp, error) {

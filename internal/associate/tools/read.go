@@ -12,11 +12,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// Bounds of read_file.
+// Limits of the tool read_file.
 const (
 	defaultLines = 2000
-	maxReadBytes = 60_000 // of text in one answer
-	sniffBytes   = 8000   // looked at to tell text from binary, as git does
+	maxReadBytes = 60_000 // largest text of one answer, in bytes
+	sniffBytes   = 8000   // a zero byte in these first bytes makes a file binary, as for git
 )
 
 type readFile struct {
@@ -43,7 +43,7 @@ func (in *readFile) run(_ context.Context, k *Kit) (Output, error) {
 	return Output{Text: text, OK: err == nil}, err
 }
 
-// window copies the lines asked for and says what was left out.
+// window returns the requested lines of r, followed by a note if it left out text.
 func (in *readFile) window(r *bufio.Reader) (string, error) {
 	first, limit := max(in.Offset, 1), in.Limit
 	if limit == 0 {
@@ -81,7 +81,8 @@ func (in *readFile) window(r *bufio.Reader) (string, error) {
 	return b.String(), nil
 }
 
-// nextLine reads one line with its end; of a longer line it keeps max bytes.
+// nextLine returns the next line with its line end, of a longer line the first max bytes;
+// whole reports whether it was not cut. The error is io.EOF after the last line.
 func nextLine(r *bufio.Reader, max int) (text string, whole bool, err error) {
 	var b strings.Builder
 	whole = true

@@ -10,7 +10,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// MaxShown bounds what a model is shown of a command's output, in bytes.
+// MaxShown is the largest part of a command's output that the model is given, in bytes.
 const MaxShown = 30_000
 
 type bash struct {
@@ -41,9 +41,9 @@ func (in *fetchURL) run(context.Context, *Kit) (Output, error) {
 		WithRemedy("work with what is in the workspace")
 }
 
-// Cut keeps the beginning and the end of a text that is longer than max bytes:
-// a third and two thirds, because errors stand at the end. The same text is
-// always cut in the same way.
+// Cut shortens a text to about max bytes: it keeps the first third and the last two
+// thirds of max, with a note between, because errors stand at the end. It is
+// deterministic, and returns shorter texts unchanged.
 func Cut(s string, max int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= max {
@@ -59,6 +59,7 @@ func Cut(s string, max int) string {
 	return fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", s[:head], tail-head, s[tail:])
 }
 
+// wholeIfCut returns the whole text if the shown one is cut, else nil.
 func wholeIfCut(whole, shown string) []byte {
 	if whole == shown {
 		return nil

@@ -1,6 +1,6 @@
-// Package tools are the Associate's tools: files, search and the shell, inside
-// the workspace and nowhere else. Inputs are decoded strictly; a refusal names
-// the field, because a model reads it and tries again.
+// Package tools has the tools that the Associate's model calls: files, search and the
+// shell, in the workspace only. Inputs are decoded strictly; an error names the field, so
+// that the model can correct the call.
 package tools
 
 import (
@@ -11,15 +11,15 @@ import (
 	"choiros/internal/model"
 )
 
-// Kit is what the tools of one task work on.
+// Kit is the workspace and the shell that the tools of one task use.
 type Kit struct {
 	Files *Workspace
-	// Shell runs a command line with the time limit in seconds (0: what is left
-	// of the task's). Its error ends the task; a command that fails is no error.
+	// Shell runs a command line with a time limit in seconds (0: only the task's). Its error
+	// ends the task; a command that fails is no error.
 	Shell func(ctx context.Context, command string, timeoutS int) (Output, error)
 }
 
-// Output is what a call gave.
+// Output is the result of a tool call.
 type Output struct {
 	Text     string // for the model, bounded
 	OK       bool
@@ -28,27 +28,28 @@ type Output struct {
 	Full     []byte     // the whole output when Text was cut
 }
 
-// Call is a decoded call.
+// Call is a decoded tool call.
 type Call struct {
 	Tool choir.Tool
 	in   input
 }
 
-// input of one tool.
+// input is the decoded input of one tool: record returns it for the event, run executes
+// the call.
 type input interface {
 	record() choir.ToolInput
 	run(ctx context.Context, k *Kit) (Output, error)
 }
 
-// tool declares one tool.
+// tool is the declaration of one tool. fresh returns a new, empty input to decode into.
 type tool struct {
 	def    model.ToolDef
 	writes bool
 	fresh  func() input
 }
 
-// Decode reads a call as the model gave it. Code not_found for an unknown tool,
-// invalid with the field's path for a wrong input.
+// Decode decodes the model's call of the tool name with the JSON input raw. Code
+// not_found: unknown tool; invalid, with the field's path: wrong input.
 func Decode(name string, raw []byte) (Call, error) {
 	i := slices.IndexFunc(all, func(t tool) bool { return t.def.Name == name })
 	if i < 0 {
@@ -64,12 +65,11 @@ func Decode(name string, raw []byte) (Call, error) {
 	return Call{Tool: choir.Tool(name), in: in}, nil
 }
 
-// Record is the input as the tool.called event carries it.
+// Record returns the input for the tool.called event.
 func (c Call) Record() choir.ToolInput { return c.in.record() }
 
-// Run executes the call. Whatever the model can react to (no such file, a
-// refused path, a failing command) is an Output that is not OK; an error ends
-// the task.
+// Run executes the call. Errors that the model can react to, such as a missing file or a
+// failing command, are returned as an Output that is not OK; an error ends the task.
 func (c Call) Run(ctx context.Context, k *Kit) (Output, error) {
 	out, err := c.in.run(ctx, k)
 	if err == nil {
@@ -81,14 +81,14 @@ func (c Call) Run(ctx context.Context, k *Kit) (Output, error) {
 	return Output{Text: err.Error(), Code: choir.CodeOf(err)}, nil
 }
 
-// Writes reports whether a tool may have effects; an unknown one may.
+// Writes reports whether a tool may have effects; true for unknown tools.
 func Writes(name string) bool {
 	i := slices.IndexFunc(all, func(t tool) bool { return t.def.Name == name })
 	return i < 0 || all[i].writes
 }
 
-// Permitted lists what a task's kind and its allowed_tools leave, in a fixed
-// order. Nothing allowed explicitly means everything the kind permits.
+// Permitted returns the tools that a task of a kind may call, in a fixed order: those in
+// allowed that the kind permits, or all that it permits if allowed is empty.
 func Permitted(kind choir.TaskKind, allowed []choir.Tool) []choir.Tool {
 	var out []choir.Tool
 	for _, t := range all {
@@ -109,7 +109,7 @@ func Permitted(kind choir.TaskKind, allowed []choir.Tool) []choir.Tool {
 	return out
 }
 
-// Def is the declaration of a tool.
+// Def returns the declaration of a tool for the model.
 func Def(name choir.Tool) model.ToolDef {
 	i := slices.IndexFunc(all, func(t tool) bool { return t.def.Name == string(name) })
 	if i < 0 {

@@ -273,3 +273,40 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A task reads the whole workspace and writes in its own folder, whichever way it names
+// a file of another project.
+func TestOtherProjectsCanOnlyBeRead(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, map[string]string{"own": "mine\n"})
+	other := filepath.Join(p.dir, "workspace/other")
+	if err := os.MkdirAll(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(other, "file"), []byte("untouched\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for link, target := range map[string]string{"folder": "../other", "file": "../other/file", "new": "../other/new"} {
+		if err := os.Symlink(target, filepath.Join(p.dir, "workspace/app", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{"../other/file", filepath.Join(other, "file"), "folder/file", "file"} {
+		if out := p.call(t, "read_file", map[string]any{"path": path}); !out.OK || !strings.Contains(out.Text, "untouched") {
+			t.Errorf("%s cannot be read: %+v", path, out)
+		}
+		if out := p.call(t, "edit_file", map[string]any{"path": path, "edits": []map[string]string{{"old": "untouched", "new": "owned"}}}); out.OK || out.Code != choir.CodeForbidden {
+			t.Errorf("an edit of %s: %+v", path, out)
+		}
+	}
+	for _, path := range []string{"../other/file", "../other/made", "../third/file", "../../choiros/evil.js", filepath.Join(other, "made"), "folder/made", "file", "new"} {
+		if out := p.call(t, "write_file", map[string]any{"path": path, "content": "owned"}); out.OK || out.Code != choir.CodeForbidden {
+			t.Errorf("%s was written: %+v", path, out)
+		}
+	}
+	entries, err := os.ReadDir(other)
+	content, rerr := os.ReadFile(filepath.Join(other, "file"))
+	if err != nil || rerr != nil || len(entries) != 1 || string(content) != "untouched\n" {
+		t.Errorf("the other project has %v, and the file %q (%v, %v)", entries, content, err, rerr)
+	}
+}

@@ -13,7 +13,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Bounds of list_files and search_files.
+// Limits of the tools list_files and search_files.
 const (
 	defaultList    = 500
 	defaultMatches = 200
@@ -90,7 +90,7 @@ type results struct {
 	cut             bool
 }
 
-// add is fs.SkipAll beyond the limit.
+// add adds a line. It returns fs.SkipAll once the limit is reached.
 func (r *results) add(line string) error {
 	limit := r.limit
 	if limit == 0 {
@@ -104,6 +104,7 @@ func (r *results) add(line string) error {
 	return nil
 }
 
+// grep adds the lines of content that match re. It returns fs.SkipAll at the limit.
 func (r *results) grep(re *regexp.Regexp, rel string, content []byte) error {
 	n := 0
 	for line := range bytes.Lines(content) {
@@ -119,6 +120,7 @@ func (r *results) grep(re *regexp.Regexp, rel string, content []byte) error {
 	return nil
 }
 
+// output returns the lines as a tool output, or the text none if there are none; err if not nil.
 func (r *results) output(none string, err error) (Output, error) {
 	if err != nil {
 		return Output{}, err
@@ -134,8 +136,8 @@ func (r *results) output(none string, err error) (Output, error) {
 	return Output{Text: shown, OK: true, Full: wholeIfCut(text, shown)}, nil
 }
 
-// walk visits everything below a folder (or one file) in order, except .git.
-// Links are seen, not followed. rel is below the folder, abs as resolve takes it.
+// walk calls visit for everything below the folder p, sorted, or for p itself if it is a
+// file. It skips .git and does not follow links. rel is relative to p, abs absolute.
 func (w *Workspace) walk(ctx context.Context, p string, visit func(rel, abs string, d fs.DirEntry) error) error {
 	name, err := w.resolve(p)
 	if err != nil {
@@ -157,6 +159,7 @@ func (w *Workspace) walk(ctx context.Context, p string, visit func(rel, abs stri
 	return err
 }
 
+// walkDir calls visit for everything below the folder name, until *left entries are visited.
 func (w *Workspace) walkDir(ctx context.Context, name, rel string, left *int, visit func(rel, abs string, d fs.DirEntry) error) error {
 	dir, err := w.root.Open(name)
 	if err != nil {

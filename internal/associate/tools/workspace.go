@@ -15,17 +15,18 @@ import (
 	faults "choiros/internal/fault"
 )
 
-// Workspace is the only tree the tools see. Every path is resolved by the
-// kernel below one open folder (os.Root), so that neither "..", nor a link, nor
-// a link swapped in meanwhile leads out.
+// Workspace gives the tools access to the workspace: they read all of it and write below
+// the task's folder. The kernel resolves every path below an open folder (os.Root), so
+// that neither ".." nor a link, even one swapped in meanwhile, leads outside.
 type Workspace struct {
 	root *os.Root
-	dir  string // absolute path of the workspace
-	base string // the task's folder below it, "." for the whole workspace
+	own  *os.Root // the task's folder
+	dir  string   // absolute path of the workspace
+	base string   // the task's folder below it, "." for the whole workspace
 }
 
-// OpenWorkspace opens the workspace at dir for a task whose folder is base,
-// slash-separated below it.
+// OpenWorkspace opens the workspace at dir for a task whose folder is base, relative to dir. The caller
+// closes it. Code not_found: there is no such folder.
 func OpenWorkspace(dir, base string) (*Workspace, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -36,14 +37,34 @@ func OpenWorkspace(dir, base string) (*Workspace, error) {
 		root.Close()
 		return nil, choir.E("tools.open", choir.CodeNotFound, "there is no folder %s in the workspace", base)
 	}
+	if w.own, err = root.OpenRoot(w.base); err != nil {
+		root.Close()
+		return nil, choir.Wrap("tools.open", choir.CodeUnavailable, err, "open the folder %s of the workspace", base)
+	}
 	return w, nil
 }
 
-// Close lets go of the folder.
-func (w *Workspace) Close() error { return w.root.Close() }
+// Close closes the open folders.
+func (w *Workspace) Close() error { return errors.Join(w.own.Close(), w.root.Close()) }
 
-// resolve turns a path as the model writes it (below the task's folder, or
-// absolute below the workspace) into one below the workspace.
+// resolveOwn returns a path as the model writes it relative to the task's folder. Code
+// forbidden for a path outside, which a task may only read.
+func (w *Workspace) resolveOwn(p string) (string, error) {
+	name, err := w.resolve(p)
+	if err != nil {
+		return "", err
+	}
+	own, err := filepath.Rel(w.base, name)
+	if err != nil || !filepath.IsLocal(own) {
+		e := choir.Invalid("path", "%q lies outside of the task's folder, where a task can read and not write", p)
+		e.Code = choir.CodeForbidden
+		return "", e
+	}
+	return filepath.ToSlash(own), nil
+}
+
+// resolve returns a path as the model writes it (below the task's folder, or absolute)
+// relative to the workspace. Code forbidden for a path outside the workspace.
 func (w *Workspace) resolve(p string) (string, error) {
 	name := path.Join(w.base, p)
 	if path.IsAbs(p) {
@@ -62,13 +83,15 @@ func (w *Workspace) resolve(p string) (string, error) {
 	return name, nil
 }
 
+// outside returns the error for a path outside the workspace, with code forbidden.
 func outside(p string) error {
 	e := choir.Invalid("path", "%q leads out of the workspace", p)
 	e.Code = choir.CodeForbidden
 	return e
 }
 
-// fault turns an error of the file system into one a model can react to.
+// fault returns the error of the file system for path p as a choir.Error whose code the
+// model or the task can react to.
 func fault(p string, err error) error {
 	switch {
 	case err == nil:
@@ -85,7 +108,8 @@ func fault(p string, err error) error {
 	return &choir.Error{Code: choir.CodeInvalid, Path: "path", Msg: strconv.Quote(p), Err: err}
 }
 
-// open opens a regular file for reading; it never waits for a pipe's writer.
+// open opens a regular file for reading and returns it with its information. It does not
+// block on a named pipe. Code invalid: not a regular file.
 func (w *Workspace) open(p string) (*os.File, fs.FileInfo, error) {
 	name, err := w.resolve(p)
 	if err != nil {
@@ -107,6 +131,7 @@ func (w *Workspace) open(p string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
+// kindOf returns the word for a kind of file.
 func kindOf(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
@@ -121,7 +146,8 @@ func kindOf(m fs.FileMode) string {
 	return "device"
 }
 
-// slurp reads a whole file of at most max bytes.
+// slurp returns the content and permissions of a file of at most max bytes; code
+// too_large for a larger one.
 func (w *Workspace) slurp(p string, max int64) ([]byte, fs.FileMode, error) {
 	f, info, err := w.open(p)
 	if err != nil {
@@ -138,10 +164,10 @@ func (w *Workspace) slurp(p string, max int64) ([]byte, fs.FileMode, error) {
 	return content, info.Mode().Perm(), nil
 }
 
-// replace writes a file atomically: nobody ever sees half of it. A link is
-// followed and its target replaced.
+// replace writes a file atomically, in the task's folder, with permissions mode unless
+// that is 0. If p is a link, it writes the link's target.
 func (w *Workspace) replace(p string, content []byte, mode fs.FileMode) error {
-	name, err := w.resolve(p)
+	name, err := w.resolveOwn(p)
 	if err != nil {
 		return err
 	}
@@ -162,18 +188,19 @@ func (w *Workspace) replace(p string, content []byte, mode fs.FileMode) error {
 	tempName := path.Join(path.Dir(name), filepath.Base(temp.Name()))
 	if err == nil {
 		faults.Point("tools.file.rename")
-		err = w.root.Rename(tempName, name)
+		err = w.own.Rename(tempName, name)
 	}
 	if err != nil {
-		_ = w.root.Remove(tempName) // the first error is the one to tell
+		_ = w.own.Remove(tempName) // the first error is the one to tell
 		return fault(p, err)
 	}
 	return nil
 }
 
+// temporary creates a new temporary file in the folder dir; p is the path for errors.
 func (w *Workspace) temporary(p, dir string) (*os.File, error) {
 	for n := 0; ; n++ {
-		f, err := w.root.OpenFile(path.Join(dir, ".choir-write-"+strconv.Itoa(n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := w.own.OpenFile(path.Join(dir, ".choir-write-"+strconv.Itoa(n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) && n < 1000 {
 			continue
 		}
@@ -181,20 +208,22 @@ func (w *Workspace) temporary(p, dir string) (*os.File, error) {
 	}
 }
 
-// maxLinks is how many links one path may take, as in Linux.
+// maxLinks limits the links that follow resolves for one path, as in Linux.
 const maxLinks = 40
 
-// follow resolves the last part of a path while it is a link.
+// follow returns the name that the link name finally points to, or name if it is no link.
+// p is the path as the model wrote it, for errors. Code forbidden if a link leads outside
+// the task's folder.
 func (w *Workspace) follow(p, name string) (string, error) {
 	for range maxLinks {
-		info, err := w.root.Lstat(name)
+		info, err := w.own.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink == 0 {
 			return name, nil
 		}
 		if err != nil {
 			return "", fault(p, err)
 		}
-		target, err := w.root.Readlink(name)
+		target, err := w.own.Readlink(name)
 		if err != nil {
 			return "", fault(p, err)
 		}

@@ -10,8 +10,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// maxEditBytes bounds a file that edit_file changes, and maxWriteBytes what
-// write_file writes.
+// maxEditBytes limits the size of a file that edit_file changes, maxWriteBytes the
+// content that write_file writes.
 const (
 	maxEditBytes  = 16 << 20
 	maxWriteBytes = 16 << 20
@@ -30,14 +30,14 @@ func (in *writeFile) run(_ context.Context, k *Kit) (Output, error) {
 	if len(in.Content) > maxWriteBytes {
 		return Output{}, choir.Invalid("content", "has %d bytes, more than %d", len(in.Content), maxWriteBytes)
 	}
-	name, err := k.Files.resolve(in.Path)
+	name, err := k.Files.resolveOwn(in.Path)
 	if err != nil {
 		return Output{}, err
 	}
-	if err := k.Files.root.MkdirAll(path.Dir(name), 0o777); err != nil {
+	if err := k.Files.own.MkdirAll(path.Dir(name), 0o777); err != nil {
 		return Output{}, fault(in.Path, err)
 	}
-	info, err := k.Files.root.Stat(name)
+	info, err := k.Files.own.Stat(name)
 	verb := "wrote"
 	switch {
 	case err != nil:
@@ -86,7 +86,8 @@ func (in *editFile) run(_ context.Context, k *Kit) (Output, error) {
 	return Output{Text: fmt.Sprintf("edited %s, %d replacements", in.Path, len(in.Edits)), OK: true}, nil
 }
 
-// apply makes all edits, in order, or none.
+// apply returns content with all edits made in order. Code invalid, and nothing changed,
+// if an old text does not occur exactly once. It converts line ends to the file's CRLF.
 func (in *editFile) apply(content []byte) ([]byte, error) {
 	crlf := bytes.Contains(content, []byte("\r\n")) && bytes.Count(content, []byte("\n")) == bytes.Count(content, []byte("\r\n"))
 	for i, e := range in.Edits {
@@ -109,8 +110,8 @@ func (in *editFile) apply(content []byte) ([]byte, error) {
 	return content, nil
 }
 
-// occurrences counts matches, overlapping ones too: a replacement is only
-// unambiguous when there is one place where the text begins.
+// occurrences returns how often old occurs in content, overlapping occurrences included,
+// so that 1 means an unambiguous place.
 func occurrences(content, old []byte) int {
 	n := 0
 	for from := 0; ; n++ {

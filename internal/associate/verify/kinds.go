@@ -13,6 +13,7 @@ import (
 	"choiros/internal/choir"
 )
 
+// argv returns a check that runs the command args, marked as missing if its program is not installed.
 func argv(kind string, tests bool, m Machine, args ...string) Check {
 	c := Check{Kind: kind, Tests: tests, Command: choir.Command{Argv: args}}
 	if !m.Has(args[0]) {
@@ -39,7 +40,7 @@ func (p project) rustChecks(m Machine) []Check {
 	return []Check{argv("rust", true, m, "cargo", "test", "--offline")}
 }
 
-// noTest is the script that npm init writes.
+// noTest is part of the test script that npm init writes.
 const noTest = "no test specified"
 
 func (p project) nodeChecks(m Machine) []Check {
@@ -84,7 +85,7 @@ func isNodeTest(name string) bool {
 	return strings.HasSuffix(name, ".test.js") || strings.HasSuffix(name, ".test.mjs") || strings.HasSuffix(name, ".test.cjs")
 }
 
-// pythonTests are the files that both pytest and unittest take for tests.
+// pythonTests returns the files whose names both pytest and unittest recognise as tests.
 func (p project) pythonTests() []string {
 	var found []string
 	for _, pattern := range []string{"test_*.py", "*_test.py", "tests/test_*.py", "tests/*_test.py", "tests/*/test_*.py", "test/test_*.py"} {
@@ -112,8 +113,8 @@ func (p project) pythonChecks(m Machine) []Check {
 	return []Check{c}
 }
 
-// unittestArgs says where the tests are: unittest finds those below packages
-// only, so a plain tests folder is its own start.
+// unittestArgs returns the arguments by which unittest finds the given test files: it
+// searches only packages, so a plain tests folder is named as the start folder.
 func (p project) unittestArgs(tests []string) []string {
 	for _, dir := range []string{"tests", "test"} {
 		if strings.HasPrefix(tests[len(tests)-1], p.at(dir)+"/") && !p.has(dir+"/__init__.py") {
@@ -126,6 +127,7 @@ func (p project) unittestArgs(tests []string) []string {
 	return nil
 }
 
+// mention reports whether one of the files contains a word.
 func mention(files []string, word string) bool {
 	for _, f := range files {
 		if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(word)) {
@@ -135,7 +137,7 @@ func mention(files []string, word string) bool {
 	return false
 }
 
-// target finds the rules named test and check.
+// target matches rules named test or check in a makefile.
 var target = regexp.MustCompile(`(?m)^(test|check)[ \t]*:([^=]|$)`)
 
 func (p project) makeChecks(m Machine) []Check {
@@ -159,11 +161,11 @@ func (p project) makeChecks(m Machine) []Check {
 	return nil
 }
 
-// maxLook bounds how many files are looked at for tests.
+// maxLook limits how many files contains visits.
 const maxLook = 50_000
 
-// contains looks for a file below the project, not below dependencies, hidden
-// folders and projects of their own (by their marker).
+// contains reports whether want returns true for the name of a file of the project. It
+// skips dependencies, hidden folders and nested projects, which have a file marker.
 func (p project) contains(marker string, want func(name string) bool) bool {
 	found, left := false, maxLook
 	top := p.at(".")
@@ -184,7 +186,7 @@ func (p project) contains(marker string, want func(name string) bool) bool {
 	return found
 }
 
-// skipFolder refuses with fs.SkipDir a folder that is no part of the project.
+// skipFolder returns fs.SkipDir if dir does not belong to the project at top, else nil.
 func (p project) skipFolder(dir, top, marker string) error {
 	base := filepath.Base(dir)
 	if dir == filepath.Clean(top) {

@@ -8,13 +8,13 @@ import (
 	"choiros/internal/choir"
 )
 
-// Ran is how one check ended.
+// Ran is the exit code and output of a check that ended.
 type Ran struct {
 	ExitCode int // -1 when a signal ended it
 	Output   []byte
 }
 
-// Judge reads the end of a discovered check. The reason says why unknown.
+// Judge returns the status of a check that ended as r. reason explains an unknown status.
 func Judge(c Check, r Ran) (status choir.VerifyStatus, reason string) {
 	switch {
 	case r.ExitCode == 126 || r.ExitCode == 127:
@@ -39,8 +39,8 @@ var (
 	testFailed  = regexp.MustCompile(`(?m)^\s*--- FAIL:|test result: FAILED`)
 )
 
-// offline reports a failure of the toolchain, before any test, whose reason is
-// that nothing can be fetched here: no fault of the change, and no proof for it.
+// offline reports whether the toolchain failed before any test because it could not
+// download something.
 func offline(kind string, r Ran) bool {
 	if r.ExitCode == 0 || testFailed.Match(r.Output) {
 		return false
@@ -55,8 +55,8 @@ var (
 	goOK         = regexp.MustCompile(`(?m)^ok\s.*$`)
 )
 
-// executed reports whether a passing check says that it ran at least one test.
-// Scripts and make targets say nothing that could be read, so they are believed.
+// executed reports whether the output of a passing check shows at least one executed
+// test. For npm scripts and make, whose output has no fixed form, it returns true.
 func executed(kind string, c choir.Command, out []byte) bool {
 	switch {
 	case kind == "go":
@@ -76,6 +76,7 @@ func executed(kind string, c choir.Command, out []byte) bool {
 	return true
 }
 
+// sum returns the sum of the numbers that re captures in out.
 func sum(re *regexp.Regexp, out []byte) int {
 	total := 0
 	for _, m := range re.FindAllSubmatch(out, -1) {
@@ -85,9 +86,8 @@ func sum(re *regexp.Regexp, out []byte) int {
 	return total
 }
 
-// Together is the outcome of several checks: one failure fails, and it passes
-// only when at least one check that executes tests passed and none of those is
-// unknown.
+// Together returns the joint status of several checks: fail if one failed; pass if at
+// least one passed and none that executes tests is unknown; else unknown.
 func Together(checks []Check, statuses []choir.VerifyStatus) choir.VerifyStatus {
 	passed := false
 	for i, s := range statuses {

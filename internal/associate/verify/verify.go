@@ -1,6 +1,6 @@
-// Package verify finds out how a project checks itself, and reads what the
-// checks say. A check that ran no test of the project's own proves nothing and
-// counts as unknown: compiling is not working.
+// Package verify finds the checks of a project, such as its tests, and interprets their
+// output. A check that ran none of the project's own tests counts as unknown, not as
+// passed.
 package verify
 
 import (
@@ -18,12 +18,12 @@ type Check struct {
 	Kind    string        // go, rust, node, python or make
 	Dir     string        // the project's folder below the root, "." for the root
 	Command choir.Command // Cwd is Dir
-	Tests   bool          // it executes the project's own tests
-	Missing string        // why it cannot be run here, or empty
+	Tests   bool          // whether it executes the project's own tests
+	Missing string        // why it cannot run on this machine; "" if it can
 }
 
-// Env is the environment checks run in besides the commands' own: nothing is
-// fetched, and caches stay out of the workspace. cache is a folder for them.
+// Env returns environment variables for checks: they forbid downloads and place caches
+// below the folder cache.
 func Env(cache string) []choir.EnvVar {
 	return []choir.EnvVar{
 		{Name: "CI", Value: "1"}, {Name: "GOPROXY", Value: "off"}, {Name: "GOTOOLCHAIN", Value: "local"},
@@ -35,7 +35,7 @@ func Env(cache string) []choir.EnvVar {
 	}
 }
 
-// Machine is what discovery asks about the machine.
+// Machine reports which programs and modules are installed.
 type Machine interface {
 	// Has reports whether a program is on the path.
 	Has(program string) bool
@@ -43,10 +43,10 @@ type Machine interface {
 	HasPython(module string) bool
 }
 
-// Discover finds the checks for changed paths (raw, slash-separated, below
-// root). Each path belongs to the nearest folder above it that is a project;
-// without changes the root is looked at. Smoke takes the fastest check that
-// executes tests of each kind of code that changed, full takes every check.
+// Discover returns the checks for the changed paths (raw, slash-separated, below root):
+// those of the nearest project folder above each, or of the root if there are none. In
+// smoke mode only the fastest check that executes tests, for each kind of code that
+// changed; in full mode all.
 func Discover(root string, changed []string, mode choir.VerifyMode, m Machine) []Check {
 	var checks []Check
 	for _, p := range projects(root, changed) {
@@ -59,14 +59,16 @@ func Discover(root string, changed []string, mode choir.VerifyMode, m Machine) [
 	return checks
 }
 
-// project is a folder with at least one marker of a known kind of project.
+// project is a folder that has a marker file of a known kind of project.
 type project struct {
 	root, dir string
-	changed   []string // below dir
+	changed   []string // changed paths, relative to dir
 }
 
+// at returns the path of a file in the project's folder.
 func (p project) at(name string) string { return filepath.Join(p.root, p.dir, name) }
 
+// has reports whether one of the named files exists in the project's folder.
 func (p project) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		_, err := os.Stat(p.at(n))
@@ -74,7 +76,7 @@ func (p project) has(names ...string) bool {
 	})
 }
 
-// markers of projects, with the kind they make.
+// markers lists the files whose presence makes a folder a project, by kind.
 var markers = []struct {
 	kind  string
 	files []string
@@ -86,6 +88,7 @@ var markers = []struct {
 	{"make", []string{"GNUmakefile", "makefile", "Makefile"}},
 }
 
+// isOne reports whether the folder is a project of a known kind.
 func (p project) isOne() bool {
 	return slices.ContainsFunc(markers, func(m struct {
 		kind  string
@@ -95,7 +98,7 @@ func (p project) isOne() bool {
 	}) || len(p.pythonTests()) > 0
 }
 
-// projects groups the changed paths by project, in the order of their folders.
+// projects returns the projects that the changed paths lie in, sorted by folder.
 func projects(root string, changed []string) []project {
 	if len(changed) == 0 {
 		changed = []string{"."}
@@ -128,7 +131,7 @@ func projects(root string, changed []string) []project {
 	return out
 }
 
-// checks are all that the project has, tests first within each kind.
+// checks returns all checks of the project, tests first within each kind.
 func (p project) checks(m Machine) []Check {
 	var all []Check
 	for _, find := range []func(Machine) []Check{p.goChecks, p.rustChecks, p.nodeChecks, p.pythonChecks, p.makeChecks} {
@@ -140,14 +143,15 @@ func (p project) checks(m Machine) []Check {
 	return all
 }
 
-// extensions of the files that belong to a kind of project.
+// extensions lists, by kind of project, the extensions of its files.
 var extensions = map[string][]string{
 	"go": {".go", ".mod", ".sum"}, "rust": {".rs", ".toml"}, "python": {".py", ".toml", ".cfg"},
 	"node": {".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx", ".json", ".vue", ".svelte"},
 }
 
-// fastest takes one check for each kind of code that changed: its tests, else
-// whatever else it has. Make counts only where nothing else has tests.
+// fastest selects one check of all for each kind of code that changed, its tests first,
+// or for each kind of code in the project if that finds no tests. Make is selected only
+// if nothing else has tests.
 func (p project) fastest(all []Check) []Check {
 	tests := func(c Check) bool { return c.Tests }
 	var picked []Check
@@ -168,6 +172,7 @@ func (p project) fastest(all []Check) []Check {
 	return picked
 }
 
+// first returns the first check of a kind; false if there is none.
 func first(all []Check, kind string) (Check, bool) {
 	i := slices.IndexFunc(all, func(c Check) bool { return c.Kind == kind })
 	if i < 0 {
@@ -176,6 +181,7 @@ func first(all []Check, kind string) (Check, bool) {
 	return all[i], true
 }
 
+// touches reports whether a changed path has an extension of this kind of project.
 func (p project) touches(kind string) bool {
 	return slices.ContainsFunc(p.changed, func(c string) bool {
 		return slices.Contains(extensions[kind], path.Ext(c))

@@ -8,7 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// batchRecords is how much content of a batch goes through the log at most.
+// batchRecords is the largest number of blobs of one batch that go through the
+// write-ahead log.
 const batchRecords = 256
 
 // Batch implements blob.Batcher.
@@ -16,7 +17,7 @@ func (s *Store) Batch(ctx context.Context) (blob.Batch, error) {
 	return &batch{ctx: ctx, store: s, seen: map[choir.Digest]bool{}}, nil
 }
 
-// batch holds little in memory and much in temporary files.
+// batch keeps a small batch in memory and a large one in temporary files.
 type batch struct {
 	ctx   context.Context
 	store *Store
@@ -29,7 +30,7 @@ type batch struct {
 // Add implements blob.Batch.
 func (b *batch) Add(d choir.Digest, content []byte) error {
 	if err := b.ctx.Err(); err != nil {
-		return fail("blob.batch", err, string(d))
+		return wrapErr("blob.batch", err, string(d))
 	}
 	if choir.DigestOf(content) != d {
 		return choir.E("blob.batch", choir.CodeCorrupt, "content has digest %s, not %s", choir.DigestOf(content), d)
@@ -38,7 +39,7 @@ func (b *batch) Add(d choir.Digest, content []byte) error {
 		return nil
 	}
 	if err := b.add(d, content); err != nil {
-		return fail("blob.batch", err, b.store.dir)
+		return wrapErr("blob.batch", err, b.store.dir)
 	}
 	b.seen[d] = true
 	return nil
@@ -64,7 +65,7 @@ func (b *batch) add(d choir.Digest, content []byte) error {
 // Commit implements blob.Batch.
 func (b *batch) Commit() error {
 	defer b.Discard()
-	return fail("blob.batch", b.store.keep(&b.parts), b.store.dir)
+	return wrapErr("blob.batch", b.store.storeParts(&b.parts), b.store.dir)
 }
 
 // Discard implements blob.Batch.

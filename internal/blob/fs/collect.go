@@ -22,7 +22,7 @@ func (s *Store) Each(ctx context.Context, fn func(blob.Info) error) error {
 	}
 	folders, err := os.ReadDir(s.dir)
 	if err != nil {
-		return fail("blob.list", err, s.dir)
+		return wrapErr("blob.list", err, s.dir)
 	}
 	once := func(info blob.Info) error {
 		if _, ok := recent[info.Digest]; ok {
@@ -44,11 +44,11 @@ func (s *Store) Each(ctx context.Context, fn func(blob.Info) error) error {
 func (s *Store) eachOf(ctx context.Context, folder string, fn func(blob.Info) error) error {
 	files, err := os.ReadDir(filepath.Join(s.dir, folder))
 	if err != nil {
-		return fail("blob.list", err, folder)
+		return wrapErr("blob.list", err, folder)
 	}
 	for _, f := range files {
 		if ctx.Err() != nil {
-			return fail("blob.list", ctx.Err(), folder)
+			return wrapErr("blob.list", ctx.Err(), folder)
 		}
 		d := choir.Digest(f.Name())
 		if !d.Valid() || string(d[:2]) != folder {
@@ -59,7 +59,7 @@ func (s *Store) eachOf(ctx context.Context, folder string, fn func(blob.Info) er
 			continue // removed meanwhile
 		}
 		if err != nil {
-			return fail("blob.list", err, string(d))
+			return wrapErr("blob.list", err, string(d))
 		}
 		if err := fn(blob.Info{Digest: d, Size: info.Size(), Put: info.ModTime()}); err != nil {
 			return err
@@ -68,8 +68,8 @@ func (s *Store) eachOf(ctx context.Context, folder string, fn func(blob.Info) er
 	return nil
 }
 
-// Remove implements blob.Collector. It is not durable: what comes back after a
-// power cut, or because the log still had it, is removed by the next collection.
+// Remove implements blob.Collector. It is not durable: a power cut or a replay of the
+// write-ahead log can bring the content back, until the next collection.
 func (s *Store) Remove(_ context.Context, d choir.Digest, before time.Time) (bool, error) {
 	if !d.Valid() {
 		return false, choir.Invalid("digest", "%q is not a SHA-256", d)
@@ -92,7 +92,7 @@ func (s *Store) Remove(_ context.Context, d choir.Digest, before time.Time) (boo
 		fault.Point("blob.remove")
 		err = os.Remove(s.path(d))
 	}
-	return err == nil, fail("blob.remove", err, string(d))
+	return err == nil, wrapErr("blob.remove", err, string(d))
 }
 
 // Touch implements blob.Collector.
@@ -107,5 +107,5 @@ func (s *Store) Touch(_ context.Context, d choir.Digest) error {
 	names.RLock()
 	defer names.RUnlock()
 	now := time.Now()
-	return fail("blob.touch", os.Chtimes(s.path(d), now, now), string(d))
+	return wrapErr("blob.touch", os.Chtimes(s.path(d), now, now), string(d))
 }

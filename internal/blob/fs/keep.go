@@ -19,12 +19,12 @@ const (
 	// fewFiles is up to how many files a sync of each is cheaper than one of the
 	// whole file system, which also waits for what others wrote.
 	fewFiles = 64
-	// syncs is how many run at the same time: the file system makes one
-	// transaction of those that wait together.
+	// syncs bounds the concurrent syncs: the file system makes one transaction of the
+	// syncs that wait together.
 	syncs = 16
 )
 
-// parts are content that is to be kept together.
+// parts is the content of one batch, which is stored together.
 type parts struct {
 	known []choir.Digest              // there already
 	small []record                    // in memory
@@ -37,7 +37,7 @@ func (p *parts) drop() {
 	}
 }
 
-// spill moves content from memory into temporary files.
+// spill moves content of a batch from memory into temporary files.
 func (s *Store) spill(p *parts) error {
 	for _, r := range p.small {
 		if err := s.spillOne(p, r); err != nil {
@@ -70,19 +70,20 @@ func (s *Store) spillOne(p *parts, r record) error {
 	return nil
 }
 
-// keep makes content durable. What is small goes into the log if there is room,
-// at the same time as what is large into its files.
-func (s *Store) keep(p *parts) error {
+// storeParts makes the content of a batch durable. Small content goes into the
+// write-ahead log if there is room, concurrently with large content, which goes into
+// its files.
+func (s *Store) storeParts(p *parts) error {
 	defer p.drop()
 	if len(p.files) == 0 {
-		if err := s.keepLogged(p.small, p.known); !errors.Is(err, errNoRoom) {
+		if err := s.storeLogged(p.small, p.known); !errors.Is(err, errNoRoom) {
 			return err
 		}
 	} else if len(p.small) > 0 {
 		var logged error
 		var both sync.WaitGroup
-		both.Go(func() { logged = s.keepLogged(p.small, nil) })
-		err := s.keepSynced(p.files, p.known)
+		both.Go(func() { logged = s.storeLogged(p.small, nil) })
+		err := s.storeFiles(p.files, p.known)
 		both.Wait()
 		if err != nil || !errors.Is(logged, errNoRoom) {
 			return errors.Join(err, logged)
@@ -93,11 +94,12 @@ func (s *Store) keep(p *parts) error {
 	if err := s.spill(p); err != nil {
 		return err
 	}
-	return s.keepSynced(p.files, p.known)
+	return s.storeFiles(p.files, p.known)
 }
 
-// keepLogged makes content durable in the log.
-func (s *Store) keepLogged(small []record, known []choir.Digest) error {
+// storeLogged makes small content durable in the write-ahead log. It also syncs the
+// folders of known, content that was stored before, unless all names are synced.
+func (s *Store) storeLogged(small []record, known []choir.Digest) error {
 	if len(small) > 0 {
 		if err := s.wal.append(small); err != nil {
 			return err
@@ -106,12 +108,13 @@ func (s *Store) keepLogged(small []record, known []choir.Digest) error {
 	if s.unsynced.Load() == 0 {
 		return nil
 	}
-	return together(s.foldersOf(known), syncDir)
+	return syncAll(s.foldersOf(known), syncDir)
 }
 
-// keepSynced makes content durable before it has its names, and then the names.
-func (s *Store) keepSynced(files map[choir.Digest]*temporary, known []choir.Digest) error {
-	if err := s.wal.begin(); err != nil {
+// storeFiles makes content durable as files: it syncs the temporary files, renames them
+// to their digests and syncs the folders.
+func (s *Store) storeFiles(files map[choir.Digest]*temporary, known []choir.Digest) error {
+	if err := s.wal.markDirty(); err != nil {
 		return err
 	}
 	if err := s.syncContent(files); err != nil {
@@ -119,7 +122,7 @@ func (s *Store) keepSynced(files map[choir.Digest]*temporary, known []choir.Dige
 	}
 	s.unsynced.Add(1)
 	for d, t := range files {
-		if err := s.place(t, d); err != nil {
+		if err := s.publish(t, d); err != nil {
 			return err
 		}
 		known = append(known, d)
@@ -127,14 +130,14 @@ func (s *Store) keepSynced(files map[choir.Digest]*temporary, known []choir.Dige
 	return s.syncNames(s.foldersOf(known))
 }
 
-// syncNames ends what raised unsynced. After an error it stays raised, because
-// names are there that nobody knows to be durable.
+// syncNames syncs the folders and decrements unsynced. After an error unsynced stays
+// raised: some names may not be durable.
 func (s *Store) syncNames(folders []string) error {
 	var err error
 	if len(folders) > fewFiles && syncsWhole(s.dir) {
 		err = syncFileSystem(s.dir)
 	} else {
-		err = together(folders, syncDir)
+		err = syncAll(folders, syncDir)
 	}
 	if err == nil {
 		s.unsynced.Add(-1)
@@ -147,10 +150,10 @@ func (s *Store) syncContent(content map[choir.Digest]*temporary) error {
 	if len(content) > fewFiles && syncsWhole(s.dir) {
 		return syncFileSystem(filepath.Join(s.dir, tempDir))
 	}
-	return together(slices.Collect(maps.Values(content)), (*temporary).sync)
+	return syncAll(slices.Collect(maps.Values(content)), (*temporary).sync)
 }
 
-// sync makes the content durable, also after its file was closed.
+// sync syncs the temporary file, which may already be closed.
 func (t *temporary) sync() error {
 	err := t.file.Sync()
 	if !errors.Is(err, os.ErrClosed) {
@@ -163,8 +166,8 @@ func (t *temporary) sync() error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// syncsWhole reports whether a sync of the whole file system is one: Linux does
-// not pass it on to a file system in user space, and reports success.
+// syncsWhole reports whether syncfs is effective in dir. Linux does not forward it to
+// FUSE file systems, and reports success.
 func syncsWhole(dir string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(dir, &st) == nil && st.Type != unix.FUSE_SUPER_MAGIC
@@ -178,8 +181,8 @@ func (s *Store) foldersOf(digests []choir.Digest) []string {
 	return slices.Collect(maps.Keys(folders))
 }
 
-// together syncs all at about the same time and gives the first error.
-func together[T any](all []T, sync func(T) error) error {
+// syncAll calls sync concurrently for each element and returns the first error.
+func syncAll[T any](all []T, sync func(T) error) error {
 	if len(all) == 1 {
 		return sync(all[0])
 	}

@@ -21,16 +21,16 @@ func (s *Store) Link(ctx context.Context, from blob.Store, digests []choir.Diges
 		return digests, nil
 	}
 	if err := other.Flush(); err != nil { // its content is to be durable in its files
-		return nil, fail("blob.link", err, other.dir)
+		return nil, wrapErr("blob.link", err, other.dir)
 	}
-	if err := s.wal.begin(); err != nil {
-		return nil, fail("blob.link", err, s.dir)
+	if err := s.wal.markDirty(); err != nil {
+		return nil, wrapErr("blob.link", err, s.dir)
 	}
 	s.unsynced.Add(1)
 	folders := map[string]bool{}
 	for _, d := range digests {
 		if err := ctx.Err(); err != nil {
-			return nil, fail("blob.link", err, string(d))
+			return nil, wrapErr("blob.link", err, string(d))
 		}
 		err := os.Link(other.path(d), s.path(d))
 		switch {
@@ -46,11 +46,11 @@ func (s *Store) Link(ctx context.Context, from blob.Store, digests []choir.Diges
 		case errors.Is(err, unix.EXDEV), errors.Is(err, unix.EPERM), errors.Is(err, unix.EMLINK), errors.Is(err, unix.ENOTSUP):
 			left = append(left, d)
 		default:
-			return nil, fail("blob.link", err, string(d))
+			return nil, wrapErr("blob.link", err, string(d))
 		}
 	}
-	if err := together(slices.Collect(maps.Keys(folders)), syncDir); err != nil {
-		return nil, fail("blob.link", err, s.dir)
+	if err := syncAll(slices.Collect(maps.Keys(folders)), syncDir); err != nil {
+		return nil, wrapErr("blob.link", err, s.dir)
 	}
 	s.unsynced.Add(-1)
 	return left, nil

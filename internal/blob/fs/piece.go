@@ -19,11 +19,11 @@ func (s *Store) OpenAt(_ context.Context, d choir.Digest, offset int64) (io.Read
 	}
 	f, err := os.Open(s.path(d))
 	if err != nil {
-		return nil, fail("blob.open", err, string(d))
+		return nil, wrapErr("blob.open", err, string(d))
 	}
 	if _, err := f.Seek(offset, io.SeekStart); err != nil {
 		f.Close() // it was only read
-		return nil, fail("blob.open", err, string(d))
+		return nil, wrapErr("blob.open", err, string(d))
 	}
 	return f, nil
 }

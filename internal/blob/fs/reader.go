@@ -8,8 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// checkedReader hashes what it reads and refuses the end of content that is not
-// what its name says. The store then takes that content again.
+// checkedReader hashes the content it reads and fails at the end when the digest
+// differs from the name. The store then accepts that content again.
 type checkedReader struct {
 	store *Store
 	file  *os.File

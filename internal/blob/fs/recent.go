@@ -10,7 +10,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// recent is content that is durable in the log and may have no file yet.
+// recent is content that is durable in the write-ahead log and may have no file yet.
 type recent struct {
 	mu  sync.RWMutex // guards all
 	put map[choir.Digest]recentBlob
@@ -33,7 +33,7 @@ func (r *recent) add(records []record) {
 	}
 }
 
-// forget drops what has its files.
+// forget removes records whose content now is in files.
 func (r *recent) forget(records []record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +57,7 @@ func (r *recent) has(d choir.Digest) bool {
 	return ok
 }
 
-// touch makes content as fresh as what is new, and says whether it is here.
+// touch makes content as fresh as new content, and reports whether it is in the log.
 func (r *recent) touch(d choir.Digest) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +69,8 @@ func (r *recent) touch(d choir.Digest) bool {
 	return ok
 }
 
-// remove drops content that was put before a time; kept says that it is fresher.
+// remove removes content that was last put before a time. kept reports that the content
+// is there and fresher.
 func (r *recent) remove(d choir.Digest, before time.Time) (removed, kept bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

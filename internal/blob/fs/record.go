@@ -18,7 +18,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// record is content in the log.
+// record is one blob in the write-ahead log.
 type record struct {
 	digest  choir.Digest
 	content []byte
@@ -58,10 +58,10 @@ func parseRecord(raw []byte) (r record, number uint64, ok bool) {
 	return r, binary.LittleEndian.Uint64(raw[8:]), choir.DigestOf(r.content) == r.digest
 }
 
-// scan finds the whole records of a log file. What is torn or damaged costs
-// itself alone. Numbers below the first one's are of records that were done with
-// before the file was begun again.
-func scan(raw []byte) []record {
+// scanRecords returns the whole records of a log file and skips torn or damaged ones.
+// It ignores records with a lower number than the first one: they are left over from an
+// earlier use of the file.
+func scanRecords(raw []byte) []record {
 	var out []record
 	_, first, _ := parseRecord(raw)
 	for at := 0; ; {

@@ -48,7 +48,7 @@ func TestALogCutAtEveryByteHasWhatWasBefore(t *testing.T) {
 			"nothing": nil, "zeros": make([]byte, 300), "garbage": bytes.Repeat([]byte{0xa5}, 300), "magic": bytes.Repeat([]byte(recordMagic), 75),
 		} {
 			torn := append(bytes.Clone(raw[:cut]), behind...)
-			got := scan(torn)
+			got := scanRecords(torn)
 			if whole == 2 {
 				// The record inside the torn one may be taken for one: it is what it says.
 				got = slices.DeleteFunc(got, func(r record) bool { return string(r.content) == "inner" })
@@ -67,7 +67,7 @@ func TestAFlippedBitCostsOneRecord(t *testing.T) {
 	for bit := range 8 * len(raw) {
 		hit, _ := slices.BinarySearch(ends, bit/8+1)
 		raw[bit/8] ^= 1 << (bit % 8)
-		got := slices.DeleteFunc(scan(raw), func(r record) bool { return string(r.content) == "inner" })
+		got := slices.DeleteFunc(scanRecords(raw), func(r record) bool { return string(r.content) == "inner" })
 		raw[bit/8] ^= 1 << (bit % 8)
 		if want := slices.Delete(slices.Clone(records), hit, hit+1); !same(got, want) {
 			t.Fatalf("bit %d of record %d: %d records are left", bit, hit, len(got))
@@ -108,7 +108,7 @@ func read(t *testing.T, path string) []record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scan(raw)
+	return scanRecords(raw)
 }
 
 func FuzzScan(f *testing.F) {
@@ -116,7 +116,7 @@ func FuzzScan(f *testing.F) {
 	f.Add(raw)
 	f.Add(raw[10:])
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, r := range scan(raw) {
+		for _, r := range scanRecords(raw) {
 			if choir.DigestOf(r.content) != r.digest || len(r.content) > maxRecord {
 				t.Errorf("a record of %d bytes is not %s", len(r.content), r.digest)
 			}

@@ -10,9 +10,8 @@ import (
 	"choiros/internal/fault"
 )
 
-// prepare makes the folders and puts right what an interrupted process left. It
-// leaves a store alone that another process writes to: there everything is under
-// its name.
+// prepare creates the folders and recovers from an interrupted process. It does not
+// recover a store that another process writes to.
 func (s *Store) prepare() error {
 	if err := os.MkdirAll(s.wal.dir, 0o700); err != nil {
 		return err
@@ -28,11 +27,11 @@ func (s *Store) prepare() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.clear(), s.makeFolders()); err != nil {
+	if err := errors.Join(s.clearTemporary(), s.makeFolders()); err != nil {
 		return errors.Join(err, lock.Close())
 	}
-	if err = s.recover(); hasNoRoom(err) {
-		return s.adopt(lock)
+	if err = s.replayLog(); hasNoRoom(err) {
+		return s.serveFromLog(lock)
 	}
 	if err == nil {
 		err = syncDir(s.dir) // whoever made a folder may not have come to this
@@ -40,8 +39,8 @@ func (s *Store) prepare() error {
 	return errors.Join(err, lock.Close())
 }
 
-// clear removes content that has no name.
-func (s *Store) clear() error {
+// clearTemporary removes all temporary files.
+func (s *Store) clearTemporary() error {
 	dir := filepath.Join(s.dir, tempDir)
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -49,10 +48,10 @@ func (s *Store) clear() error {
 	return os.MkdirAll(dir, 0o700)
 }
 
-// recover gives the content of the log its files. Until that is done the log
-// stays, so it can be interrupted and begun again. What had been collected and is
-// still in the log comes back, until the next collection.
-func (s *Store) recover() error {
+// replayLog writes the content of the write-ahead log into files, and then removes the
+// log. It can be interrupted and repeated. Content that was collected but is still in
+// the log comes back until the next collection.
+func (s *Store) replayLog() error {
 	files, err := os.ReadDir(s.wal.dir)
 	if err != nil || len(files) == 0 {
 		return err
@@ -63,14 +62,14 @@ func (s *Store) recover() error {
 		if err != nil {
 			return err
 		}
-		records = append(records, scan(raw)...)
+		records = append(records, scanRecords(raw)...)
 	}
 	s.recent.add(records)
-	if err := together(records, s.restore); err != nil {
+	if err := syncAll(records, s.writeFile); err != nil {
 		return err
 	}
 	// All of them: content that was synced by itself may have a name that was not.
-	if err := together(s.folders(), syncDir); err != nil {
+	if err := syncAll(s.folders(), syncDir); err != nil {
 		return err
 	}
 	s.recent.forget(records)
@@ -78,17 +77,18 @@ func (s *Store) recover() error {
 	return removeSegments(s.wal.dir)
 }
 
-// hasNoRoom says that a disk takes nothing more, but can be read.
+// hasNoRoom reports whether err means that the disk cannot be written to but can be
+// read: it is full or read-only.
 func hasNoRoom(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EROFS)
 }
 
-// adopt goes on with content that only the log has, because the disk is full. It
-// is read from memory, and Close tries again.
-func (s *Store) adopt(lock *os.File) error {
+// serveFromLog keeps content that is only in the log in memory, because a full disk
+// prevents its replay. Close tries again. lock is the lock of the log's folder.
+func (s *Store) serveFromLog(lock *os.File) error {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_SH); err != nil {
 		return errors.Join(err, lock.Close())
 	}
-	s.wal.adopt(s.recent.all(), lock)
+	s.wal.keepRecords(s.recent.all(), lock)
 	return nil
 }

@@ -6,16 +6,16 @@ import (
 	"choiros/internal/sparse"
 )
 
-// The reserve is what content leaves free on the disk, so that the log, the bus and
-// the control plane's own files can still be written: a twentieth of it, at most
-// so many bytes. What goes through the write-ahead log is small and uses it.
+// The reserve is the space that content leaves free on the disk, so that the log, the
+// bus and the control plane's own files can still be written: a twentieth of it, at
+// most so many bytes. Small content, which goes through the write-ahead log, uses it.
 const (
 	reserveShare = 20
 	mostReserve  = 256 << 20
 )
 
-// roomFor reports ENOSPC unless so many bytes more fit on the disk beside the
-// reserve.
+// roomFor returns ENOSPC if size more bytes do not fit on the disk beside the reserve,
+// else nil.
 func (s *Store) roomFor(size int64) error {
 	var st unix.Statfs_t
 	if err := unix.Statfs(s.dir, &st); err != nil || st.Blocks == 0 {
@@ -30,12 +30,13 @@ func (s *Store) roomFor(size int64) error {
 }
 
 // RoomFor implements blob.Roomer.
-func (s *Store) RoomFor(size int64) error { return fail("blob.room", s.roomFor(size), s.dir) }
+func (s *Store) RoomFor(size int64) error { return wrapErr("blob.room", s.roomFor(size), s.dir) }
 
-// lookEvery is how much is written until the room is looked at again.
-const lookEvery = 4 << 20
+// checkRoomEvery is the number of bytes written between two checks of free space.
+const checkRoomEvery = 4 << 20
 
-// longWriter writes content of unknown length as long as there is room for it.
+// longWriter writes content of unknown length and checks regularly that the disk has
+// room.
 type longWriter struct {
 	store *Store
 	file  *sparse.Writer
@@ -45,8 +46,8 @@ type longWriter struct {
 // Write implements io.Writer.
 func (w *longWriter) Write(b []byte) (int, error) {
 	if w.room -= int64(len(b)); w.room < 0 {
-		w.room = lookEvery
-		if err := w.store.roomFor(lookEvery); err != nil {
+		w.room = checkRoomEvery
+		if err := w.store.roomFor(checkRoomEvery); err != nil {
 			return 0, err
 		}
 	}

@@ -50,7 +50,7 @@ func TestContentLeavesTheReserveFree(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil || int64(st.Bavail)*st.Bsize < 64<<20/reserveShare-lookEvery/4 {
+	if err := unix.Statfs(dir, &st); err != nil || int64(st.Bavail)*st.Bsize < 64<<20/reserveShare-checkRoomEvery/4 {
 		t.Errorf("%v, %d bytes are free", err, int64(st.Bavail)*st.Bsize)
 	}
 	// The journal's next events, say.

@@ -14,9 +14,9 @@ const (
 	segmentRecords = 1000
 )
 
-// segment is one file of the log, written over and over from its beginning. All
-// its room is there before, filled with zeros: fdatasync of a file whose length
-// and blocks stay needs no transaction of the file system.
+// segment is one file of the write-ahead log, reused from its beginning. It is filled
+// with zeros in advance: fdatasync of a file whose length and blocks do not change
+// needs no file system transaction.
 type segment struct {
 	file *os.File // nil of what could not be put right at Open
 	size int64    // of the file
@@ -26,8 +26,8 @@ type segment struct {
 	buf  []byte
 }
 
-// createSegment makes a segment; the caller syncs the folder. A disk without room
-// for it gets one that holds nothing.
+// createSegment creates a segment file; the caller syncs the folder. On a full disk the
+// segment has no room for records.
 func createSegment(path string) (*segment, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -55,12 +55,13 @@ func (s *segment) discard() {
 	os.Remove(s.file.Name()) // what stays, the next Open removes
 }
 
-// fits reports whether so many records of so many bytes together have room.
+// fits reports whether records more records with bytes bytes in total fit into the
+// segment.
 func (s *segment) fits(records, bytes int) bool {
 	return s.end+int64(bytes) <= s.size && len(s.held)+records <= segmentRecords
 }
 
-// write appends records durably. After an error nobody knows what is there.
+// write appends records durably. After an error the content of the segment is unknown.
 func (s *segment) write(records []record) error {
 	s.buf = s.buf[:0]
 	for _, r := range records {
@@ -80,8 +81,8 @@ func (s *segment) write(records []record) error {
 	return nil
 }
 
-// reset begins the segment again. Records of before stay behind the new ones
-// with lower numbers, by which a reader knows them.
+// reset makes the segment empty again. Old records stay in the file after the new ones;
+// their lower numbers tell them apart.
 func (s *segment) reset() {
 	s.end, s.held, s.buf = 0, nil, nil
 }

@@ -10,42 +10,41 @@ import (
 	"choiros/internal/fault"
 )
 
-// Close makes everything durable under its name and ends writing; reading goes
-// on. A store that was not closed is put right by the next Open.
+// Close moves all content of the log into durable files and ends writing; reading goes
+// on. After a missing or failed Close the next Open recovers.
 func (s *Store) Close() error {
 	err := s.Flush()
 	s.settleMu.Lock()
 	defer s.settleMu.Unlock()
-	return fail("blob.close", errors.Join(err, s.wal.close()), s.dir)
+	return wrapErr("blob.close", errors.Join(err, s.wal.close()), s.dir)
 }
 
-// Flush gives all that was committed before its durable file.
+// Flush writes all content of the log into durable files.
 func (s *Store) Flush() error {
 	for range 2 { // what was taken out before and failed, and what came since
-		if err := s.settle(); err != nil {
+		if err := s.flushSegment(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settle gives the content of one segment of the log its files; the segment is
-// free then.
-func (s *Store) settle() error {
+// flushSegment writes the content of one log segment into files and frees the segment.
+func (s *Store) flushSegment() error {
 	s.settleMu.Lock()
 	defer s.settleMu.Unlock()
 	seg := s.wal.retire()
 	if seg == nil {
 		return nil
 	}
-	if err := together(seg.held, s.restore); err != nil {
+	if err := syncAll(seg.held, s.writeFile); err != nil {
 		return err
 	}
 	held := make([]choir.Digest, 0, len(seg.held))
 	for _, r := range seg.held {
 		held = append(held, r.digest)
 	}
-	if err := together(s.foldersOf(held), syncDir); err != nil {
+	if err := syncAll(s.foldersOf(held), syncDir); err != nil {
 		return err
 	}
 	s.recent.forget(seg.held)
@@ -53,13 +52,13 @@ func (s *Store) settle() error {
 	return nil
 }
 
-// settleIdle is settle in the background. What fails is tried again when more is
-// committed or the store is closed; until then the log has it.
-func (s *Store) settleIdle() { _ = s.settle() }
+// flushIdle calls flushSegment from the idle timer. An error is dropped: the content
+// stays in the log, and the next commit or Close tries again.
+func (s *Store) flushIdle() { _ = s.flushSegment() }
 
-// restore makes sure that content of the log is durable in its file. The caller
-// syncs the folder.
-func (s *Store) restore(r record) error {
+// writeFile ensures that content of the log is durable in its file. The caller syncs
+// the folder.
+func (s *Store) writeFile(r record) error {
 	if !s.recent.has(r.digest) {
 		return nil // removed meanwhile
 	}
@@ -78,10 +77,10 @@ func (s *Store) restore(r record) error {
 	if err := t.file.Sync(); err != nil {
 		return err
 	}
-	return s.place(t, r.digest)
+	return s.publish(t, r.digest)
 }
 
-// intact reports whether the file of a record is there and right.
+// intact reports whether the file of a record exists with the right content.
 func (s *Store) intact(r record) bool {
 	f, err := os.Open(s.path(r.digest))
 	if err != nil {
@@ -92,7 +91,8 @@ func (s *Store) intact(r record) bool {
 	return err == nil && bytes.Equal(raw, r.content)
 }
 
-// syncNamed syncs a file that has its name. One that was collected is no loss.
+// syncNamed syncs the file of a digest. A file that was collected meanwhile is no
+// error.
 func (s *Store) syncNamed(d choir.Digest) error {
 	f, err := os.Open(s.path(d))
 	if errors.Is(err, os.ErrNotExist) {

@@ -20,12 +20,13 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
+	"choiros/internal/durablefile"
 	"choiros/internal/fault"
 	"choiros/internal/sparse"
 )
 
-// Store is a blob.Store and a blob.Batcher on a folder. One process at a time
-// may write to a folder, and closes the store to leave nothing to put right.
+// Store is a blob.Store and blob.Batcher in a folder. One process at a time may write
+// to the folder. Closing the store leaves nothing for the next Open to recover.
 type Store struct {
 	dir    string
 	temp   atomic.Uint64 // names of temporary files
@@ -37,26 +38,27 @@ type Store struct {
 	// names[i] guards the names in the folder of the digests that begin with byte i:
 	// Remove holds it alone, who gives a name or a newer time together with others.
 	names [256]sync.RWMutex
-	// damaged are the digests of content that was found damaged by whoever read
-	// it, until it is put again.
+	// damaged are the digests of content that a reader found damaged, until it is put
+	// again.
 	damaged sync.Map
 }
 
 const tempDir = "tmp"
 
-// Open opens or creates a store in dir and puts right what an interrupted process
-// left: it removes what has no name and makes durable what has one.
+// Open opens or creates a store in dir. It recovers from an interrupted process:
+// temporary files are removed, and the content of the write-ahead log is made durable
+// in files.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir}
-	s.wal = &wal{dir: filepath.Join(dir, walDir), logged: s.recent.add, onTimer: s.settleIdle}
+	s.wal = newWAL(filepath.Join(dir, walDir), s.recent.add, s.flushIdle)
 	if err := s.prepare(); err != nil {
-		return nil, fail("blob.open", err, dir)
+		return nil, wrapErr("blob.open", err, dir)
 	}
 	return s, nil
 }
 
-// makeFolders makes all folders that content can be in, so that no Put has to
-// make one and wait until it is durable.
+// makeFolders creates the 256 folders of blobs, so that no Put has to create and sync
+// one.
 func (s *Store) makeFolders() error {
 	there, err := os.ReadDir(s.dir)
 	if err != nil || len(there) > 257 { // and those for temporary files and the log
@@ -70,7 +72,7 @@ func (s *Store) makeFolders() error {
 	return nil
 }
 
-// folders are all that content can be in.
+// folders returns the paths of the 256 folders of blobs.
 func (s *Store) folders() []string {
 	out := make([]string, 256)
 	for i := range out {
@@ -82,7 +84,7 @@ func (s *Store) folders() []string {
 // Put implements blob.Store.
 func (s *Store) Put(ctx context.Context, content io.Reader) (choir.Digest, int64, error) {
 	d, n, err := s.put(ctx, blob.ContextReader(ctx, content))
-	return d, n, fail("blob.put", err, s.dir)
+	return d, n, wrapErr("blob.put", err, s.dir)
 }
 
 func (s *Store) put(ctx context.Context, content io.Reader) (choir.Digest, int64, error) {
@@ -100,14 +102,14 @@ func (s *Store) put(ctx context.Context, content io.Reader) (choir.Digest, int64
 			return "", 0, err
 		}
 		if known {
-			return d, n, s.keep(&parts{known: []choir.Digest{d}})
+			return d, n, s.storeParts(&parts{known: []choir.Digest{d}})
 		}
 	}
-	return d, n, s.keep(&parts{small: []record{{d, start}}})
+	return d, n, s.storeParts(&parts{small: []record{{d, start}}})
 }
 
-// renew gives content that is there a newer time, so that no collection removes it;
-// false when one has just done so.
+// renew updates the time of existing content, so that no collection removes it. known
+// is false if a collection has just removed it.
 func (s *Store) renew(ctx context.Context, d choir.Digest) (known bool, err error) {
 	err = s.Touch(ctx, d)
 	if choir.CodeOf(err) == choir.CodeNotFound {
@@ -116,7 +118,7 @@ func (s *Store) renew(ctx context.Context, d choir.Digest) (known bool, err erro
 	return err == nil, err
 }
 
-// putLong is put of content that does not go through memory.
+// putLong stores content that is too long for the log, through a temporary file.
 func (s *Store) putLong(content io.Reader) (choir.Digest, int64, error) {
 	t, err := s.create()
 	if err != nil {
@@ -139,10 +141,10 @@ func (s *Store) putLong(content io.Reader) (choir.Digest, int64, error) {
 			return "", 0, err
 		}
 		if known {
-			return d, n, s.keep(&parts{known: []choir.Digest{d}})
+			return d, n, s.storeParts(&parts{known: []choir.Digest{d}})
 		}
 	}
-	return d, n, s.keep(&parts{files: map[choir.Digest]*temporary{d: t}})
+	return d, n, s.storeParts(&parts{files: map[choir.Digest]*temporary{d: t}})
 }
 
 // Open implements blob.Store.
@@ -155,7 +157,7 @@ func (s *Store) Open(_ context.Context, d choir.Digest) (io.ReadCloser, error) {
 	}
 	f, err := os.Open(s.path(d))
 	if err != nil {
-		return nil, fail("blob.open", err, string(d))
+		return nil, wrapErr("blob.open", err, string(d))
 	}
 	return &checkedReader{store: s, file: f, want: d, hash: sha256.New()}, nil
 }
@@ -173,7 +175,7 @@ func (s *Store) Size(_ context.Context, d choir.Digest) (int64, error) {
 	}
 	st, err := os.Stat(s.path(d))
 	if err != nil {
-		return 0, fail("blob.size", err, string(d))
+		return 0, wrapErr("blob.size", err, string(d))
 	}
 	return st.Size(), nil
 }
@@ -181,14 +183,14 @@ func (s *Store) Size(_ context.Context, d choir.Digest) (int64, error) {
 func (s *Store) folder(d choir.Digest) string { return filepath.Join(s.dir, string(d[:2])) }
 func (s *Store) path(d choir.Digest) string   { return filepath.Join(s.dir, string(d[:2]), string(d)) }
 
-// namesOf guards the name of a digest.
+// namesOf returns the lock that guards the name of a digest's file.
 func (s *Store) namesOf(d choir.Digest) *sync.RWMutex {
 	first, _ := strconv.ParseUint(string(d[:2]), 16, 8)
 	return &s.names[first]
 }
 
-// has reports whether content is there in its full length. One that was cut off
-// and one that was found damaged are put again.
+// has reports whether content exists in its full length. Content that is too short or
+// was found damaged counts as absent, so that it is put again.
 func (s *Store) has(d choir.Digest, size int64) bool {
 	if s.recent.has(d) {
 		return true
@@ -198,13 +200,13 @@ func (s *Store) has(d choir.Digest, size int64) bool {
 	return err == nil && st.Size() == size && !damaged
 }
 
-// holds is has for content in hand, which what is there is held against.
+// holds is has for content in memory; it also compares the bytes of a stored file.
 func (s *Store) holds(r record) bool {
 	return s.has(r.digest, int64(len(r.content))) && (s.recent.has(r.digest) || len(r.content) > maxRecord || s.intact(r))
 }
 
-// place gives content its name.
-func (s *Store) place(t *temporary, d choir.Digest) error {
+// publish renames a temporary file to its digest and clears the digest's damage mark.
+func (s *Store) publish(t *temporary, d choir.Digest) error {
 	fault.Point("blob.rename")
 	names := s.namesOf(d)
 	names.RLock()
@@ -216,7 +218,7 @@ func (s *Store) place(t *temporary, d choir.Digest) error {
 	return err
 }
 
-// temporary is content without a name yet.
+// temporary is content in a temporary file.
 type temporary struct {
 	name string
 	file *os.File
@@ -228,7 +230,7 @@ func (s *Store) create() (*temporary, error) {
 	return &temporary{name: name, file: f}, err
 }
 
-// drop closes the file and removes it unless it has been placed.
+// drop closes the file and removes it unless publish renamed it.
 func (t *temporary) drop() {
 	t.file.Close() // whatever mattered has been synced
 	if err := os.Remove(t.name); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -237,17 +239,13 @@ func (t *temporary) drop() {
 }
 
 func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
 	fault.Point("blob.folder.sync")
-	return d.Sync()
+	return durablefile.Sync(dir)
 }
 
-// fail gives an error its code; an *Error, such as the source's, stays.
-func fail(op string, err error, path string) error {
+// wrapErr turns err into a *choir.Error with a code. nil and errors that already are a
+// *choir.Error, such as those of the content's source, are returned unchanged.
+func wrapErr(op string, err error, path string) error {
 	var own *choir.Error
 	switch {
 	case err == nil:
@@ -255,8 +253,9 @@ func fail(op string, err error, path string) error {
 	case errors.As(err, &own):
 		return err
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: path, Msg: "the disk is full",
-			Remedy: "free some space and try again; nothing was left behind", Err: err}
+		full := choir.Refuse(op, choir.ReasonDiskFull).At(path)
+		full.Err = err
+		return full
 	case errors.Is(err, os.ErrNotExist):
 		return &choir.Error{Op: op, Code: choir.CodeNotFound, Path: path, Msg: "is not in the blob store"}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

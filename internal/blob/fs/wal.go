@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/fault"
+	"choiros/internal/groupcommit"
 )
 
 const (
@@ -24,17 +24,16 @@ const (
 	idle = 5 * time.Second
 )
 
-// wal is the write-ahead log of a store: content is durable here before it has a
-// file. Its folder holds files while there may be less under names than was
-// promised, which whoever opens the store next puts right. One segment is filled
-// while the content of another gets its files.
+// wal is the write-ahead log of a store: content is durable here before it has a file.
+// Its folder holds files while some durable content may lack its file; the next open
+// replays them. One segment is filled while the content of another gets its files.
 type wal struct {
 	dir     string
 	logged  func([]record) // called when records are durable; must not block
 	onTimer func()
 
-	mu      sync.Mutex // guards filling
-	filling *group
+	mu      sync.Mutex // of appends
+	appends *groupcommit.Queue[record]
 
 	writeMu  sync.Mutex // guards the rest, and every write
 	lock     *os.File   // shared while there are files
@@ -47,95 +46,60 @@ type wal struct {
 	full     bool // the timer is to fire at once
 }
 
-// group is records that share one write and one sync. The goroutine that begins
-// it is its leader and writes it; the others wait for done.
-type group struct {
-	records []record
-	bytes   int
-	commits int
-	done    chan struct{} // closed by the leader
-	err     error         // read after done
+func newWAL(dir string, logged func([]record), onTimer func()) *wal {
+	w := &wal{dir: dir, logged: logged, onTimer: onTimer}
+	w.appends = groupcommit.New(&w.mu, &w.writeMu, groupBytes, w.write)
+	return w
 }
 
-// errNoRoom says that content has to be made durable in another way.
+// errNoRoom reports that the write-ahead log is full or unusable and the content must
+// be written to files.
 var errNoRoom = errors.New("the log has no room")
 
-// append makes records durable, or gives errNoRoom. It keeps their content.
+// append makes records durable in the log, or returns errNoRoom. It keeps references to
+// their content.
 func (w *wal) append(records []record) error {
-	g, leader := w.join(records)
-	if !leader {
-		<-g.done
-		return g.err
-	}
-	w.writeMu.Lock()
-	w.detach(g)
-	g.err = w.write(g)
-	w.writeMu.Unlock()
-	close(g.done)
-	return g.err
+	w.mu.Lock()
+	place := w.appends.Join(records, sizeOf(records))
+	w.mu.Unlock()
+	return w.appends.Finish(place)
 }
 
-func (w *wal) join(records []record) (g *group, leader bool) {
-	bytes := 0
+// sizeOf returns the bytes of records in a segment.
+func sizeOf(records []record) (bytes int) {
 	for _, r := range records {
 		bytes += recordHeader + len(r.content)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if g = w.filling; g == nil || g.bytes+bytes > groupBytes {
-		g, leader = &group{done: make(chan struct{})}, true
-		w.filling = g
-	}
-	g.records = append(g.records, records...)
-	g.bytes += bytes
-	g.commits++
-	return g, leader
+	return bytes
 }
 
-// detach closes the group for others. It first lets goroutines that are ready to
-// run join, because those the last sync set free come back at about the same
-// time and would otherwise wait for a sync of their own.
-func (w *wal) detach(g *group) {
-	for commits := 0; ; runtime.Gosched() {
-		w.mu.Lock()
-		if commits == g.commits || w.filling != g {
-			if w.filling == g {
-				w.filling = nil
-			}
-			w.mu.Unlock()
-			return
-		}
-		commits = g.commits
-		w.mu.Unlock()
-	}
-}
-
-// write makes a group durable. The caller holds writeMu.
-func (w *wal) write(g *group) error {
-	s, err := w.room(len(g.records), g.bytes)
+// write makes the records of a group durable. The caller holds writeMu.
+func (w *wal) write(records []record) error {
+	s, err := w.segmentFor(len(records), sizeOf(records))
 	if err != nil {
 		return err
 	}
-	if err := s.write(g.records); err != nil {
+	if err := s.write(records); err != nil {
 		w.broken = true
 		return err
 	}
-	w.logged(g.records)
+	w.logged(records)
 	if !w.full {
 		w.timer.Reset(idle)
 	}
 	return nil
 }
 
-// room finds a segment with room. The caller holds writeMu.
-func (w *wal) room(records, bytes int) (*segment, error) {
-	if err := w.begun(); err != nil {
+// segmentFor returns a segment with room for records records of bytes bytes in total,
+// or errNoRoom. The caller holds writeMu.
+func (w *wal) segmentFor(records, bytes int) (*segment, error) {
+	if err := w.markDirtyLocked(); err != nil {
 		return nil, err
 	}
 	if w.broken {
 		return nil, errNoRoom
 	}
-	if !w.active.fits(records, bytes) && w.turn() {
+	if !w.active.fits(records, bytes) && w.swapSegments() {
 		w.full = true
 		w.timer.Reset(0)
 	}
@@ -145,9 +109,10 @@ func (w *wal) room(records, bytes int) (*segment, error) {
 	return w.active, nil
 }
 
-// turn takes the active segment out and puts the spare one in its place, if there
-// is one and a reason to. The caller holds writeMu.
-func (w *wal) turn() bool {
+// swapSegments makes the spare segment the active one, and the active one the one to
+// flush. It reports false if the active segment is empty or there is no spare. The
+// caller holds writeMu.
+func (w *wal) swapSegments() bool {
 	if w.active == nil || len(w.active.held) == 0 || w.spare == nil {
 		return false
 	}
@@ -155,15 +120,16 @@ func (w *wal) turn() bool {
 	return true
 }
 
-// begin makes sure that whoever opens the store next knows that it was written to.
-func (w *wal) begin() error {
+// markDirty durably marks the store as written to, so that the next open replays the
+// log.
+func (w *wal) markDirty() error {
 	w.writeMu.Lock()
 	defer w.writeMu.Unlock()
-	return w.begun()
+	return w.markDirtyLocked()
 }
 
-// begun is begin for who holds writeMu.
-func (w *wal) begun() error {
+// markDirtyLocked is markDirty for callers that hold writeMu.
+func (w *wal) markDirtyLocked() error {
 	switch {
 	case w.closed:
 		return choir.E("blob.put", choir.CodeUnavailable, "the blob store %s is closed", filepath.Dir(w.dir))
@@ -202,27 +168,27 @@ func createSegments(dir string) (a, b *segment, err error) {
 	return nil, nil, err
 }
 
-// retire gives the segment whose content is to be synced next; nil when all of
-// it is.
+// retire returns the segment whose content is to be flushed to files next, or nil if
+// the log is empty.
 func (w *wal) retire() *segment {
 	w.writeMu.Lock()
 	defer w.writeMu.Unlock()
 	w.full = false
 	if w.settling == nil {
-		w.turn()
+		w.swapSegments()
 	}
 	return w.settling
 }
 
-// adopt keeps what lies in the files of the log and could not get files of its
-// own. Nothing more is written to the log.
-func (w *wal) adopt(records []record, lock *os.File) {
+// keepRecords keeps records of an earlier process that could not be written to files.
+// The log accepts nothing more.
+func (w *wal) keepRecords(records []record, lock *os.File) {
 	w.writeMu.Lock()
 	defer w.writeMu.Unlock()
 	w.settling, w.lock, w.broken = &segment{held: records}, lock, true
 }
 
-// recycle takes a segment back whose content is durable without it.
+// recycle makes a flushed segment the spare one.
 func (w *wal) recycle() {
 	w.writeMu.Lock()
 	defer w.writeMu.Unlock()
@@ -233,7 +199,8 @@ func (w *wal) recycle() {
 	w.settling = nil
 }
 
-// close ends the log. Its files are removed unless something needs them.
+// close ends the log. It removes the log's files unless they hold content that has no
+// file yet.
 func (w *wal) close() error {
 	w.writeMu.Lock()
 	defer w.writeMu.Unlock()
@@ -273,7 +240,7 @@ func removeSegments(dir string) error {
 	return syncDir(dir)
 }
 
-// lockDir opens and locks a folder; closing it unlocks.
+// lockDir opens and locks a folder; closing the returned file unlocks it.
 func lockDir(dir string, how int) (*os.File, error) {
 	d, err := os.Open(dir)
 	if err != nil {

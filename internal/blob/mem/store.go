@@ -69,7 +69,7 @@ func (s *Store) Put(ctx context.Context, content io.Reader) (choir.Digest, int64
 	return d, int64(len(raw)), s.add(map[choir.Digest][]byte{d: raw})
 }
 
-// add keeps all of some content, or none of it when it does not fit.
+// add stores all the given content, or none of it if it does not fit.
 func (s *Store) add(content map[choir.Digest][]byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Store) RoomFor(size int64) error {
 	return s.roomFor(size)
 }
 
-// roomFor is RoomFor for who holds the lock.
+// roomFor is RoomFor for callers that hold the lock.
 func (s *Store) roomFor(size int64) error {
 	if s.cfg.Limit == 0 || size <= s.cfg.Limit-s.bytes {
 		return nil
@@ -104,8 +104,8 @@ func (s *Store) roomFor(size int64) error {
 		WithRemedy("free some space and try again; nothing was left behind")
 }
 
-// find returns what is kept under a digest; code invalid when that is malformed
-// and code not_found when nothing is.
+// find returns the content of a digest. Code invalid: the digest is malformed;
+// not_found: there is none.
 func (s *Store) find(d choir.Digest) (kept, error) {
 	if !d.Valid() {
 		return kept{}, choir.Invalid("digest", "%q is not a SHA-256", d)
@@ -147,8 +147,8 @@ func (s *Store) Size(_ context.Context, d choir.Digest) (int64, error) {
 	return int64(len(k.content)), err
 }
 
-// Damage makes content other than its digest says, as a failing disk does; code
-// not_found when it is not there. Putting the content again repairs it.
+// Damage flips stored bytes, as a failing disk does; code not_found if there is no such
+// content. Putting the content again repairs it.
 func (s *Store) Damage(d choir.Digest) error {
 	k, err := s.find(d)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Store) Damage(d choir.Digest) error {
 	return nil
 }
 
-// damaged reads content that is not what its digest says.
+// damaged reads content whose bytes differ from its digest.
 type damaged struct {
 	content *bytes.Reader
 	want    choir.Digest
@@ -181,7 +181,8 @@ func (r *damaged) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (r *damaged) Close() error { return nil }
 
-// readError gives an error of the source its code; an *Error stays.
+// readError turns an error of the content's source into a *choir.Error with a code; an
+// *Error stays unchanged.
 func readError(err error) error {
 	var own *choir.Error
 	switch {

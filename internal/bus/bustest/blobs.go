@@ -6,20 +6,20 @@ import (
 	"choiros/internal/choir"
 )
 
-// Blobs answers blob-put and blob-get from memory.
+// Blobs answers the verbs blob-put and blob-get from memory.
 type Blobs struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards whole and part
 	whole map[choir.Digest][]byte
 	part  map[choir.Digest][]byte
 }
 
-// NewBlobs makes an empty store.
+// NewBlobs returns an empty Blobs.
 func NewBlobs() *Blobs {
 	return &Blobs{whole: map[choir.Digest][]byte{}, part: map[choir.Digest][]byte{}}
 }
 
-// Keep stores content.
-func (b *Blobs) Keep(content []byte) choir.Digest {
+// Put stores content and returns its digest.
+func (b *Blobs) Put(content []byte) choir.Digest {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := choir.DigestOf(content)
@@ -27,14 +27,14 @@ func (b *Blobs) Keep(content []byte) choir.Digest {
 	return d
 }
 
-// Content is what a digest names, nil for none.
+// Content returns the content of a digest, nil if it is not stored.
 func (b *Blobs) Content(d choir.Digest) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.whole[d]
 }
 
-// Answer answers one command.
+// Answer executes the command verb with the given body and returns its reply.
 func (b *Blobs) Answer(verb choir.Verb, body []byte) (any, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,6 +57,7 @@ func (b *Blobs) Answer(verb choir.Verb, body []byte) (any, error) {
 	return choir.BlobGetReply{Size: int64(len(content)), Chunk: rest[:min(choir.BlobChunk, len(rest))]}, nil
 }
 
+// put stores one chunk of a blob and returns how to go on.
 func (b *Blobs) put(req choir.BlobPutRequest) (choir.BlobPutReply, error) {
 	if _, ok := b.whole[req.Digest]; ok {
 		return choir.BlobPutReply{Next: req.Size, Done: true}, nil

@@ -13,11 +13,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// Patience is how long a test waits for what must happen: long enough for a
-// loaded machine under the race detector.
+// Patience is how long a test waits for an expected event, enough for a loaded machine
+// under the race detector.
 const Patience = 2 * time.Minute
 
-// Start starts a bus in a folder of the test and ends it with the test.
+// Start starts a bus in a temporary folder and closes it at the end of the test.
 func Start(t testing.TB) *hub.Server {
 	t.Helper()
 	s, err := hub.Start(t.Context(), hub.Config{Dir: t.TempDir()})
@@ -28,7 +28,7 @@ func Start(t testing.TB) *hub.Server {
 	return s
 }
 
-// NewID makes an id.
+// NewID returns a fresh id.
 func NewID(t testing.TB) choir.ID {
 	t.Helper()
 	id, err := choir.NewID(choir.TimeOf(time.Now()), rand.Reader)
@@ -38,13 +38,13 @@ func NewID(t testing.TB) choir.ID {
 	return id
 }
 
-// Home is a user and a computer of theirs.
+// Home is a user and one computer of that user.
 type Home struct{ User, Computer choir.ID }
 
-// NewHome makes up a user and a computer.
+// NewHome returns a Home with fresh ids.
 func NewHome(t testing.TB) Home { return Home{NewID(t), NewID(t)} }
 
-// Mint makes credentials for an hour.
+// Mint returns credentials that are valid for an hour.
 func Mint(t testing.TB, s *hub.Server, role choir.Role, h Home) bus.Credentials {
 	t.Helper()
 	creds, err := s.Mint(role, h.User, h.Computer, time.Hour)
@@ -54,13 +54,13 @@ func Mint(t testing.TB, s *hub.Server, role choir.Role, h Home) bus.Credentials 
 	return creds
 }
 
-// Dial connects a client in process and closes it with the test.
+// Dial returns a client connected in process, closed at the end of the test.
 func Dial(t testing.TB, s *hub.Server, role choir.Role, h Home) *bus.Client {
 	t.Helper()
 	return DialWith(t, s.Dial, Mint(t, s, role, h), role, h)
 }
 
-// DialWith connects a client by any way and closes it with the test.
+// DialWith returns a client connected through dial, closed at the end of the test.
 func DialWith(t testing.TB, dial func(context.Context) (net.Conn, error), creds bus.Credentials, role choir.Role, h Home) *bus.Client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
@@ -73,7 +73,7 @@ func DialWith(t testing.TB, dial func(context.Context) (net.Conn, error), creds 
 	return c
 }
 
-// Within is a context that ends the test when something that must happen does not.
+// Within returns a context that ends after Patience or with the test.
 func Within(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)

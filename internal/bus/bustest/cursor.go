@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// Cursor is a hub.Cursor in the file of that path.
+// Cursor is the path of a file that implements hub.Cursor.
 type Cursor string
 
-// Load satisfies hub.Cursor; no file, and one that a crash cut off, is the beginning.
+// Load implements hub.Cursor. It returns 0 if the file is missing or incomplete.
 func (c Cursor) Load(context.Context) (uint64, error) {
 	raw, err := os.ReadFile(string(c))
 	if err != nil {
@@ -19,7 +19,7 @@ func (c Cursor) Load(context.Context) (uint64, error) {
 	return seq, nil
 }
 
-// Save satisfies hub.Cursor.
+// Save implements hub.Cursor.
 func (c Cursor) Save(_ context.Context, seq uint64) error {
 	return os.WriteFile(string(c), []byte(strconv.FormatUint(seq, 10)), 0o600)
 }

@@ -11,23 +11,25 @@ import (
 	"choiros/internal/choir"
 )
 
-// Log is a log in memory: an EventSource without a disk. Its events follow from
-// the computer and the salt, so that a process started anew has the same ones.
+// Log is a log in memory that implements hub.EventSource. Its events are derived from
+// computer and salt, so that a restarted process makes the same ones.
 type Log struct {
 	Home Home
 	Salt string
-	// Base is what the ids of events follow from; the computer when empty.
+	// Tasks makes every sixth event dispatch a task.
+	Tasks bool
+	// Base is the id from which the ids of events are derived; by default the computer's.
 	Base choir.ID
 
 	mu     sync.Mutex
 	events []choir.Event
-	grown  chan struct{} // closed and replaced at every append
+	grown  chan struct{} // closed, and replaced, by every append
 }
 
-// NewLog makes an empty log.
+// NewLog returns an empty log of h's computer.
 func NewLog(h Home) *Log { return &Log{Home: h, grown: make(chan struct{})} }
 
-// Append adds n events, every third one with one of eight runs.
+// Append appends n generated events: every third belongs to one of eight runs.
 func (l *Log) Append(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,6 +40,7 @@ func (l *Log) Append(n int) {
 	l.grown = make(chan struct{})
 }
 
+// event returns the generated event with number seq.
 func (l *Log) event(seq uint64) choir.Event {
 	e := choir.Event{
 		Seq: seq, ID: choir.DeriveID(cmp.Or(l.Base, l.Home.Computer), l.Salt, strconv.FormatUint(seq, 10)), Time: l.Home.Computer.Time(),
@@ -47,10 +50,13 @@ func (l *Log) event(seq uint64) choir.Event {
 	if seq%3 == 0 {
 		e.Type, e.Run = choir.TypeToolCalled, choir.DeriveID(l.Home.Computer, "run", strconv.FormatUint(seq/1000%8, 10))
 	}
+	if l.Tasks && seq%6 == 0 {
+		e.Type, e.Task = choir.TypeTaskDispatched, choir.DeriveID(l.Home.Computer, "task", strconv.FormatUint(seq, 10))
+	}
 	return e
 }
 
-// Head is the newest sequence number.
+// Head returns the number of the newest event, 0 for none.
 func (l *Log) Head() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +89,7 @@ func (l *Log) Events(_ context.Context, from, to uint64) iter.Seq2[choir.Event, 
 	}
 }
 
-// EventsAfter reads one page.
+// EventsAfter returns up to limit events after number seq.
 func (l *Log) EventsAfter(_ context.Context, seq uint64, limit int) ([]choir.Event, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +117,7 @@ func (l *Log) WaitPast(ctx context.Context, seq uint64) error {
 	}
 }
 
-// Answer answers events-after.
+// Answer executes the verb events-after.
 func (l *Log) Answer(ctx context.Context, body []byte) (choir.EventsAfterReply, error) {
 	var req choir.EventsAfterRequest
 	if err := choir.DecodeStrict(body, &req); err != nil {
@@ -122,4 +128,20 @@ func (l *Log) Answer(ctx context.Context, body []byte) (choir.EventsAfterReply, 
 	}
 	events, err := l.EventsAfter(ctx, req.Seq, req.Limit)
 	return choir.EventsAfterReply{Events: hub.Fit(events), Head: l.Head()}, err
+}
+
+// AnswerTasks executes the verb tasks-after, in pages of 100 events of the log.
+func (l *Log) AnswerTasks(ctx context.Context, body []byte) (choir.TasksAfterReply, error) {
+	var req choir.TasksAfterRequest
+	if err := choir.DecodeStrict(body, &req); err != nil {
+		return choir.TasksAfterReply{}, err
+	}
+	reply := choir.TasksAfterReply{Events: []choir.Event{}, Next: req.Seq, Head: l.Head()}
+	page, err := l.EventsAfter(ctx, req.Seq, 100)
+	for _, e := range page {
+		if reply.Next = e.Seq; choir.InTaskFeed(e.Type) {
+			reply.Events = append(reply.Events, e)
+		}
+	}
+	return reply, err
 }

@@ -8,8 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Compare holds every event of the copy against the log, byte by byte, and says
-// how many it compared. Code corrupt: the first that is not the same.
+// Compare compares every event of the cluster's copy with the log, byte by byte, and
+// returns the number of the last equal one. Code corrupt: an event differs.
 func (r *Replica) Compare(ctx context.Context) (events uint64, err error) {
 	next, stop := iter.Pull2(r.src.Events(ctx, 1, 0))
 	defer stop()

@@ -13,32 +13,31 @@ import (
 )
 
 const (
-	// dialLimit bounds the connection to one server; one that stands still
-	// accepts and says nothing.
+	// dialLimit is the time limit of connecting to one server, because a hanging server accepts
+	// connections and sends nothing.
 	dialLimit = time.Second
-	// pingEvery and pingsLost find a server that stands still.
+	// pingEvery is the interval of pings; after pingsLost unanswered ones the connection is closed.
 	pingEvery = 500 * time.Millisecond
 	pingsLost = 2
-	// maxCredentials bounds the file of credentials, in bytes.
+	// maxCredentials limits the size of the credentials' file, in bytes.
 	maxCredentials = 64 << 10
 )
 
-// Config says where the cluster is.
+// Config has the addresses of the cluster and how to connect.
 type Config struct {
 	// Servers are nats:// or tls:// addresses of the cluster's nodes.
 	Servers []string
-	// Credentials is a file that its owner alone can read: what `nsc` makes
-	// (.creds), or one line user:password. Empty: the cluster asks for none. It
-	// is read at each connection, so that it can be changed.
+	// Credentials is the path of a file with mode 600: credentials made by nsc (.creds), or one line
+	// user:password. Empty if the cluster needs none. It is read at each connection, so it may change.
 	Credentials string
-	// Timeout bounds how long an append waits for the cluster. Default 5 s.
+	// Timeout limits how long an append waits for the cluster. Default 5 s.
 	Timeout time.Duration
-	// Log is told when the cluster is lost and found; never of credentials.
+	// Log receives messages about a lost connection; never credentials.
 	Log func(msg string, args ...any)
 }
 
-// connect dials one server after the other. The connection never comes back by
-// itself: what it had buffered could then arrive after what was sent meanwhile.
+// connect connects to one of the servers. The connection does not reconnect, because
+// buffered messages could then be sent after later ones.
 func (c Config) connect(options ...nats.Option) (*nats.Conn, error) {
 	if c.Credentials != "" {
 		who, err := c.credentials()
@@ -55,6 +54,8 @@ func (c Config) connect(options ...nats.Option) (*nats.Conn, error) {
 	return nc, choir.Wrap("cluster.connect", choir.CodeUnavailable, err, "connect to the cluster")
 }
 
+// credentials returns the NATS option for the credentials in the file. Code refused: other users can
+// read it, or a password would be sent unencrypted.
 func (c Config) credentials() (nats.Option, error) {
 	info, err := os.Stat(c.Credentials)
 	if err != nil {
@@ -81,8 +82,8 @@ func (c Config) credentials() (nats.Option, error) {
 	return nats.UserInfo(user, password), nil
 }
 
-// mayCarryPassword refuses to send a password that anybody on the way could
-// read; what .creds holds signs and is not sent.
+// mayCarryPassword returns an error with code refused if a server would receive the
+// password unencrypted over the network. (.creds files only sign.)
 func (c Config) mayCarryPassword() error {
 	for _, s := range c.Servers {
 		u, err := url.Parse(s)

@@ -1,5 +1,4 @@
-// Package cluster keeps a second copy of a computer's log in a NATS cluster:
-// one stream of three replicas to a computer, in which an event's sequence
-// number is its sequence number in the log. The copy only follows: it is never
-// read to serve anybody, and nothing in it is changed or removed from here.
+// Package cluster copies a computer's log to a NATS cluster: one stream with three
+// replicas for each computer, in which message n is event n. The copy is only written; it
+// is read to compare and to restore, and nothing in it is changed or removed.
 package cluster

@@ -10,12 +10,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// readLimit bounds how long the cluster may be silent while it is read.
+// readLimit is how long a read waits for the cluster's next message.
 const readLimit = 30 * time.Second
 
-// Read calls fn for the bytes of every event of a computer's copy, in order.
-// That they are whole and follow each other is for fn to check. Code not_found:
-// the cluster has no such log.
+// Read calls fn with the encoded bytes of every event of the cluster's copy, in order; fn
+// verifies them. Code not_found: the cluster has no copy of this computer's log.
 func Read(ctx context.Context, cfg Config, computer choir.ID, fn func(seq uint64, raw []byte) error) error {
 	nc, err := cfg.connect()
 	if err != nil {
@@ -51,8 +50,8 @@ func Read(ctx context.Context, cfg Config, computer choir.ID, fn func(seq uint64
 	return nil
 }
 
-// ordered asks for a consumer that lives in memory and starts again by itself.
-// A cluster that elects a leader answers nothing, so it is asked again.
+// ordered returns an in-memory consumer of the stream from its first message. It retries
+// while the cluster, electing a leader, does not answer.
 func ordered(ctx context.Context, stream jetstream.Stream) (c jetstream.Consumer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -66,6 +65,7 @@ func ordered(ctx context.Context, stream jetstream.Stream) (c jetstream.Consumer
 	}
 }
 
+// find returns the stream of a computer's log. Code not_found: there is none.
 func find(ctx context.Context, js jetstream.JetStream, computer choir.ID) (jetstream.Stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -77,6 +77,7 @@ func find(ctx context.Context, js jetstream.JetStream, computer choir.ID) (jetst
 	return stream, choir.Wrap("cluster.read", code, err, "find the stream %s", StreamName(computer))
 }
 
+// next calls fn with the next message, which must be event seq. Code corrupt: events are missing.
 func next(ctx context.Context, messages jetstream.MessagesContext, seq uint64, fn func(uint64, []byte) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -94,7 +95,7 @@ func next(ctx context.Context, messages jetstream.MessagesContext, seq uint64, f
 	return fn(seq, m.Data())
 }
 
-// Probe says whether the cluster answers and keeps streams.
+// Probe returns an error unless the cluster answers and has JetStream.
 func (c Config) Probe(ctx context.Context) error {
 	nc, err := c.connect()
 	if err != nil {

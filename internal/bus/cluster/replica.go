@@ -12,27 +12,26 @@ import (
 const (
 	firstRetry = 50 * time.Millisecond
 	lastRetry  = time.Second
-	// lastWords is how long Close waits for the cluster to have the whole log.
+	// lastWords is how long Close waits for the cluster to acknowledge the whole log.
 	lastWords = 2 * time.Second
 )
 
-// EventSource is the log that is copied; eventstore.Store is one.
+// EventSource is the log to copy; eventstore.Store implements it.
 type EventSource interface {
-	// At reads one committed event; code not_found.
+	// At returns one committed event; code not_found.
 	At(ctx context.Context, seq uint64) (choir.Event, error)
-	// Events reads the committed events of a range in order, both ends included; to 0
-	// means all.
+	// Events yields the committed events from number from to number to, both included; to 0
+	// means the newest.
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
-	// Follow reads the events after a cursor in order, and waits for new ones until
-	// ctx ends.
+	// Follow yields the events after number cursor in order, and waits for new ones until ctx
+	// ends.
 	Follow(ctx context.Context, cursor uint64) iter.Seq2[choir.Event, error]
-	// Head is the last durable event.
+	// Head returns number and hash of the last durable event.
 	Head() (uint64, choir.Digest)
 }
 
-// Replica copies one log to the cluster. How far it is, the stream itself says,
-// so there is no cursor to lose: message n is event n, and a message is taken
-// only right behind the one before.
+// Replica copies one log to the cluster. Its position is the stream's last message:
+// message n is event n, and the stream accepts a message only as its next one.
 type Replica struct {
 	cfg      Config
 	computer choir.ID
@@ -40,14 +39,14 @@ type Replica struct {
 	stop     context.CancelFunc
 	stopped  chan struct{}
 
-	mu      sync.Mutex    // guards what follows
-	acked   uint64        // every event up to here is on a majority of the nodes
+	mu      sync.Mutex    // guards acked, reached, why and moved
+	acked   uint64        // every event up to this number is on a majority of the nodes
 	reached bool          // a session is open
-	why     error         // why there is none
-	moved   chan struct{} // closed at each change; nil while nobody waits
+	why     error         // why no session is open
+	moved   chan struct{} // closed at each change; nil while no caller waits
 }
 
-// New makes the replica of a computer's log. It does nothing until Start.
+// New returns the replica of a computer's log. It does nothing until Start.
 func New(cfg Config, computer choir.ID) *Replica {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 5 * time.Second
@@ -58,7 +57,7 @@ func New(cfg Config, computer choir.ID) *Replica {
 	return &Replica{cfg: cfg, computer: computer, why: choir.E("cluster", choir.CodeUnavailable, "the cluster was not reached yet")}
 }
 
-// Start begins to copy.
+// Start begins to copy src in a goroutine, which Close stops.
 func (r *Replica) Start(src EventSource) {
 	ctx, stop := context.WithCancel(context.Background())
 	r.src, r.stop, r.stopped = src, stop, make(chan struct{})
@@ -68,7 +67,8 @@ func (r *Replica) Start(src EventSource) {
 	}()
 }
 
-// Close ends the copying, when the cluster has the whole log or does not take it.
+// Close stops copying. While the cluster is reachable, it first waits up to lastWords for
+// it to have the whole log.
 func (r *Replica) Close() {
 	if r.stop == nil {
 		return
@@ -83,8 +83,8 @@ func (r *Replica) Close() {
 	<-r.stopped
 }
 
-// Wait returns once the cluster has the event, or says why it does not have it
-// in time. Code conflict: it holds another log.
+// Wait waits, at most for the configured timeout, until the cluster has event seq. Code
+// unavailable: it does not have it in time; conflict: it has another log.
 func (r *Replica) Wait(ctx context.Context, seq uint64) error {
 	limit := time.NewTimer(r.cfg.Timeout)
 	defer limit.Stop()
@@ -115,7 +115,7 @@ func (r *Replica) Wait(ctx context.Context, seq uint64) error {
 	}
 }
 
-// Healthy says why the cluster does not take events, or nil.
+// Healthy returns nil while the cluster accepts events, else an error with the reason.
 func (r *Replica) Healthy() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,14 +131,14 @@ func (r *Replica) Healthy() error {
 	return err
 }
 
-// Acked is the last event that a majority of the nodes is known to have.
+// Acked returns the number of the last event known to be on a majority of the nodes.
 func (r *Replica) Acked() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.acked
 }
 
-// change notes what became of the copy and wakes who waits for it.
+// change sets acked and the reason why no session is open (nil: one is), and wakes waiting callers.
 func (r *Replica) change(acked uint64, why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +149,7 @@ func (r *Replica) change(acked uint64, why error) {
 	}
 }
 
-// run copies until ctx ends, over one session after the other.
+// run copies until ctx ends, by one session after the other.
 func (r *Replica) run(ctx context.Context) {
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		before := r.Acked()

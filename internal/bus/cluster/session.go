@@ -10,18 +10,16 @@ import (
 	"choiros/internal/fault"
 )
 
-// window is how many events are on their way at once.
+// window limits the events that are sent and not yet acknowledged.
 const window = 256
 
-// sent is an event on its way.
+// sent is an event that is sent and not yet acknowledged.
 type sent struct {
 	seq uint64
 	ack jetstream.PubAckFuture
 }
 
-// session copies over one connection until something fails, and says what. The
-// first event that the stream does not take ends it: whatever was sent behind is
-// refused too, because it does not follow what is there.
+// session copies events over one connection until something fails, and returns that error.
 func (r *Replica) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -43,7 +41,7 @@ func (r *Replica) session(ctx context.Context) error {
 	settled := make(chan struct{})
 	go func() {
 		defer close(settled)
-		if err := r.settle(ctx, way); err != nil {
+		if err := r.awaitAcks(ctx, way); err != nil {
 			cancel(err)
 		}
 	}()
@@ -54,6 +52,7 @@ func (r *Replica) session(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
+// lost returns the error for a connection that ended with err, which may be nil.
 func lost(err error) error {
 	if err == nil {
 		err = nats.ErrConnectionClosed
@@ -61,8 +60,8 @@ func lost(err error) error {
 	return choir.Wrap("cluster.session", choir.CodeUnavailable, err, "the connection to the cluster ended")
 }
 
-// resume finds the event after which to go on: the last of the copy, which must
-// be the log's.
+// resume returns the number of the copy's last event, 0 for none. Code conflict: the copy
+// is incomplete, ahead of the log, or of another log.
 func (r *Replica) resume(ctx context.Context, js jetstream.JetStream) (uint64, error) {
 	stream, err := openStream(ctx, js, r.computer)
 	if err != nil {
@@ -96,7 +95,7 @@ func (r *Replica) resume(ctx context.Context, js jetstream.JetStream) (uint64, e
 	return state.LastSeq, nil
 }
 
-// publish sends the events after at in order, many at a time.
+// publish sends the events after number at in order, each to way for its acknowledgement.
 func (r *Replica) publish(ctx context.Context, js jetstream.JetStream, at uint64, way chan<- sent) error {
 	for e, err := range r.src.Follow(ctx, at) {
 		if err != nil {
@@ -125,8 +124,9 @@ func (r *Replica) publish(ctx context.Context, js jetstream.JetStream, at uint64
 	return ctx.Err()
 }
 
-// settle waits for the stream's word on each event in turn.
-func (r *Replica) settle(ctx context.Context, way <-chan sent) error {
+// awaitAcks records the acknowledgement of each event received from way. It returns the
+// first error.
+func (r *Replica) awaitAcks(ctx context.Context, way <-chan sent) error {
 	for s := range way {
 		select {
 		case ack := <-s.ack.Ok():

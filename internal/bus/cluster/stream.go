@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// Replicas is on how many nodes an event lies; a majority has it when it is
-	// acknowledged.
+	// Replicas is the number of nodes that store an event. An event is acknowledged when a
+	// majority has it.
 	Replicas = 3
-	// askLimit bounds one question to the cluster. It has no leader for some
-	// seconds after it lost one.
+	// askLimit is the time limit of one request. A cluster that lost its leader does not
+	// answer for some seconds.
 	askLimit = 2 * time.Second
 )
 
-// StreamName is the stream of a computer's log.
+// StreamName returns the name of the stream with a computer's log.
 func StreamName(computer choir.ID) string { return "CHOIR_LOG_" + string(computer) }
 
-// Subject is what the events of a computer's log are published on.
+// Subject returns the subject on which the events of a computer's log are published.
 func Subject(computer choir.ID) string { return "choir.log." + string(computer) }
 
-// streamConfig: nothing is ever discarded, and nobody can remove a part of it.
-// A message is found under its event's number and is read from the leader.
+// streamConfig returns the configuration of a computer's stream: it keeps everything, and
+// refuses deletes and purges.
 func streamConfig(computer choir.ID) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:        StreamName(computer),
@@ -43,7 +43,8 @@ func streamConfig(computer choir.ID) jetstream.StreamConfig {
 	}
 }
 
-// openStream opens a computer's stream, making it when there is none.
+// openStream opens a computer's stream, and creates it if it is missing. Code conflict: it
+// has too few replicas.
 func openStream(ctx context.Context, js jetstream.JetStream, computer choir.ID) (jetstream.Stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
@@ -61,7 +62,8 @@ func openStream(ctx context.Context, js jetstream.JetStream, computer choir.ID) 
 	return stream, nil
 }
 
-// eventAt reads one event of the copy from the stream's leader.
+// eventAt returns event seq of the copy, read from the stream's leader. Code corrupt: the
+// copy lacks it.
 func eventAt(ctx context.Context, stream jetstream.Stream, seq uint64) (choir.Event, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
@@ -75,8 +77,7 @@ func eventAt(ctx context.Context, stream jetstream.Stream, seq uint64) (choir.Ev
 	return choir.DecodeEvent(m.Data)
 }
 
-// message is an event on its way: stored as message n or refused, and known
-// again when it comes twice.
+// message returns the message of an event. Its id lets the stream recognise a repetition.
 func message(computer choir.ID, e *choir.Event) (*nats.Msg, error) {
 	raw, err := choir.EncodeEvent(e)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// trust is what the server is told at start: whom it believes.
+// trust holds the operator key and the accounts that the NATS server accepts.
 type trust struct {
 	operator *jwt.OperatorClaims
 	resolver *server.MemAccResolver
 	system   string
 }
 
-// newTrust signs one account for all computers and one for the server itself.
+// newTrust returns signed accounts: one for all computers, one for the server itself.
 func newTrust(k *keyring) (*trust, error) {
 	operator, err := publicKey(k.operator)
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"choiros/internal/choir"
 )
 
-// Bridge pumps a byte stream that speaks the NATS protocol into the server, and
-// returns once either side ended or ctx did. It closes nc.
+// Bridge copies bytes between nc, which speaks the NATS protocol, and the server, until
+// either side ends or ctx does. It closes nc.
 //
-// It serves the sockets of sandboxes and the browser's WebSocket (as the NetConn
-// of a coder/websocket connection in binary mode, with a read limit above
-// MaxPayload). Who is at the other end is the business of the credentials.
+// It serves the doors of sandboxes and the browser's WebSocket (as the NetConn of a
+// coder/websocket connection in binary mode, with a read limit above MaxPayload). The
+// client authenticates itself by its credentials.
 func (s *Server) Bridge(ctx context.Context, nc net.Conn) error {
 	defer nc.Close()
-	if !s.enter() {
-		return errClosed
+	if !s.beginBridge() {
+		return ErrClosed
 	}
 	defer s.pumps.Done()
 	inside, err := s.Dial(ctx)

@@ -7,18 +7,17 @@ import (
 )
 
 const (
-	carryLeast = 4 << 10  // what a connection on which little comes has as its buffer, in bytes
-	carryMost  = 64 << 10 // and any other; of what is larger parts are given on
+	carryLeast = 4 << 10  // buffer of a quiet connection, in bytes
+	carryMost  = 64 << 10 // largest buffer, in bytes; larger messages are written in pieces
 )
 
-// carry copies what the NATS server sends to a connection, whole messages in one
-// write where they are small, and returns once either side has ended. The server
-// writes its own buffers one by one, of 512 bytes at first, and over a WebSocket
-// each write is a frame that wakes a browser.
+// carry copies the server's stream from from to to, until either side ends. It writes
+// whole messages at once if they are small: the server writes small buffers one by one,
+// and each write to a WebSocket is a frame that wakes the browser.
 func carry(to io.Writer, from io.Reader) {
 	var u units
 	buf := make([]byte, carryLeast)
-	held := 0 // bytes of buf that are not given on, without the end of a message
+	held := 0 // bytes of buf not yet written: an incomplete message
 	for {
 		n, err := from.Read(buf[held:])
 		end := u.whole(buf[held : held+n])
@@ -44,16 +43,15 @@ func carry(to io.Writer, from io.Reader) {
 	}
 }
 
-// units finds where the messages of the NATS client protocol end in what a
-// server sends: control lines, each with a payload when it is MSG or HMSG. The
-// zero value stands at the start of one.
+// units finds the ends of messages in a server's NATS protocol stream: control lines,
+// each with a payload after MSG or HMSG. The zero value expects a control line.
 type units struct {
-	line []byte // of a control line, as far as it came
-	rest int    // bytes of the payload that are still to come
+	line []byte // the incomplete control line
+	rest int    // missing bytes of the payload
 }
 
-// whole takes what came next and returns how much of it, from its start, ends
-// with a message; 0 when no message ends in it.
+// whole processes the next bytes and returns the length of their prefix that ends with the
+// last complete message, 0 if no message ends in them.
 func (u *units) whole(b []byte) (end int) {
 	for at := 0; at < len(b); {
 		if u.rest == 0 {
@@ -77,8 +75,8 @@ func (u *units) whole(b []byte) (end int) {
 	return end
 }
 
-// payload is how many bytes follow a control line, with the end of line after
-// them; 0 when none do.
+// payload returns the number of payload bytes after a control line, its line end included;
+// 0 if it has no payload.
 func payload(line []byte) int {
 	if !bytes.HasPrefix(line, []byte("MSG ")) && !bytes.HasPrefix(line, []byte("HMSG ")) {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Door leads to the bus from wherever its listener accepts.
+// Door connects the clients of one listener to the bus.
 type Door struct {
 	bus      *Server
 	listener net.Listener
@@ -16,9 +16,9 @@ type Door struct {
 	running  sync.WaitGroup // the accept loop and every connection
 }
 
-// ServeDoor bridges every connection of a listener, which it closes, until ctx
-// ends or Close. The listener decides who may connect, and how many at a time;
-// who speaks is then the business of the credentials.
+// ServeDoor bridges every connection of listener to the bus, until ctx ends or Close, and
+// closes the listener. The listener limits who connects and how often; clients
+// authenticate by their credentials.
 func ServeDoor(ctx context.Context, listener net.Listener, s *Server) *Door {
 	d := &Door{bus: s, listener: listener}
 	ctx, d.cancel = context.WithCancel(ctx)
@@ -27,6 +27,7 @@ func ServeDoor(ctx context.Context, listener net.Listener, s *Server) *Door {
 	return d
 }
 
+// serve accepts connections and bridges each to the bus, until the listener is closed.
 func (d *Door) serve(ctx context.Context) {
 	for {
 		nc, err := d.listener.Accept()
@@ -48,7 +49,7 @@ func (d *Door) serve(ctx context.Context) {
 	}
 }
 
-// Close closes the listener, ends every connection and waits for them.
+// Close closes the listener and every connection, and waits for their handlers.
 func (d *Door) Close() error {
 	d.cancel()
 	err := d.listener.Close()

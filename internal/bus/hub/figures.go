@@ -2,14 +2,14 @@ package hub
 
 import "github.com/nats-io/nats-server/v2/server"
 
-// Figures are the sizes of the bus at one moment.
+// Figures are measurements of the bus.
 type Figures struct {
 	Connections   int   // of roles, pages and the control plane
 	SlowConsumers int64 // connections ended since the bus started because they did not keep up
-	StoreBytes    int64 // of the stream on disk
+	StoreBytes    int64 // size of the stream on disk
 }
 
-// Figures measures the bus; all are 0 while it does not run.
+// Figures returns the current measurements; all are 0 while the bus does not run.
 func (s *Server) Figures() Figures {
 	ns := s.current()
 	if ns == nil || !ns.Running() {

@@ -2,7 +2,7 @@ package hub
 
 import "choiros/internal/choir"
 
-// Fit cuts a list of events so that it fits one reply, keeping at least one.
+// Fit returns the longest prefix of events that fits in one reply, at least one event.
 func Fit(events []choir.Event) []choir.Event {
 	const envelope = 512 // everything of an event but its payload, and some
 	room := MaxPayload - 4096

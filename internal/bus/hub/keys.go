@@ -10,13 +10,13 @@ import (
 	"choiros/internal/choir"
 )
 
-// keyring holds the keys every credential hangs from. They are kept, so that a
-// sandbox which outlives the control plane is still known to the next one.
+// keyring holds the keys that sign all credentials. They are stored, so that sandboxes
+// that outlive the control plane are accepted by the next one.
 type keyring struct {
 	operator, account, system nkeys.KeyPair
 }
 
-// openKeys reads the keys of a folder, making those that are missing.
+// openKeys reads the keys in the folder dir and creates missing ones.
 func openKeys(dir string) (*keyring, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, choir.Wrap("bus.keys", choir.CodeUnavailable, err, "make the folder of keys %s", dir)
@@ -40,8 +40,9 @@ func openKeys(dir string) (*keyring, error) {
 	return k, nil
 }
 
-// openKey never replaces a key that is there but cannot be read: every
-// credential in use would become worthless without a word.
+// openKey reads the key in the file path, or creates it if the file is missing. Code
+// corrupt: the file holds no key; it is not replaced, because that would invalidate all
+// credentials in use.
 func openKey(path string, create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, error) {
 	seed, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -59,6 +60,7 @@ func openKey(path string, create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, 
 	return kp, nil
 }
 
+// makeKey creates a key and stores it in the file path.
 func makeKey(path string, create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, error) {
 	kp, err := create()
 	if err != nil {
@@ -68,11 +70,10 @@ func makeKey(path string, create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, 
 	if err != nil {
 		return nil, choir.Wrap("bus.keys", choir.CodeInternal, err, "encode a key")
 	}
-	return kp, choir.Wrap("bus.keys", choir.CodeUnavailable, writeFile(path, seed), "keep the key %s", path)
+	return kp, choir.Wrap("bus.keys", choir.CodeUnavailable, keyFiles.Write(path, seed), "keep the key %s", path)
 }
 
-// publicKey is the key's public half. A key made or read by this package has
-// one, so an error is a defect.
+// publicKey returns the public half of a key. An error is a defect.
 func publicKey(kp nkeys.KeyPair) (string, error) {
 	pub, err := kp.PublicKey()
 	return pub, choir.Wrap("bus.keys", choir.CodeInternal, err, "read a public key")

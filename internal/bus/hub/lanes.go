@@ -7,7 +7,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Limits of one role's lane.
+// Limits of the commands of one role.
 const (
 	laneWidth = 16       // commands that run at a time
 	laneQueue = 256      // commands that wait; more are refused as busy
@@ -21,13 +21,14 @@ var (
 		WithRemedy("ask again a little later")
 )
 
-// lanes runs work with bounded concurrency, each role beside the others.
+// lanes runs the commands of each role concurrently, with limits of their own for each
+// role.
 type lanes struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards closed and lane
 	closed bool
 	lane   map[choir.Role]*lane
 }
@@ -38,20 +39,22 @@ type lane struct {
 	waiting []job
 }
 
-// job is one command: what to do, and the bytes it holds meanwhile.
+// job is the execution of one command. bytes counts against laneBytes until it ends.
 type job struct {
 	bytes int
 	do    func(context.Context)
 }
 
+// newLanes returns lanes without jobs. The caller closes them.
 func newLanes() *lanes {
 	l := &lanes{lane: map[choir.Role]*lane{}}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// enter runs the job now or later, or says why not.
-func (l *lanes) enter(role choir.Role, j job) error {
+// submit runs a job now or queues it behind others of its role. Code busy: the role's queue
+// is full, or the lanes are closed.
+func (l *lanes) submit(role choir.Role, j job) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -77,7 +80,7 @@ func (l *lanes) enter(role choir.Role, j job) error {
 	return nil
 }
 
-// drive runs a job, and then what waits, in the order it came.
+// drive runs a job and then the queued jobs of its lane, in order.
 func (l *lanes) drive(own *lane, j job) {
 	for more := true; more; {
 		j.do(l.ctx)
@@ -85,6 +88,7 @@ func (l *lanes) drive(own *lane, j job) {
 	}
 }
 
+// next ends the job done and returns the next queued job of its lane; false if there is none.
 func (l *lanes) next(own *lane, done job) (job, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +103,7 @@ func (l *lanes) next(own *lane, done job) (job, bool) {
 	return j, true
 }
 
-// close cancels what runs, lets what waits find that out, and waits for both.
+// close cancels all jobs, queued ones too, refuses later ones, and waits for all to end.
 func (l *lanes) close() {
 	l.mu.Lock()
 	l.closed = true

@@ -11,9 +11,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// launch starts the NATS server: on a new store if the old one does not come up,
-// and without any while the disk has no room for one. Commands and live text
-// need no store; the relays wait until there is one.
+// launch starts the NATS server on its store, on a new one if the old one does not open,
+// and without a store on a full disk: then commands and live text work, and relays wait.
 func (s *Server) launch(ctx context.Context) error {
 	store := filepath.Join(s.cfg.Dir, "store")
 	err := s.launchOn(ctx, store)
@@ -24,6 +23,8 @@ func (s *Server) launch(ctx context.Context) error {
 	return err
 }
 
+// launchOn starts the NATS server on a store, or on a new one after moving the old one aside if that does
+// not open. Code no_space: the disk is full.
 func (s *Server) launchOn(ctx context.Context, store string) error {
 	err := s.open(ctx, store)
 	if err == nil || ctx.Err() != nil {
@@ -40,7 +41,8 @@ func (s *Server) launchOn(ctx context.Context, store string) error {
 	return s.open(ctx, store)
 }
 
-// open starts the NATS server on a store.
+// open starts the NATS server with a stream as large as the disk allows. Code no_space:
+// the disk is full.
 func (s *Server) open(ctx context.Context, store string) error {
 	size, err := s.room(store)
 	if err != nil {
@@ -49,8 +51,8 @@ func (s *Server) open(ctx context.Context, store string) error {
 	return s.run(ctx, store, size, nil)
 }
 
-// run starts the NATS server with a stream of a size, or without a store for a
-// reason; when that fails nothing is left running.
+// run starts the NATS server with a stream of at most size bytes, or without a store if
+// without, the reason, is not nil. After an error no server runs.
 func (s *Server) run(ctx context.Context, store string, size int64, without error) error {
 	t, err := newTrust(s.keys)
 	if err != nil {
@@ -80,10 +82,11 @@ func (s *Server) run(ctx context.Context, store string, size int64, without erro
 	return nil
 }
 
-// maxStore is larger than any disk: the stream's own size is the bound, and one
-// that the server compared with the disk would not come up on a full one.
+// maxStore is the limit of the store given to the NATS server, larger than any disk,
+// because a real limit would keep it from starting on a full disk. The stream has its own.
 const maxStore = 1 << 50
 
+// options returns the configuration of the NATS server.
 func options(t *trust, store string) *server.Options {
 	return &server.Options{
 		ServerName: "choir", DontListen: true, NoSigs: true, DisableJetStreamBanner: true,
@@ -92,8 +95,7 @@ func options(t *trust, store string) *server.Options {
 	}
 }
 
-// moveAside renames a store that does not come up; only the newest such store
-// is kept, for whoever wants to know why.
+// moveAside renames a store that does not open to store.broken, replacing an earlier one.
 func (s *Server) moveAside(store string) error {
 	aside := store + ".broken"
 	err := os.RemoveAll(aside)

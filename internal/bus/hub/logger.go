@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// logger passes on what the server warns of; the rest is noise here.
+// logger writes the NATS server's warnings and errors to a slog.Logger and drops the rest.
 type logger struct{ to *slog.Logger }
 
 func (logger) Noticef(string, ...any) {}

@@ -13,14 +13,13 @@ import (
 	"choiros/internal/choir"
 )
 
-// maxSubscriptions bounds what one connection may ask the server to match.
+// maxSubscriptions limits the subscriptions of one connection.
 const maxSubscriptions = 256
 
-// Mint makes the credentials of one new connection: a key, and a user JWT with
-// exactly the permissions of choir.Subjects for this role, user and computer,
-// until ttl from now by the clock of the machine, which is the one that the NATS
-// server looks at when a connection begins. Only control may leave user and computer empty, which
-// means all of them.
+// Mint returns credentials for one new connection: a key and a user JWT with the
+// permissions of choir.Subjects for this role, user and computer, valid for ttl. The NATS
+// server checks the expiry by the machine's clock. Only for control may user and computer
+// be empty, which means all. Code invalid: a wrong argument.
 func (s *Server) Mint(role choir.Role, user, computer choir.ID, ttl time.Duration) (bus.Credentials, error) {
 	bound := role != choir.RoleControl
 	switch {
@@ -34,18 +33,23 @@ func (s *Server) Mint(role choir.Role, user, computer choir.ID, ttl time.Duratio
 		return bus.Credentials{}, choir.Invalid("ttl", "must be longer than nothing, not %s", ttl)
 	}
 	connection := newConnection()
-	return s.mint(permissions(choir.Caller{Role: role, User: user, Computer: computer, Connection: connection}), connection, ttl)
+	var tags []string
+	if role == choir.RoleShell || role == choir.RoleDesktop {
+		tags = []string{pageTag + string(computer)}
+	}
+	return s.mint(permissions(choir.Caller{Role: role, User: user, Computer: computer, Connection: connection}), connection, ttl, tags...)
 }
 
-// newConnection makes a connection's token: 128 random bits that fit a subject.
+// newConnection returns a connection token: 128 random bits in letters and digits.
 func newConnection() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails, see crypto/rand
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:]))
 }
 
-// mint signs permissions for a fresh key. No ttl means no expiry.
-func (s *Server) mint(perms jwt.Permissions, connection string, ttl time.Duration) (bus.Credentials, error) {
+// mint returns credentials with the given permissions, tags and a new key. With ttl 0 they
+// do not expire.
+func (s *Server) mint(perms jwt.Permissions, connection string, ttl time.Duration, tags ...string) (bus.Credentials, error) {
 	seed, pub, err := newUserKey()
 	if err != nil {
 		return bus.Credentials{}, err
@@ -54,6 +58,7 @@ func (s *Server) mint(perms jwt.Permissions, connection string, ttl time.Duratio
 	claims := jwt.NewUserClaims(pub)
 	claims.Name = connection
 	claims.Permissions = perms
+	claims.Tags.Add(tags...)
 	claims.Limits.NatsLimits = jwt.NatsLimits{Subs: maxSubscriptions, Data: jwt.NoLimit, Payload: MaxPayload}
 	if ttl > 0 {
 		// A JWT counts in seconds; rounding up keeps a short one from being dead at birth.
@@ -64,6 +69,7 @@ func (s *Server) mint(perms jwt.Permissions, connection string, ttl time.Duratio
 	return creds, choir.Wrap("bus.mint", choir.CodeInternal, err, "sign credentials")
 }
 
+// newUserKey returns the seed and the public half of a new user key.
 func newUserKey() (seed, public string, err error) {
 	user, err := nkeys.CreateUser()
 	if err != nil {

@@ -7,20 +7,21 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// What one connection from outside may send: enough for a blob, too little for
-// a flood from one computer to slow the others down.
+// The rate limit for input of one connection from outside: enough for a blob, too little
+// to slow down other computers.
 const (
 	paceBytes = 16 << 20 // a second
 	paceBurst = 16 << 20
 )
 
-// paced reads no faster than that.
+// paced is a reader with that rate limit.
 type paced struct {
 	ctx  context.Context
 	from io.Reader
 	pace *rate.Limiter
 }
 
+// newPaced returns a reader of from with the rate limit; waiting ends with ctx.
 func newPaced(ctx context.Context, from io.Reader) *paced {
 	return &paced{ctx: ctx, from: from, pace: rate.NewLimiter(paceBytes, paceBurst)}
 }

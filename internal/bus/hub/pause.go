@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// pause waits; false when ctx ended first.
+// pause waits for d. It returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -10,8 +10,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// permissions are what the server lets a connection do: its lines of
-// choir.Subjects, its own inbox and, for those that keep consumers, JetStream.
+// permissions returns the NATS permissions of a connection: those of choir.Subjects, its
+// own inbox and, for control and pool, JetStream.
 func permissions(c choir.Caller) jwt.Permissions {
 	var p jwt.Permissions
 	p.Pub.Allow.Add(c.Publishes()...)
@@ -24,11 +24,10 @@ func permissions(c choir.Caller) jwt.Permissions {
 	return closed(p)
 }
 
-// answering are the permissions of the connection that answers commands. The
-// reply subject comes from the caller, so this connection must be unable to
-// speak anywhere but in an inbox. NATS has no wildcard inside a token, so
-// "_INBOX_*.>" would be one literal subject: instead every name space that is
-// somebody's is denied.
+// answering returns the permissions of the connection that answers a computer's commands.
+// Reply subjects come from the callers, so it may publish nowhere but in inboxes. NATS has
+// no wildcard inside a token ("_INBOX_*.>" is literal), so all other name spaces are
+// denied.
 func answering(user, computer choir.ID) jwt.Permissions {
 	var p jwt.Permissions
 	for _, s := range choir.Subjects() {
@@ -44,8 +43,8 @@ func answering(user, computer choir.ID) jwt.Permissions {
 	return closed(p)
 }
 
-// closed denies everything where nothing is allowed or denied, because an empty
-// list means everything.
+// closed returns p with everything denied where p has no list, because to NATS an empty
+// list permits everything.
 func closed(p jwt.Permissions) jwt.Permissions {
 	if len(p.Pub.Allow) == 0 && len(p.Pub.Deny) == 0 {
 		p.Pub.Deny.Add(">")

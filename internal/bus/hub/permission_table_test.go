@@ -11,14 +11,18 @@ var permitted = map[string]struct{ publish, subscribe string }{
 	"live.<uid>.<cid>.<role>.<run>":              {"director associate", "shell desktop cli"},
 	"draft.<uid>.<cid>":                          {"control", "desktop"},
 	"cmd.<uid>.<cid>.<verb>.<role>.<connection>": {"shell desktop cli director associate", "control"},
-	"task.<uid>.<cid>.<role>":                    {"control", "director associate"},
-	"job.<class>":                                {"control", "pool"},
+	// Who may hear all events of runs may hear these.
+	"agent.<uid>.<cid>.<run>.task.dispatched":       {"control", "shell desktop cli director associate"},
+	"agent.<uid>.<cid>.<run>.task.cancel_requested": {"control", "shell desktop cli director associate"},
+	"agent.<uid>.<cid>.<run>.task.returned":         {"control", "shell desktop cli director associate"},
+	"job.<class>":                                   {"control", "pool"},
 }
 
 // permittedVerbs are the roles that may ask for each verb.
 var permittedVerbs = map[choir.Verb]string{
 	"append":        "director associate",
-	"events-after":  "shell desktop cli director associate",
+	"events-after":  "shell desktop cli director",
+	"tasks-after":   "associate",
 	"run-read":      "director",
 	"blob-put":      "director associate",
 	"blob-get":      "director associate",
@@ -53,6 +57,6 @@ var permittedBeside = map[string]struct{ publish, subscribe string }{
 
 // wildcards nobody may subscribe to: each would carry somebody else's messages.
 var wildcards = []string{
-	">", "*.>", "*", "user.>", "user.*.*.>", "agent.>", "live.>", "cmd.>", "task.>", "job.*.>",
+	">", "*.>", "*", "user.>", "user.*.*.>", "agent.>", "live.>", "cmd.>", "agent.*.*.*.task.>", "agent.*.*.*.task.dispatched", "job.*.>",
 	"$JS.API.>", "$JS.>", "$SYS.>", "_INBOX.>", "_INBOX_*.>", "*.*", "*.*.>", "*.*.*.*",
 }

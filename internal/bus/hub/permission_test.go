@@ -143,13 +143,11 @@ func (tr *trial) verbs(pattern string) []string {
 }
 
 // is reports whether a role may name itself so: workers stream and ask as
-// themselves, and each hears its own tasks; control speaks to and hears all.
+// themselves; control speaks to and hears all.
 func (tr *trial) is(pattern string, publish bool, role, verb, connection string) bool {
 	own := role == string(tr.role)
 	switch root, _, _ := strings.Cut(pattern, "."); {
 	case root == "live" && publish:
-		return own
-	case root == "task" && !publish:
 		return own
 	case root == "cmd" && publish:
 		return own && connection == tr.nc.Opts.Name && may(permittedVerbs[choir.Verb(verb)], tr.role)

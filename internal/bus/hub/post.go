@@ -9,13 +9,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// Post is control's voice to the workers and pages of one computer.
+// Post publishes changes of drafts, which are not in the log, to one computer's pages.
 type Post struct {
 	nc             *nats.Conn
 	user, computer choir.ID
 }
 
-// NewPost opens the connection deliveries are sent on.
+// NewPost opens a connection of the control plane and returns the Post, which the caller
+// closes.
 func NewPost(s *Server, user, computer choir.ID) (*Post, error) {
 	nc, err := s.ownControl(user, computer)
 	if err != nil {
@@ -24,21 +25,8 @@ func NewPost(s *Server, user, computer choir.ID) (*Post, error) {
 	return &Post{nc: nc, user: user, computer: computer}, nil
 }
 
-// Deliver sends a worker one delivery. Nobody may be listening: the caller sends
-// it again until the answering event is committed.
-func (p *Post) Deliver(role choir.Role, d bus.Delivery) error {
-	if err := d.Check(); err != nil {
-		return err
-	}
-	body, err := json.Marshal(d)
-	if err == nil {
-		err = p.nc.Publish(bus.TaskSubject(p.user, p.computer, role), body)
-	}
-	return choir.Wrap("bus.deliver", choir.CodeUnavailable, err, "send a %s to the %s", d.Kind, role)
-}
-
-// TellDraft tells the pages that a draft changed. Whoever does not listen reads
-// the drafts when it connects.
+// TellDraft publishes that a draft changed. Pages that do not listen read the drafts when
+// they connect.
 func (p *Post) TellDraft(d bus.DraftChanged) error {
 	body, err := json.Marshal(d)
 	if err == nil {
@@ -47,5 +35,5 @@ func (p *Post) TellDraft(d bus.DraftChanged) error {
 	return choir.Wrap("bus.tell", choir.CodeUnavailable, err, "tell of a draft of %s", d.App)
 }
 
-// Close sends what is buffered and ends the connection.
+// Close sends buffered messages and closes the connection.
 func (p *Post) Close() { p.nc.Close() }

@@ -16,54 +16,54 @@ import (
 )
 
 const (
-	// relayBatch bounds what the relay holds, in events of at most
-	// choir.MaxEventBytes each.
+	// relayBatch is the largest number of events that the relay publishes at once.
 	relayBatch = 128
-	// relayTail is how many events come again when the stream lost everything;
-	// whoever needs older ones reads them from the log.
+	// relayTail is the number of events that are published again after the stream was lost.
+	// Readers of older events use the log.
 	relayTail = 10_000
-	// ackLimit is how long the stream may take to take one event.
+	// ackLimit is how long the stream may take to acknowledge an event.
 	ackLimit = 10 * time.Second
-	// cursorEvery spaces the cursor's writes out: the SQLite copy has one writer.
+	// cursorEvery is the least time between two writes of the cursor, because the SQLite copy
+	// has only one writer.
 	cursorEvery = time.Second
 )
 
-// EventSource is the log a relay delivers; eventstore.Store is one.
+// EventSource is the log whose events a relay publishes; eventstore.Store implements it.
 type EventSource interface {
-	// At reads one committed event; code not_found.
+	// At returns one committed event; code not_found.
 	At(ctx context.Context, seq uint64) (choir.Event, error)
-	// Events reads the committed events of a range in order, both ends included; to 0
-	// means all.
+	// Events yields the committed events from number from to number to, both included; to 0
+	// means the newest.
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
-	// WaitPast returns when the log has an event after seq.
+	// WaitPast waits until the log has an event after number seq.
 	WaitPast(ctx context.Context, seq uint64) error
 }
 
 // Relay publishes one computer's committed events in order.
 //
-// Where it resumes is asked of the stream itself, so neither a crash nor a lost
-// cursor makes it publish anything twice or leave anything out. When the stream
-// holds nothing of this computer any more (its store was lost), the last
-// relayTail events are published again; when it holds something else than the
-// log (the log was replaced), its part is purged and filled again from event 1.
+// It resumes after the last event that the stream has, so that a crash or a lost cursor
+// neither repeats nor omits events. If the stream has none of the computer's events (its
+// store was lost), it publishes the last relayTail events again; if it has events of
+// another log, they are purged and all are published again.
 type Relay struct {
 	bus            *Server
 	src            EventSource
 	cursor         Cursor
 	user, computer choir.ID
 	saved          time.Time     // when the cursor was last written
-	refused        uint64        // the event the stream said no to in the last session
-	tail           uint64        // relayTail, but for tests
-	patience       time.Duration // ackLimit, but for tests
+	refused        uint64        // the event that the stream refused in the last session, 0 for none
+	task           uint64        // the last published event of the task feed in this session, 0 for none
+	tail           uint64        // relayTail; tests set less
+	patience       time.Duration // ackLimit; tests set less
 }
 
-// NewRelay makes the relay of a computer.
+// NewRelay returns the relay of a computer, which publishes the events of src.
 func NewRelay(s *Server, src EventSource, cursor Cursor, user, computer choir.ID) *Relay {
 	return &Relay{bus: s, src: src, cursor: cursor, user: user, computer: computer, tail: relayTail, patience: ackLimit}
 }
 
-// Serve publishes until ctx ends. An outage of the bus delays it: it tries again
-// after 50 ms, then ever later up to 5 s.
+// Serve publishes events until ctx ends. While the bus is down it retries, after 50 ms at
+// first and at most 5 s.
 func (r *Relay) Serve(ctx context.Context) error {
 	const first, last = 50 * time.Millisecond, 5 * time.Second
 	for wait := first; ; wait = min(2*wait, last) {
@@ -81,9 +81,9 @@ func (r *Relay) Serve(ctx context.Context) error {
 	}
 }
 
-// session publishes over one connection until something fails. The connection
-// never comes back by itself: what it had buffered could then arrive after what
-// was published meanwhile.
+// session publishes over one connection until something fails, and returns that error;
+// moved reports whether it published events. The connection does not reconnect, because
+// buffered messages could then be sent after later ones.
 func (r *Relay) session(ctx context.Context) (moved bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -96,6 +96,7 @@ func (r *Relay) session(ctx context.Context) (moved bool, err error) {
 	if err != nil {
 		return false, choir.Wrap("bus.relay", choir.CodeInternal, err, "open JetStream")
 	}
+	r.task = 0
 	at, err := r.resume(ctx, js)
 	if err != nil {
 		return false, err
@@ -111,8 +112,8 @@ func (r *Relay) session(ctx context.Context) (moved bool, err error) {
 	}
 }
 
-// step waits for events after at and publishes them; it returns the last that
-// the stream holds.
+// step waits for events after number at and publishes one batch of them. It returns the
+// number of the last event that the stream has.
 func (r *Relay) step(ctx context.Context, js jetstream.JetStream, at uint64) (uint64, error) {
 	if err := r.src.WaitPast(ctx, at); err != nil {
 		return at, err
@@ -132,7 +133,7 @@ func (r *Relay) step(ctx context.Context, js jetstream.JetStream, at uint64) (ui
 	return at, nil
 }
 
-// save moves the cursor, also when the relay is being stopped.
+// save stores the cursor, even if ctx has ended.
 func (r *Relay) save(ctx context.Context, at uint64) error {
 	if at == 0 {
 		return nil
@@ -142,9 +143,8 @@ func (r *Relay) save(ctx context.Context, at uint64) error {
 	return choir.Wrap("bus.relay", "", r.cursor.Save(ctx, at), "move the cursor to event %d", at)
 }
 
-// publish sends a batch and waits until the stream has all of it. One
-// connection keeps the order; the first event the stream did not take ends the
-// session, and resume finds out what came after it.
+// publish sends events in order and waits until the stream has acknowledged all. It returns
+// the number of the last acknowledged event; the first refused event ends the session.
 func (r *Relay) publish(ctx context.Context, js jetstream.JetStream, at uint64, events []choir.Event) (uint64, error) {
 	acks := make([]jetstream.PubAckFuture, 0, len(events))
 	for i := range events {
@@ -155,6 +155,7 @@ func (r *Relay) publish(ctx context.Context, js jetstream.JetStream, at uint64, 
 		if err != nil {
 			return at, err
 		}
+		r.markTask(msg, events[i])
 		// A retry inside the client would overtake the events after it.
 		fault.Point("relay.publish")
 		ack, err := js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
@@ -163,11 +164,24 @@ func (r *Relay) publish(ctx context.Context, js jetstream.JetStream, at uint64, 
 		}
 		acks = append(acks, ack)
 	}
-	return r.settle(ctx, at, events, acks)
+	return r.awaitAcks(ctx, at, events, acks)
 }
 
-// settle waits for the stream's word on each event of a batch.
-func (r *Relay) settle(ctx context.Context, at uint64, events []choir.Event, acks []jetstream.PubAckFuture) (uint64, error) {
+// markTask sets in the message of an event of the task feed the number of the feed's
+// previous event, so that readers notice a gap.
+func (r *Relay) markTask(m *nats.Msg, e choir.Event) {
+	if !choir.InTaskFeed(e.Type) {
+		return
+	}
+	if r.task != 0 {
+		m.Header.Set(bus.BeforeHeader, formatSeq(r.task))
+	}
+	r.task = e.Seq
+}
+
+// awaitAcks waits for the stream's acknowledgement of each event and returns the number of
+// the last acknowledged one, at for none.
+func (r *Relay) awaitAcks(ctx context.Context, at uint64, events []choir.Event, acks []jetstream.PubAckFuture) (uint64, error) {
 	limit := time.NewTimer(r.patience)
 	defer limit.Stop()
 	for i, ack := range acks {
@@ -191,18 +205,16 @@ func (r *Relay) settle(ctx context.Context, at uint64, events []choir.Event, ack
 	return at, nil
 }
 
-// messageID is what the stream knows an event by. It has the computer in it: ids
-// follow from what people choose, such as the id of a task, and a fork has those
-// of its past, so that two computers may have one id, and the stream takes a
-// message of the same id only once in a while.
+// messageID returns the message id by which the stream recognises repetitions: computer
+// and event id, because a fork has events with the same ids as its origin.
 func messageID(e *choir.Event) string { return string(e.Computer) + "/" + string(e.ID) }
 
-// eventID is the event's part of a message's id; all of it in messages of older
-// versions.
+// eventID returns the event id in a message id. Older versions used the event id alone.
 func eventID(message string) choir.ID {
 	return choir.ID(message[strings.LastIndexByte(message, '/')+1:])
 }
 
+// message returns the NATS message of an event.
 func message(e choir.Event) (*nats.Msg, error) {
 	body, err := choir.Canonical(e)
 	if err != nil {

@@ -14,16 +14,15 @@ import (
 	"choiros/internal/choir"
 )
 
-// Handler answers one command. The caller's role and connection are proven by
-// the server, and the role may use the verb. The body is as it came: decode it
-// strictly. The reply is encoded as JSON, and one that may be above
-// choir.LargeBody must be a Large; an error travels as a choir.Problem, and one
-// with code busy makes the client ask again.
+// Handler executes one command and returns its reply. The server has authenticated the
+// caller, and the role may use the verb. The handler decodes body strictly. The reply is
+// encoded as JSON, or is a Large if it may exceed choir.LargeBody; an error is sent as a
+// choir.Problem, and code busy makes the client retry.
 //
-// A verb must be idempotent: a client that lost its connection asks again.
+// Verbs must be idempotent: a client that lost its connection sends them again.
 type Handler func(ctx context.Context, caller choir.Caller, verb choir.Verb, body []byte) (reply any, err error)
 
-// Large is a reply that is in the computer's blob store.
+// Large is the digest of a reply that is stored in the computer's blob store.
 type Large choir.Digest
 
 // Responder answers the commands of one computer.
@@ -32,16 +31,16 @@ type Responder struct {
 	handle         Handler
 	log            *slog.Logger
 	nc             *nats.Conn
-	gone           chan struct{} // closed when nc is
+	gone           chan struct{} // closed when nc is closed
 	lanes          *lanes
 }
 
-// drainLimit is how long the refusals of a responder that closes may take.
+// drainLimit is how long Close waits for the remaining replies to be sent.
 const drainLimit = 5 * time.Second
 
-// Respond starts answering, on a connection of its own that may speak in
-// inboxes only. Each role has its own lane: a flood from one waits, and is then
-// refused as busy, without holding up the others.
+// Respond starts answering a computer's commands by h, on a connection that may publish
+// only to inboxes, and returns the Responder, which the caller closes. Each role has limits
+// of its own; commands beyond them are refused with code busy.
 func Respond(s *Server, user, computer choir.ID, h Handler) (*Responder, error) {
 	if !user.Valid() || !computer.Valid() {
 		return nil, choir.Invalid("computer", "answering needs a user and a computer, not %q and %q", user, computer)
@@ -52,7 +51,7 @@ func Respond(s *Server, user, computer choir.ID, h Handler) (*Responder, error) 
 	if r.nc, err = s.own(answering(user, computer), newConnection(), nats.PermissionErrOnSubscribe(true), nats.DrainTimeout(drainLimit), closed); err != nil {
 		return nil, err
 	}
-	_, err = r.nc.Subscribe("cmd."+string(user)+"."+string(computer)+".*.*.*", r.take)
+	_, err = r.nc.Subscribe("cmd."+string(user)+"."+string(computer)+".*.*.*", r.handleCommand)
 	if err == nil {
 		err = r.nc.Flush()
 	}
@@ -63,8 +62,9 @@ func Respond(s *Server, user, computer choir.ID, h Handler) (*Responder, error) 
 	return r, nil
 }
 
-// take runs on the subscription's one goroutine and never blocks.
-func (r *Responder) take(m *nats.Msg) {
+// handleCommand checks a command and queues it, or refuses it. It is the subscription's
+// callback and never blocks.
+func (r *Responder) handleCommand(m *nats.Msg) {
 	caller, verb, err := bus.ParseCommand(m.Subject)
 	if err != nil {
 		return // the subscription lets nothing else through
@@ -84,12 +84,13 @@ func (r *Responder) take(m *nats.Msg) {
 		reply, err := r.run(ctx, caller, verb, m.Data)
 		r.answer(m, reply, err)
 	}}
-	if err := r.lanes.enter(caller.Role, j); err != nil {
+	if err := r.lanes.submit(caller.Role, j); err != nil {
 		r.answer(m, nil, err)
 	}
 }
 
-// run calls the handler. What it was stopped in the middle of is asked again.
+// run calls the handler and returns its reply. A panic becomes an error with code internal;
+// an error of a cancelled handler gets code busy, so that the client retries.
 func (r *Responder) run(ctx context.Context, caller choir.Caller, verb choir.Verb, body []byte) (reply any, err error) {
 	defer func() {
 		// One computer's command must not take the others down with it.
@@ -104,8 +105,8 @@ func (r *Responder) run(ctx context.Context, caller choir.Caller, verb choir.Ver
 	return reply, err
 }
 
-// answer sends the envelope. A reply that cannot be sent is lost with its
-// connection; the client then asks again.
+// answer sends the reply or the error to the sender of m. If that fails, the client will
+// ask again.
 func (r *Responder) answer(m *nats.Msg, reply any, err error) {
 	body := envelope(reply, err)
 	if choir.CodeOf(err) == choir.CodeInternal {
@@ -116,7 +117,8 @@ func (r *Responder) answer(m *nats.Msg, reply any, err error) {
 	}
 }
 
-// envelope encodes a choir.Reply; what does not encode or fit becomes a problem.
+// envelope returns the encoded choir.Reply with the reply or the error. A reply that is too
+// large or cannot be encoded becomes an error.
 func envelope(reply any, err error) []byte {
 	if err == nil {
 		body, bad := encode(reply)
@@ -137,6 +139,7 @@ func envelope(reply any, err error) []byte {
 	return body
 }
 
+// encode returns the encoded choir.Reply with a successful reply.
 func encode(reply any) ([]byte, error) {
 	if at, ok := reply.(Large); ok {
 		return json.Marshal(choir.Reply{Large: choir.Digest(at)})
@@ -148,9 +151,8 @@ func encode(reply any) ([]byte, error) {
 	return json.Marshal(choir.Reply{OK: body})
 }
 
-// Close stops taking commands, cancels those that run, waits for them, and ends
-// the connection once what the server had sent it is refused: a command that got
-// no answer at all would be waited for until its caller gives up.
+// Close refuses new commands, cancels the running ones and waits for them. It closes the
+// connection after all delivered commands are answered.
 func (r *Responder) Close() {
 	r.lanes.close()
 	if err := r.nc.Drain(); err != nil { // the connection is lost, and what it held with it

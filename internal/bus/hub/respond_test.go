@@ -105,7 +105,7 @@ func TestAForgedReplySubjectGetsNoAnswer(t *testing.T) {
 	for _, reply := range []string{
 		"user." + string(other.User) + "." + string(other.Computer) + ".prompt.submitted",
 		"agent." + string(home.User) + "." + string(home.Computer) + "." + string(home.User) + ".plan.made",
-		bus.TaskSubject(home.User, home.Computer, choir.RoleAssociate),
+		"agent." + string(home.User) + "." + string(home.Computer) + "." + string(home.User) + ".task.dispatched",
 		stranger.Opts.InboxPrefix + ".x",
 		attacker.Opts.InboxPrefix,       // the prefix alone is not inside it
 		attacker.Opts.InboxPrefix + "x", // nor is a longer token
@@ -153,7 +153,7 @@ func TestAFloodIsRefusedAsBusyWithoutHoldingUpOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 400 {
-		if err := flooder.PublishRequest(bus.CommandSubject(caller, choir.VerbEventsAfter), flooder.Opts.InboxPrefix+".flood", []byte(`{}`)); err != nil {
+		if err := flooder.PublishRequest(bus.CommandSubject(caller, choir.VerbTasksAfter), flooder.Opts.InboxPrefix+".flood", []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,24 +11,25 @@ import (
 	"choiros/internal/choir"
 )
 
-// seqHeader carries an event's sequence number in its computer's log.
+// seqHeader is the message header with the event's number in its computer's log.
 const seqHeader = "Choir-Seq"
 
 func formatSeq(seq uint64) string { return strconv.FormatUint(seq, 10) }
 
-// delivered is the newest event of one computer that the stream holds.
+// delivered is the newest event of a computer that the stream has; seq is 0 for none.
 type delivered struct {
 	seq uint64
 	id  choir.ID
 }
 
-// filters are the subjects of one computer's events.
+// filters returns the subject filters that match the computer's events.
 func (r *Relay) filters() [2]string {
 	owner := string(r.user) + "." + string(r.computer) + ".>"
 	return [2]string{"user." + owner, "agent." + owner}
 }
 
-// resume finds the event after which to publish.
+// resume returns the number of the event after which to publish. It purges the computer's
+// events from the stream if they are not the log's or are out of order.
 func (r *Relay) resume(ctx context.Context, js jetstream.JetStream) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, ackLimit)
 	defer cancel()
@@ -58,8 +59,8 @@ func (r *Relay) resume(ctx context.Context, js jetstream.JetStream) (uint64, err
 	return 0, nil
 }
 
-// resumeEmpty goes by the cursor: the stream cannot tell a new computer from
-// one whose events it lost.
+// resumeEmpty returns where to resume if the stream has none of the computer's events: by
+// the cursor, less r.tail events; 0 for the beginning.
 func (r *Relay) resumeEmpty(ctx context.Context) (uint64, error) {
 	at, err := r.cursor.Load(ctx)
 	if choir.CodeOf(err) == choir.CodeConflict {
@@ -76,8 +77,7 @@ func (r *Relay) resumeEmpty(ctx context.Context) (uint64, error) {
 	return at - r.tail, nil
 }
 
-// logHas reports whether the log has an event with this number and, unless it
-// is empty, this id.
+// logHas reports whether the log has event seq and, unless id is empty, with this id.
 func (r *Relay) logHas(ctx context.Context, seq uint64, id choir.ID) (bool, error) {
 	e, err := r.src.At(ctx, seq)
 	if code := choir.CodeOf(err); code == choir.CodeNotFound || code == choir.CodeCorrupt {
@@ -86,8 +86,8 @@ func (r *Relay) logHas(ctx context.Context, seq uint64, id choir.ID) (bool, erro
 	return err == nil && (id == "" || e.ID == id), err
 }
 
-// last asks the stream what it holds. A part of the store that cannot be read
-// counts as something else than the log: it is purged.
+// last returns the computer's newest event in the stream. For an unreadable one it returns
+// an event that the log cannot have, so that resume purges the stream.
 func (r *Relay) last(ctx context.Context, stream jetstream.Stream) (delivered, error) {
 	var newest delivered
 	for _, filter := range r.filters() {

@@ -11,12 +11,12 @@ import (
 	"choiros/internal/choir"
 )
 
-// minRoom is the free space, in bytes, without which the store is not opened.
+// minRoom is the free disk space, in bytes, below which the bus runs without its store.
 const minRoom = 4 << 20
 
-// room is how large the stream may become: no larger than was asked for, and at
-// most half of what the disk has for it, because the logs lie on the same disk
-// and come first. Code no_space when it has next to nothing.
+// room returns the size limit of the stream in bytes: cfg.StoreMax, or half of the space
+// free or used by the store if that is less, because the logs on the same disk come first.
+// Code no_space: less than minRoom is free.
 func (s *Server) room(store string) (int64, error) {
 	if err := os.MkdirAll(store, 0o700); err != nil {
 		return 0, storeError(err, store)
@@ -41,14 +41,14 @@ func (s *Server) room(store string) (int64, error) {
 	return size, nil
 }
 
-// noRoom is the error of a bus whose disk is full.
+// noRoom returns the error for a disk with only free bytes left, with code no_space.
 func noRoom(store string, free int64) error {
 	return choir.E("bus.start", choir.CodeNoSpace, "the bus has no room for its store %s: %d KiB are free, %d are needed; events are kept in the log and delivered later",
 		store, free>>10, minRoom>>10).
 		WithRemedy("free space on that disk; the bus then goes on by itself")
 }
 
-// storeError gives what a file system said of the store its code.
+// storeError returns a file system's error about the store with its code.
 func storeError(err error, store string) error {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 		return noRoom(store, 0)
@@ -56,7 +56,7 @@ func storeError(err error, store string) error {
 	return choir.Wrap("bus.start", choir.CodeUnavailable, err, "make the store %s", store)
 }
 
-// sizeOf sums the files below a folder, in bytes.
+// sizeOf returns the total size of the files below a folder, in bytes.
 func sizeOf(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -12,27 +12,25 @@ import (
 	"choiros/internal/choir"
 )
 
-// Limits of the server.
+// Limits of the NATS server.
 const (
-	// MaxPayload bounds one message, in bytes. Larger content goes in chunks.
+	// MaxPayload is the size limit of a message, in bytes. Larger content is sent in chunks.
 	MaxPayload = 1 << 20
-	// maxPending bounds what the server holds for a slow connection, in bytes;
-	// beyond it the connection is ended, and its client catches up.
+	// maxPending limits the bytes buffered for a slow connection; beyond it the server closes
+	// the connection, and its client catches up.
 	maxPending = 16 << 20
 	startLimit = 20 * time.Second
 )
 
-// Config of the embedded server.
+// Config configures the embedded server.
 type Config struct {
-	// Dir is the bus folder (0700); JetStream's store lies in it.
+	// Dir is the folder of the bus (mode 0700), with JetStream's store in it.
 	Dir string
-	// Keys is the folder (0700) of the operator's and the accounts' keys.
-	// Default Dir/keys.
+	// Keys is the folder (mode 0700) with the keys of operator and accounts. Default Dir/keys.
 	Keys string
-	// StoreMax bounds the stream on disk, in bytes; a disk with less room than
-	// that gives less. Default 256 MiB.
+	// StoreMax limits the stream on disk, in bytes; less on a small disk. Default 256 MiB.
 	StoreMax int64
-	// WatchEvery is how often Serve looks whether NATS serves. Default 5 s.
+	// WatchEvery is how often Serve checks the NATS server. Default 5 s.
 	WatchEvery time.Duration
 	// Log gets the server's warnings and errors. Default none.
 	Log *slog.Logger
@@ -54,28 +52,27 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Server is the embedded bus. Its methods may be called from many goroutines.
+// Server is the embedded NATS server. Its methods are safe for concurrent use.
 type Server struct {
 	cfg  Config
 	keys *keyring
-	// turn is held by whoever starts or stops the NATS server, which is slow;
-	// it is a channel so that waiting for it can be given up.
+	// turn locks starts and stops of the NATS server, which are slow. It is a
+	// channel, so that a waiting caller may give up when its context ends.
 	turn chan struct{}
 	// pumps counts the running bridges; Close waits for them.
 	pumps sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards nats, without, refused, aside and closed
 	nats    *server.Server
-	without error // why it runs without a store, or nil
-	refused error // what the stream said when it took no more, or nil
+	without error // why it runs without a store; nil with one
+	refused error // the stream's last refusal of an event, or nil
 	aside   string
 	closed  bool
 }
 
-// Start starts the bus, making keys and store when they are missing. The stream
-// only delivers, so a store that does not come up is moved aside (see MovedAside)
-// and made anew; the relays fill it again from the logs. On a full disk the bus
-// runs without one until there is room again, and Healthy says so.
+// Start starts the bus and creates missing keys and store. A store that does not open is
+// moved aside (see MovedAside) and replaced; the relays fill it from the logs. On a full
+// disk the bus runs without a store until there is space, and Healthy returns the reason.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg.withDefaults(), turn: make(chan struct{}, 1)}
 	var err error
@@ -88,8 +85,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Restart ends the NATS server with all its connections and starts another on
-// the same store. Clients come back by themselves; relays resume.
+// Restart stops the NATS server, which closes all connections, and starts it on the same
+// store. Clients reconnect by themselves.
 func (s *Server) Restart(ctx context.Context) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -98,15 +95,15 @@ func (s *Server) Restart(ctx context.Context) error {
 		return choir.Wrap("bus.restart", choir.CodeCancelled, ctx.Err(), "restart the bus")
 	}
 	if s.current() == nil {
-		return errClosed
+		return ErrClosed
 	}
 	stop(s.current())
 	return s.launch(ctx)
 }
 
-// Serve watches the NATS server until ctx ends and restarts it when it stopped
-// serving: its stream refuses everything after the disk was full once.
-// One that runs without a store is let be until there is room for it.
+// Serve checks the NATS server regularly until ctx ends and restarts it when it is
+// unhealthy: after a full disk, a stream refuses everything until a restart. It does not
+// restart a server without a store while there is no space for one.
 func (s *Server) Serve(ctx context.Context) error {
 	tick := time.NewTicker(s.cfg.WatchEvery)
 	defer tick.Stop()
@@ -125,7 +122,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 }
 
-// Close ends every connection and the server, and waits for both.
+// Close closes every connection and the server, and waits for both.
 func (s *Server) Close() {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
@@ -139,19 +136,20 @@ func (s *Server) Close() {
 	s.pumps.Wait()
 }
 
+// stop shuts a NATS server down and waits for it.
 func stop(ns *server.Server) {
 	ns.Shutdown()
 	ns.WaitForShutdown()
 }
 
-// MovedAside is where a store that did not come up was moved, or empty.
+// MovedAside returns the path to which a store that did not open was moved, "" for none.
 func (s *Server) MovedAside() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.aside
 }
 
-// Healthy says why the bus does not serve, or nil.
+// Healthy returns nil if the bus works, else an error with the reason.
 func (s *Server) Healthy() error {
 	ns := s.current()
 	if ns == nil || !ns.Running() {
@@ -169,16 +167,16 @@ func (s *Server) Healthy() error {
 	return without
 }
 
-// distrust notes that the stream refused an event. After one failed write it
-// refuses all that come, and only a restart changes that.
+// distrust records that the stream refused an event, which makes Healthy fail: it refuses
+// all later ones until a restart.
 func (s *Server) distrust(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refused = err
 }
 
-// mustWait says that the bus runs, without a store, and that there is still no
-// room for one: a restart would only cut its connections.
+// mustWait reports whether the server runs without a store and there is still no space for
+// one, so that a restart would be useless.
 func (s *Server) mustWait() bool {
 	s.mu.Lock()
 	ns, without := s.nats, s.without
@@ -190,15 +188,15 @@ func (s *Server) mustWait() bool {
 	return err != nil
 }
 
-// current is the running NATS server; nil once closed.
+// current returns the running NATS server, nil once closed.
 func (s *Server) current() *server.Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.nats
 }
 
-// enter counts a bridge that begins; false once the server is closed.
-func (s *Server) enter() bool {
+// beginBridge counts a new bridge. It returns false once the server is closed.
+func (s *Server) beginBridge() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
@@ -207,4 +205,5 @@ func (s *Server) enter() bool {
 	return !s.closed
 }
 
-var errClosed = choir.E("bus", choir.CodeUnavailable, "the bus is closed")
+// ErrClosed is returned by the methods of a closed Server.
+var ErrClosed = choir.E("bus", choir.CodeUnavailable, "the bus is closed")

@@ -10,15 +10,15 @@ import (
 	"choiros/internal/choir"
 )
 
-// StreamName is the one stream.
+// StreamName is the name of the stream with the events of all computers.
 const StreamName = "EVENTS"
 
-// dedupeWindow is how long the stream remembers event ids. A relay that resumes
-// later than this asks the stream what it holds, so nothing comes twice anyway.
+// dedupeWindow is how long the stream remembers message ids. A relay that resumes later
+// asks for the stream's last event and so repeats nothing.
 const dedupeWindow = 2 * time.Minute
 
-// streamConfig: the oldest events make room for the newest, because whoever
-// needs older ones reads them from the log.
+// streamConfig returns the stream's configuration with a size limit of max bytes. The
+// oldest events are discarded first; readers of those use the log.
 func streamConfig(max int64) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:        StreamName,
@@ -34,7 +34,7 @@ func streamConfig(max int64) jetstream.StreamConfig {
 	}
 }
 
-// ensureStream makes or updates the stream on a server that is not yet current.
+// ensureStream creates or updates the stream, of at most size bytes, on the server ns.
 func (s *Server) ensureStream(ctx context.Context, ns nats.InProcessConnProvider, size int64) error {
 	// Its key never leaves the process, so it has no expiry that a step of the
 	// clock could reach before the connection does.

@@ -8,8 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Draft generates drafts that the role may append, with a run where the type
-// wants one.
+// Draft generates drafts of the types that the role may append, with a run where the type
+// requires one.
 func Draft(role choir.Role) *rapid.Generator[choir.Draft] {
 	infos := slices.DeleteFunc(choir.Types(), func(i choir.TypeInfo) bool { return !i.MayAppend(role) })
 	return rapid.Custom(func(t *rapid.T) choir.Draft {
@@ -25,8 +25,8 @@ func Draft(role choir.Role) *rapid.Generator[choir.Draft] {
 	})
 }
 
-// Chain generates the log of one computer: sealed and linked events of any
-// types, from sequence number 1 on.
+// Chain generates the log of one computer: minLen to maxLen sealed and linked events of
+// any types, numbered from 1.
 func Chain(minLen, maxLen int) *rapid.Generator[[]choir.Event] {
 	return rapid.Custom(func(t *rapid.T) []choir.Event {
 		computer, user := ID().Draw(t, "computer"), ID().Draw(t, "user")

@@ -12,10 +12,11 @@ type Entry struct {
 	Draft choir.Draft
 }
 
-// History generates what a computer may really live through: it is created and
-// wakes, then runs go from prompt to outcome with their tasks, tool calls,
-// model calls, files, checkpoints and documents, several runs at once. Ids
-// that belong together are the same; everything else is random.
+// History generates a plausible history of a computer, as drafts in the order of their
+// append: it is created and started, then minRuns to maxRuns interleaved runs go from
+// prompt to outcome with tasks, tool calls, model calls, files, checkpoints and
+// documents. Ids that refer to each other match; everything else is random. A run may be
+// left unfinished.
 func History(minRuns, maxRuns int) *rapid.Generator[[]Entry] {
 	return rapid.Custom(func(t *rapid.T) []Entry {
 		h := &history{t: t}
@@ -31,7 +32,8 @@ func History(minRuns, maxRuns int) *rapid.Generator[[]Entry] {
 	})
 }
 
-// interleave keeps the order within each run.
+// interleave merges the runs' entries into one list in random order, keeping the order
+// within each run.
 func interleave(t *rapid.T, runs [][]Entry) (out []Entry) {
 	for {
 		var open []int
@@ -71,7 +73,7 @@ func (h *history) add(role choir.Role, p choir.Payload) {
 
 func (h *history) chance(what string) bool { return rapid.Bool().Draw(h.t, what) }
 
-// live is one run; it may still be open at the end of the history.
+// live adds the entries of one run. The run may still be open at the end.
 func (h *history) live() {
 	person := rapid.SampledFrom([]choir.Role{choir.RoleShell, choir.RoleDesktop, choir.RoleCLI}).Draw(h.t, "person")
 	prompt := draw[choir.PromptSubmitted](h.t)
@@ -105,7 +107,8 @@ func (h *history) live() {
 	}
 }
 
-// read is what a person does with a document.
+// read adds a person's events about a document: an edit, a settled comment, a new title,
+// a removal; each by chance.
 func (h *history) read(person choir.Role, doc choir.ID, version int) {
 	if h.chance("edits") {
 		h.add(person, &choir.DocumentVersioned{Document: doc, Version: version + 1, Content: "mine"})
@@ -125,7 +128,7 @@ func (h *history) read(person choir.Role, doc choir.ID, version int) {
 	}
 }
 
-// work is one task, which may not return.
+// work adds the entries of one task, which may be left without a result.
 func (h *history) work() {
 	task := draw[choir.TaskDispatched](h.t)
 	task.Task.TaskID, task.Task.RunID = ID().Draw(h.t, "task"), h.run

@@ -8,8 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// mend makes a random struct keep the rules that lie between its fields, which
-// no tag can say.
+// mend changes a random struct so that it keeps the rules between its fields, which its
+// tags cannot express. p is a pointer to the struct.
 func mend(t *rapid.T, p any) {
 	switch v := p.(type) {
 	case *choir.Command:
@@ -107,7 +107,7 @@ func mendShown(w *choir.WindowShown) {
 	}
 }
 
-// name turns any text that is given into the name of a project.
+// name returns "" for an empty given, else a random valid project name.
 func name(t *rapid.T, given string) string {
 	if given == "" {
 		return ""

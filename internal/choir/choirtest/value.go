@@ -13,7 +13,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Value generates valid values of a struct of the vocabulary.
+// Value generates values of a struct type of package choir that DecodeStrict accepts.
 func Value[T any]() *rapid.Generator[T] {
 	return rapid.Custom(func(t *rapid.T) T {
 		var v T
@@ -22,8 +22,8 @@ func Value[T any]() *rapid.Generator[T] {
 	})
 }
 
-// Payload generates valid payloads of one event type, as pointers like those
-// of choir.DecodePayload.
+// Payload generates payloads of one event type that DecodeStrict accepts, as pointers
+// like those of choir.DecodePayload.
 func Payload(info choir.TypeInfo) *rapid.Generator[choir.Payload] {
 	return rapid.Custom(func(t *rapid.T) choir.Payload {
 		p := info.New()
@@ -32,7 +32,7 @@ func Payload(info choir.TypeInfo) *rapid.Generator[choir.Payload] {
 	})
 }
 
-// ID generates UUIDv7s of this century.
+// ID generates UUIDv7s with times of this century.
 func ID() *rapid.Generator[choir.ID] {
 	return rapid.Custom(func(t *rapid.T) choir.ID {
 		random := rapid.SliceOfN(rapid.Byte(), 10, 10).Draw(t, "random")
@@ -44,14 +44,14 @@ func ID() *rapid.Generator[choir.ID] {
 	})
 }
 
-// Digest generates names of contents.
+// Digest generates the digests of random contents of 4 bytes.
 func Digest() *rapid.Generator[choir.Digest] {
 	return rapid.Custom(func(t *rapid.T) choir.Digest {
 		return choir.DigestOf(rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "content"))
 	})
 }
 
-// Time generates moments of this century.
+// Time generates times from 2000 to 2099.
 func Time() *rapid.Generator[choir.Time] {
 	return rapid.Custom(func(t *rapid.T) choir.Time {
 		return choir.Time(rapid.Int64Range(946_684_800_000, 4_102_444_799_999).Draw(t, "ms"))

@@ -1,6 +1,6 @@
-// Package appender appends what the control plane says to the log of a computer:
-// it makes drafts of payloads and gives them ids. Ids that follow from others are
-// public, so a guest may have taken one; the event gets a fresh id then.
+// Package appender appends the control plane's events to the log of a computer: it
+// makes drafts of payloads and gives them ids. Ids that follow from others are public,
+// so a guest may have taken one; the event gets a fresh id then.
 package appender
 
 import (
@@ -34,10 +34,10 @@ func New(log Log, computer choir.ID, newID func() (choir.ID, error), logger *slo
 	return &Appender{log: log, computer: computer, newID: newID, logger: logger}
 }
 
-// NewID makes a fresh id.
+// NewID returns a fresh id.
 func (a *Appender) NewID() (choir.ID, error) { return a.newID() }
 
-// Draft makes a draft of a payload, with a fresh id.
+// Draft returns a draft of a payload with a fresh id.
 func (a *Appender) Draft(p choir.Payload) (choir.Draft, error) {
 	id, err := a.newID()
 	if err != nil {
@@ -46,7 +46,7 @@ func (a *Appender) Draft(p choir.Payload) (choir.Draft, error) {
 	return choir.NewDraft(id, p)
 }
 
-// Drafts makes a draft of each payload, with fresh ids.
+// Drafts returns a draft with a fresh id for each payload.
 func (a *Appender) Drafts(payloads []choir.Payload) ([]choir.Draft, error) {
 	out := make([]choir.Draft, 0, len(payloads))
 	for _, p := range payloads {
@@ -69,10 +69,10 @@ func (a *Appender) Append(ctx context.Context, role choir.Role, payloads ...choi
 	return a.log.Append(ctx, role, drafts...)
 }
 
-// AppendAs appends drafts whose ids follow from ids that others know. A draft whose
-// id an event of somebody else holds is appended under a fresh id, so the log has
-// what was said whatever ids a guest makes up; that there is one of it follows from
-// choir.TypeInfo.Once. Code conflict: as of Log.Append.
+// AppendAs appends drafts whose ids are derived from ids that guests know. If a guest
+// has used such an id for another event, the draft gets a fresh id, so a guest cannot
+// prevent the append. choir.TypeInfo.Once prevents a second event. Code conflict: see
+// Log.Append.
 func (a *Appender) AppendAs(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
 	fresh := func(taken *choir.First) (choir.ID, error) {
 		a.logger.Warn("an event has the id that another one follows to", "computer", a.computer, "event", taken.Seq, "type", taken.Type, "source", taken.Source)
@@ -101,9 +101,8 @@ func (a *Appender) AppendToRun(ctx context.Context, role choir.Role, id, run, ta
 	return receipts[0], nil
 }
 
-// repeated returns the receipt of an event that says what the draft does under
-// another id: the draft had that id too when it was appended first. Otherwise it
-// returns the refusal.
+// repeated returns the receipt of first if it equals the draft except for the id,
+// because the draft got a fresh id at its first append; else refusal.
 func (a *Appender) repeated(ctx context.Context, role choir.Role, d choir.Draft, first *choir.First, refusal error) ([]choir.Receipt, error) {
 	if !first.Says(role.Source(), d.Type) {
 		return nil, refusal

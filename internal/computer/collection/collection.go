@@ -1,5 +1,6 @@
-// Package collection removes the content of a computer that no event leads to any more,
-// when it is asked to and once a day by itself.
+// Package collection removes unreachable content of a computer: the blobs that no event
+// of its log refers to, directly or through a snapshot. It runs on request and once a
+// day.
 //
 // It reads the log and the content, and holds the tree of files meanwhile. It knows
 // neither driver nor bus.
@@ -20,7 +21,7 @@ import (
 	"choiros/internal/timeline"
 )
 
-// Collected says what a collection removed, or would remove.
+// Collected counts the objects that a collection removed, or would remove.
 type Collected struct {
 	Moments int   `json:"moments" doc:"Snapshots of tool calls that were let go."`
 	Kept    int   `json:"kept" doc:"Objects that something leads to, or that are fresh."`
@@ -29,12 +30,12 @@ type Collected struct {
 	DryRun  bool  `json:"dry_run,omitempty"`
 }
 
-// fresh is how old an object is at least before it is removed: what is put has no
+// fresh is the minimum age of an object for its removal, because new content has no
 // event yet.
 const fresh = 24 * time.Hour
 
-// Log is what a Collector reads of its computer's log. The methods are those of
-// eventstore.Store.
+// Log is the part of its computer's log that a Collector reads. The methods are those
+// of eventstore.Store.
 type Log interface {
 	timeline.Log
 	Head() (uint64, choir.Digest)
@@ -54,13 +55,17 @@ type Config struct {
 	// come by themselves; with zero none comes.
 	KeepCalls time.Duration
 	// Every is between collections that come by themselves; zero is a day.
-	Every    time.Duration
-	Computer choir.ID // for what Logger says
-	Now      func() time.Time
-	Logger   *slog.Logger
+	Every time.Duration
+	// KeepsTree reports whether a tree is kept to which no event leads yet; nothing is
+	// removed meanwhile. Nil for never.
+	KeepsTree func(ctx context.Context) (bool, error)
+	Computer  choir.ID // for what Logger says
+	Now       func() time.Time
+	Logger    *slog.Logger
 }
 
-// Collector collects the content of one computer. Its methods may be called at once.
+// Collector removes unreachable content of one computer. Its methods are safe for
+// concurrent use.
 type Collector struct {
 	log       Log
 	blobs     blob.Store
@@ -75,23 +80,22 @@ type Collector struct {
 	refusing atomic.Int64
 }
 
-// New makes the Collector of the content in blobs that log leads to. The snapshots of
-// the workspace must be those of keeper, which must keep them in blobs.
+// New returns the Collector of the content in blobs that log refers to. keeper must be
+// the workspace's, and store its snapshots in blobs.
 func New(log Log, blobs blob.Store, keeper *snapshot.Keeper, workspace Workspace, cfg Config) *Collector {
 	return &Collector{log: log, blobs: blobs, keeper: keeper, workspace: workspace, cfg: cfg}
 }
 
-// Pause lets collections wait until resume, for whoever looks at the tree without holding
-// it, or copies what is there. It waits for the end of one that is under way. resume is
-// called once.
+// Pause prevents collections until resume is called, for callers that read the tree
+// without its lock or copy content. It waits for a running collection. Collections that
+// start meanwhile wait. resume is called once.
 func (c *Collector) Pause() (resume func()) {
 	c.mu.RLock()
 	return c.mu.RUnlock
 }
 
-// Refuse refuses collections until again is called, for whoever needs what is there for
-// as long as another takes to read it. It waits for the end of one that is under way.
-// again may be called twice.
+// Refuse makes collections fail until again is called, while another process reads the
+// content. It waits for a running collection. again may be called repeatedly.
 func (c *Collector) Refuse() (again func()) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -99,11 +103,10 @@ func (c *Collector) Refuse() (again func()) {
 	return sync.OnceFunc(func() { c.refusing.Add(-1) })
 }
 
-// Collect removes content that no event leads to any more. The snapshots of tool
-// calls older than keep are let go first, except the last of them; those where a
-// task began or ended, checkpoints, and all that a person did stay, and every
-// event stays. Code busy while collections are refused. With dryRun it only says what it
-// would remove.
+// Collect removes content that no event refers to. It first releases the snapshots of
+// tool calls older than keep, except the last one; snapshots at which a task began or
+// ended, checkpoints and changes by people stay, as do all events. With dryRun it
+// removes nothing and returns the counts. Code busy: collections are refused now.
 func (c *Collector) Collect(ctx context.Context, keep time.Duration, dryRun bool) (Collected, error) {
 	now := c.cfg.Now()
 	out := Collected{DryRun: dryRun}
@@ -125,7 +128,10 @@ func (c *Collector) Collect(ctx context.Context, keep time.Duration, dryRun bool
 	if unfinished, err := c.workspace.UnfinishedIntent(); err != nil || unfinished {
 		return out, errors.Join(choir.E("computer.collect", choir.CodeConflict, "the workspace is still to become what was wanted").WithRemedy("start choir again, which finishes it"), err)
 	}
-	needed, err := c.needed(ctx, choir.TimeOf(now.Add(-keep)), &out)
+	if err := c.mustKeepNoTree(ctx); err != nil {
+		return out, err
+	}
+	needed, err := c.reachable(ctx, choir.TimeOf(now.Add(-keep)), &out)
 	if err != nil {
 		return out, err
 	}
@@ -151,8 +157,21 @@ func (c *Collector) Collect(ctx context.Context, keep time.Duration, dryRun bool
 	})
 }
 
-// needed is what the log leads to without the moments that are let go.
-func (c *Collector) needed(ctx context.Context, before choir.Time, out *Collected) (map[choir.Digest]bool, error) {
+// mustKeepNoTree is code conflict while a tree is kept to which no event leads.
+func (c *Collector) mustKeepNoTree(ctx context.Context) error {
+	if c.cfg.KeepsTree == nil {
+		return nil
+	}
+	keeps, err := c.cfg.KeepsTree(ctx)
+	if err == nil && keeps {
+		err = choir.E("computer.collect", choir.CodeConflict, "the workspace of the last session is still to be recorded").WithRemedy("try again once the computer has started")
+	}
+	return err
+}
+
+// reachable returns the digests that the log refers to, without the tool call snapshots
+// from before a time.
+func (c *Collector) reachable(ctx context.Context, before choir.Time, out *Collected) (map[choir.Digest]bool, error) {
 	head, _ := c.log.Head()
 	let, err := c.oldCalls(ctx, head, before)
 	if err != nil {
@@ -175,8 +194,8 @@ func (c *Collector) needed(ctx context.Context, before choir.Time, out *Collecte
 	return needed, err
 }
 
-// oldCalls are the snapshots of tool calls from before a time, by event, but for
-// the last.
+// oldCalls returns the snapshots of tool calls from before a time, by event number,
+// except the last one.
 func (c *Collector) oldCalls(ctx context.Context, head uint64, before choir.Time) (map[uint64]choir.Digest, error) {
 	let := map[uint64]choir.Digest{}
 	last := uint64(0)

@@ -10,7 +10,7 @@ import (
 // String names the service.
 func (*Collector) String() string { return "collection" }
 
-// Serve collects at each interval of the Config when no task has anything to do, until
+// Serve runs a collection at each interval of the Config, when no task is open, until
 // the context ends. It is a service.
 func (c *Collector) Serve(ctx context.Context) error {
 	if c.cfg.KeepCalls <= 0 {

@@ -18,7 +18,7 @@ import (
 	"choiros/internal/timeline"
 )
 
-// Log is what a Copier reads of its computer's log. The methods are those of
+// Log is the part of its computer's log that a Copier reads. The methods are those of
 // eventstore.Store.
 type Log interface {
 	timeline.Source

@@ -10,19 +10,19 @@ import (
 // maxListed is how many paths an event lists at most.
 const maxListed = 256
 
-// Export is a computer that is ready to be written. Nothing is collected until it
-// is closed.
+// Export is a computer that is ready to be exported. Collections are refused until
+// Close.
 type Export struct {
 	*timeline.Export
 	done func()
 }
 
-// Close lets collections go on; it may be called twice.
+// Close permits collections again; it may be called repeatedly.
 func (e *Export) Close() { e.done() }
 
-// PrepareExport makes ready to write the whole computer as it is now: a cut of
-// the log, and what it leads to. What changed in the workspace since the last
-// snapshot is recorded first, when the sandbox runs. The caller closes.
+// PrepareExport returns the computer's log up to now and the content that the log
+// refers to, ready to be written. It first records unrecorded changes if the sandbox
+// runs. The caller closes the Export.
 func (c *Copier) PrepareExport(ctx context.Context) (*Export, error) {
 	done := c.collections.Refuse()
 	e, err := c.prepareExport(ctx)
@@ -50,7 +50,7 @@ func (c *Copier) prepareExport(ctx context.Context) (*timeline.Export, error) {
 	return timeline.NewExport(ctx, c.log, c.blobs, head, reached)
 }
 
-// Exported says in the log that the computer was written into a file.
+// Exported appends the event that the computer was exported.
 func (c *Copier) Exported(ctx context.Context, role choir.Role, e *Export) error {
 	var paths []string
 	for _, w := range e.Archive.Withheld {

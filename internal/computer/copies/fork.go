@@ -12,7 +12,7 @@ import (
 	"choiros/internal/timeline"
 )
 
-// ForkPoint is a moment that a computer can begin with.
+// ForkPoint is a moment at which a fork can begin.
 type ForkPoint struct {
 	Seq      uint64
 	Hash     choir.Digest
@@ -20,14 +20,13 @@ type ForkPoint struct {
 	Withheld []string     // paths that look like keys
 }
 
-// FindFork finds the moment after an event, 0 for now: what changed in the
-// workspace since the last snapshot is recorded first, when the sandbox runs. Code
-// not_found for an event that the log does not have.
+// FindFork returns the fork point after event seq, 0 for now. It first records
+// unrecorded changes if the sandbox runs. Code not_found: the log has no such event.
 func (c *Copier) FindFork(ctx context.Context, seq uint64) (ForkPoint, error) {
 	head, _ := c.log.Head()
 	switch {
 	case seq > head:
-		return ForkPoint{}, choir.E("computer.fork", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head)
+		return ForkPoint{}, choir.Refuse("computer.fork", choir.ReasonNoEvent, choir.CountOf("event", seq), choir.CountOf("head", head))
 	case seq == 0:
 		if err := c.workspace.RecordNow(ctx); err != nil {
 			return ForkPoint{}, err
@@ -58,8 +57,8 @@ func (c *Copier) forkPoint(ctx context.Context, seq uint64) (ForkPoint, error) {
 	return p, choir.Wrap("computer.fork", "", err, "the workspace after event %d", seq)
 }
 
-// ForkInto lays out, in a new folder, a computer that begins with this one's
-// past up to a moment. Log and content are shared where the file system can.
+// ForkInto creates in a new folder a computer with this one's log and content up to a
+// fork point. Files are shared by hard links where possible.
 func (c *Copier) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) (err error) {
 	defer c.collections.Pause()()
 	reached, err := c.reach(ctx, p)
@@ -78,10 +77,10 @@ func (c *Copier) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) (err
 		return err
 	}
 	first := choir.ComputerForked{From: c.cfg.Computer, Seq: p.Seq, Hash: p.Hash, Name: to.Name}
-	return to.begin(ctx, blobs, beginning{ForkPoint: p, first: first, why: "The run belongs to the computer it was forked from, and goes on there."})
+	return to.initLog(ctx, blobs, beginning{ForkPoint: p, first: first, why: "The run belongs to the computer it was forked from, and goes on there."})
 }
 
-// reach finds what leaves the computer with the past up to a moment.
+// reach returns the content that a fork at p needs.
 func (c *Copier) reach(ctx context.Context, p ForkPoint) (timeline.Reached, error) {
 	reached, err := timeline.Reach(ctx, c.log, c.keeper, p.Seq)
 	if err != nil || p.Snapshot == "" {

@@ -16,10 +16,10 @@ import (
 	"choiros/internal/timeline"
 )
 
-// Import lays out, in a new folder, the computer that an archive holds. Everything
-// in it is held against its manifest, the log against its chain, and what the log
-// leads to against what came. accept sees what the archive says of itself first,
-// and decides what the computer is called.
+// Import creates in a new folder the computer of an archive. It checks all content
+// against the archive's manifest, the log's hash chain, and that all content referred
+// to by the log is there. accept is called first with the archive's description, and
+// returns the computer's name or refuses the import.
 func (n NewComputer) Import(ctx context.Context, r io.Reader, accept func(timeline.Archive) (name string, err error)) (a timeline.Archive, err error) {
 	blobs, err := n.OpenBlobs(filepath.Join(n.Dir, "blobs"))
 	if err != nil {
@@ -27,7 +27,7 @@ func (n NewComputer) Import(ctx context.Context, r io.Reader, accept func(timeli
 	}
 	defer func() { err = errors.Join(err, blob.Close(blobs)) }()
 	var digest choir.Digest
-	take := &taking{dir: filepath.Join(n.Dir, "journal"), blobs: blobs}
+	take := &archiveReceiver{dir: filepath.Join(n.Dir, "journal"), blobs: blobs}
 	defer take.discard()
 	err = timeline.Unpack(ctx, r, func(found timeline.Archive, d choir.Digest) (err error) {
 		a, digest = found, d
@@ -46,7 +46,7 @@ func (n NewComputer) Import(ctx context.Context, r io.Reader, accept func(timeli
 	return a, n.beginImported(ctx, blobs, a, first)
 }
 
-// mustFit refuses an archive for which the disk has no room.
+// mustFit returns an error if the archive's content does not fit on the disk.
 func (n NewComputer) mustFit(a timeline.Archive) error {
 	var need int64
 	for _, m := range a.Members {
@@ -57,8 +57,7 @@ func (n NewComputer) mustFit(a timeline.Archive) error {
 		return choir.Wrap("computer.import", choir.CodeUnavailable, err, "look at the disk")
 	}
 	if free := int64(st.Bavail) * st.Bsize; need > free || need < 0 {
-		return choir.E("computer.import", choir.CodeNoSpace, "the computer needs %d MiB and the disk has %d MiB", need>>20, free>>20).
-			WithRemedy("free some space and try again; nothing was made")
+		return choir.Refuse("computer.import", choir.ReasonImportNoSpace, choir.BytesOf("need", need), choir.BytesOf("free", free))
 	}
 	return nil
 }
@@ -78,11 +77,11 @@ func (n NewComputer) beginImported(ctx context.Context, blobs blob.Store, a time
 		}
 		return withheldPaths(ctx, store, keeper, a)
 	}
-	return n.begin(ctx, blobs, b)
+	return n.initLog(ctx, blobs, b)
 }
 
-// withheldPaths finds what the workspace of the archive lacks, in the log that
-// came with it.
+// withheldPaths returns the paths of the imported workspace whose content the archive
+// lacks.
 func withheldPaths(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, a timeline.Archive) ([]string, error) {
 	s, _, err := store.SnapshotAt(ctx, a.Seq)
 	if err != nil {
@@ -106,8 +105,8 @@ func withheldPaths(ctx context.Context, store *eventstore.Store, keeper *snapsho
 	return paths, nil
 }
 
-// checkPast holds what the log leads to against what came: nothing may lack but
-// what the archive says, and nothing may be there that the log does not lead to.
+// checkPast checks that the content referred to by the imported log is complete, except
+// what the archive lists as missing, and that there is no other content.
 func checkPast(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, a timeline.Archive) error {
 	last, err := store.At(ctx, a.Seq)
 	if err != nil && choir.CodeOf(err) != choir.CodeNotFound {
@@ -153,8 +152,9 @@ func checkPast(ctx context.Context, store *eventstore.Store, keeper *snapshot.Ke
 	return nil
 }
 
-// taking puts what comes in an archive where it belongs.
-type taking struct {
+// archiveReceiver stores the segments and blobs of an archive in the new computer's
+// folder.
+type archiveReceiver struct {
 	dir   string
 	blobs blob.Store
 	batch blob.Batch // small content, or nil
@@ -170,12 +170,12 @@ const (
 )
 
 // Segment implements timeline.Taker.
-func (t *taking) Segment(name string, content []byte) error {
+func (t *archiveReceiver) Segment(name string, content []byte) error {
 	return journal.WriteSegment(t.dir, name, content)
 }
 
 // Blob implements timeline.Taker.
-func (t *taking) Blob(ctx context.Context, d choir.Digest, size int64, content io.Reader) error {
+func (t *archiveReceiver) Blob(ctx context.Context, d choir.Digest, size int64, content io.Reader) error {
 	b, ok := t.blobs.(blob.Batcher)
 	if !ok || size > smallBlob {
 		_, _, err := t.blobs.Put(ctx, content)
@@ -201,7 +201,7 @@ func (t *taking) Blob(ctx context.Context, d choir.Digest, size int64, content i
 }
 
 // flush makes durable what came so far.
-func (t *taking) flush() error {
+func (t *archiveReceiver) flush() error {
 	if t.batch == nil {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (t *taking) flush() error {
 	return err
 }
 
-func (t *taking) discard() {
+func (t *archiveReceiver) discard() {
 	if t.batch != nil {
 		t.batch.Discard()
 	}

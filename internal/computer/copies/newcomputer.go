@@ -7,13 +7,14 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
-	"choiros/internal/computer/syncedfile"
 	"choiros/internal/computer/workspace"
+	"choiros/internal/durablefile"
 	"choiros/internal/eventstore"
+	"choiros/internal/fault"
 	"choiros/internal/snapshot"
 )
 
-// NewComputer is a computer that is being made in a folder of its own.
+// NewComputer is a computer that is being created in a folder of its own.
 type NewComputer struct {
 	ID, User  choir.ID
 	Name      string
@@ -27,7 +28,14 @@ type NewComputer struct {
 // still to be filled with the last snapshot of the log.
 const RestoreFile = "restore"
 
-// beginning is how a computer with a past begins by itself.
+// restoreFile is the file with that name.
+var restoreFile = durablefile.Files{
+	BeforeSync:       func() { fault.Point("fork.file.sync") },
+	BeforeRename:     func() { fault.Point("fork.file.rename") },
+	BeforeFolderSync: func() { fault.Point("fork.folder.sync") },
+}
+
+// beginning describes the first own events of a computer with an inherited past.
 type beginning struct {
 	ForkPoint
 	first choir.Payload
@@ -37,9 +45,8 @@ type beginning struct {
 	check func(*eventstore.Store) (withheld []string, err error)
 }
 
-// begin appends the first events that the computer has alone, to a log and
-// content that lie in its folder already.
-func (n NewComputer) begin(ctx context.Context, blobs blob.Store, b beginning) error {
+// initLog appends the computer's first own events to its inherited log.
+func (n NewComputer) initLog(ctx context.Context, blobs blob.Store, b beginning) error {
 	store, err := eventstore.Open(ctx, n.Dir, eventstore.Config{Computer: n.ID, User: n.User, Now: n.Now, Blobs: blobs})
 	if err != nil {
 		return err
@@ -48,7 +55,7 @@ func (n NewComputer) begin(ctx context.Context, blobs blob.Store, b beginning) e
 	if err = errors.Join(err, store.Close()); err != nil || b.Snapshot == "" {
 		return err
 	}
-	return syncedfile.Write(filepath.Join(n.Dir, RestoreFile), nil)
+	return choir.Wrap("computer.begin", choir.CodeUnavailable, restoreFile.Write(filepath.Join(n.Dir, RestoreFile), nil), "note that the workspace is to be filled")
 }
 
 func (n NewComputer) appendFirst(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, b beginning) error {
@@ -93,7 +100,8 @@ func (n NewComputer) drafts(payloads ...choir.Payload) ([]choir.Draft, error) {
 	return out, nil
 }
 
-// withholding says which files of the moment did not come along.
+// withholding returns drafts that list the files of the fork point which are not
+// copied, because they look like keys.
 func (n NewComputer) withholding(ctx context.Context, keeper *snapshot.Keeper, p ForkPoint) ([]choir.Draft, error) {
 	if p.Snapshot == "" {
 		return nil, nil
@@ -106,7 +114,8 @@ func (n NewComputer) withholding(ctx context.Context, keeper *snapshot.Keeper, p
 	return n.drafts(append(payloads, choir.SnapshotTaken{Snapshot: p.Snapshot, Reason: workspace.ReasonCreated, Files: files, Bytes: bytes})...)
 }
 
-// endings end what is open in the past: it goes on elsewhere, or nowhere.
+// endings returns drafts that end the open runs and tasks of the inherited log, because
+// they do not continue in this computer.
 func (n NewComputer) endings(ctx context.Context, store *eventstore.Store, why string) ([]choir.Draft, error) {
 	var out []choir.Draft
 	tasks, err := store.OpenTasks(ctx)
@@ -134,7 +143,7 @@ func (n NewComputer) endings(ctx context.Context, store *eventstore.Store, why s
 	return out, nil
 }
 
-// unanswered is the result of a task that nobody will answer.
+// unanswered returns the result for a task that no Associate will answer.
 func unanswered(task, run choir.ID, code choir.ResultCode, why string) choir.AssociateResult {
 	return choir.AssociateResult{
 		Version: choir.ContractVersion, TaskID: task, RunID: run, Status: choir.StatusFailed, Code: code, Summary: why,

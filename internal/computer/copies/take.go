@@ -17,7 +17,7 @@ import (
 	"choiros/internal/timeline"
 )
 
-// both reads the content of two computers and writes into the first.
+// both is a blob store that reads from two stores and writes to the first.
 type both struct {
 	blob.Store
 	other blob.Store
@@ -50,8 +50,8 @@ type Compared struct {
 	Common uint64
 }
 
-// Compare compares the files of the computer with those of another, both as they
-// are now, for whoever reads: from this one to the other.
+// Compare returns the differences between the current files of this computer and
+// another. It changes nothing.
 func (c *Copier) Compare(ctx context.Context, other *Copier) (Compared, error) {
 	var out Compared
 	var err error
@@ -72,7 +72,8 @@ func (c *Copier) Compare(ctx context.Context, other *Copier) (Compared, error) {
 	return out, err
 }
 
-// treeNow is the workspace as it is; as the log knows it when the sandbox sleeps.
+// treeNow returns the current workspace, or its last snapshot if the sandbox does not
+// run.
 func (c *Copier) treeNow(ctx context.Context) (choir.Digest, error) {
 	if err := c.workspace.RecordNow(ctx); err != nil {
 		return "", err
@@ -84,8 +85,8 @@ func (c *Copier) treeNow(ctx context.Context) (choir.Digest, error) {
 	return root, err
 }
 
-// common is the last event that two logs share, 0 for none. A hash stands for all
-// before it, so looking in the middle is enough.
+// common returns the number of the last event that two logs share, 0 for none. It
+// searches by bisection, because equal hashes mean equal pasts.
 func (c *Copier) common(ctx context.Context, other *Copier) (uint64, error) {
 	a, _ := c.log.Head()
 	b, _ := other.log.Head()
@@ -117,12 +118,11 @@ func firstError(a, b error) error {
 	return b
 }
 
-// Take carries what changed in another computer since the two had the same past
-// over to this one: all of it, or only some paths and what is below them. Files
-// that look like keys do not travel. Code conflict, with the paths in Applied,
-// when this computer changed them differently; then nothing changed. With dryRun
-// it only says what would.
-func (c *Copier) Take(ctx context.Context, role choir.Role, from *Copier, paths []string, dryRun bool) (treemerge.Applied, error) {
+// TakeChanges merges the changes of another computer since the common past into this
+// one: all, or those at and below paths. Files that look like keys are not copied. Code
+// conflict, with the paths in Applied: this computer has other changes there; nothing
+// was changed. With dryRun it changes nothing and returns what would change.
+func (c *Copier) TakeChanges(ctx context.Context, role choir.Role, from *Copier, paths []string, dryRun bool) (treemerge.Applied, error) {
 	if from == c {
 		return treemerge.Applied{}, choir.Invalid("from", "is this computer itself")
 	}
@@ -170,8 +170,8 @@ func withoutKeys(ctx context.Context, keeper *snapshot.Keeper, a, b choir.Digest
 	return a, b, err
 }
 
-// onlyPaths is the base with the changes at some paths, and below them; all of
-// them for none.
+// onlyPaths returns the tree base with the changes of theirs at and below paths; with
+// all changes if there are no paths.
 func onlyPaths(ctx context.Context, keeper *snapshot.Keeper, base, theirs choir.Digest, paths []string) (choir.Digest, error) {
 	if len(paths) == 0 {
 		return theirs, nil
@@ -199,7 +199,7 @@ func onlyPaths(ctx context.Context, keeper *snapshot.Keeper, base, theirs choir.
 	return timeline.Graft(ctx, keeper, base, theirs, slices.Sorted(maps.Keys(wanted)))
 }
 
-// fetch makes sure that all of two trees is in this computer's store.
+// fetch copies the missing content of trees from the other computer's store.
 func (c *Copier) fetch(ctx context.Context, from *Copier, keeper *snapshot.Keeper, roots ...choir.Digest) error {
 	var lacking []choir.Digest
 	for _, root := range roots {

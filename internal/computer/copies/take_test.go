@@ -26,9 +26,9 @@ func parted(t *testing.T) (first, second *lab) {
 func TestWhatAnotherComputerChangedIsTaken(t *testing.T) {
 	first, second := parted(t)
 	before, head := first.Files(""), first.Head()
-	would := must(first.Take(first.Within(), choir.RoleCLI, second.Copier, nil, true))(t)
+	would := must(first.TakeChanges(first.Within(), choir.RoleCLI, second.Copier, nil, true))(t)
 	first.WantFiles(before)
-	did := must(first.Take(first.Within(), choir.RoleCLI, second.Copier, nil, false))(t)
+	did := must(first.TakeChanges(first.Within(), choir.RoleCLI, second.Copier, nil, false))(t)
 	first.WantFiles(map[string]string{"a": "one\n2\nthree\n", "b": "b\n", ".env": "SECRET=1\n", "new/deep": "new\n"})
 	if would.Receipt.Seq != 0 || len(would.Changes) != len(did.Changes) || did.Receipt.Seq <= head {
 		t.Errorf("it did %+v, the dry run says %+v", did, would)
@@ -41,17 +41,17 @@ func TestWhatAnotherComputerChangedIsTaken(t *testing.T) {
 	if _, _, err := first.Keeper.Verify(first.Within(), did.To); err != nil {
 		t.Error(err)
 	}
-	if again := must(first.Take(first.Within(), choir.RoleCLI, second.Copier, nil, false))(t); again.Receipt.Seq != 0 {
+	if again := must(first.TakeChanges(first.Within(), choir.RoleCLI, second.Copier, nil, false))(t); again.Receipt.Seq != 0 {
 		t.Errorf("once more it changes %+v", again.Changes)
 	}
 }
 
 func TestOnlySomePathsAreTaken(t *testing.T) {
 	first, second := parted(t)
-	if _, err := first.Take(first.Within(), choir.RoleCLI, second.Copier, []string{"b"}, false); choir.CodeOf(err) != choir.CodeNotFound {
+	if _, err := first.TakeChanges(first.Within(), choir.RoleCLI, second.Copier, []string{"b"}, false); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("a path that did not change: %v", err)
 	}
-	must(first.Take(first.Within(), choir.RoleCLI, second.Copier, []string{"new/deep"}, false))(t)
+	must(first.TakeChanges(first.Within(), choir.RoleCLI, second.Copier, []string{"new/deep"}, false))(t)
 	first.WantFiles(map[string]string{"a": "one\n2\n3\n", "b": "b\n", ".env": "SECRET=1\n", "new/deep": "new\n"})
 }
 
@@ -59,7 +59,7 @@ func TestNothingIsTakenOfAConflict(t *testing.T) {
 	first, second := parted(t)
 	first.Write("a", "1\n2\ndrei\n")
 	before := first.Files("")
-	got, err := first.Take(first.Within(), choir.RoleCLI, second.Copier, nil, false)
+	got, err := first.TakeChanges(first.Within(), choir.RoleCLI, second.Copier, nil, false)
 	if choir.CodeOf(err) != choir.CodeConflict || len(got.Conflicts) != 1 || got.Conflicts[0].Path != "a" {
 		t.Errorf("%+v, %v", got.Conflicts, err)
 	}
@@ -72,10 +72,10 @@ func TestComputersWithoutACommonPastTakeNothing(t *testing.T) {
 	other := openLab(t, first.User, workspacetest.NewID(t), memoryDir(t))
 	must(other.Events.Append(other.Within(), choir.RoleControl, choir.ComputerCreated{Name: "other", Format: 1}))(t)
 	other.holds(map[string]string{"a": "2\n"})
-	if _, err := first.Take(first.Within(), choir.RoleCLI, other.Copier, nil, false); choir.CodeOf(err) != choir.CodeConflict {
+	if _, err := first.TakeChanges(first.Within(), choir.RoleCLI, other.Copier, nil, false); choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("a stranger: %v", err)
 	}
-	if _, err := first.Take(first.Within(), choir.RoleCLI, first.Copier, nil, false); choir.CodeOf(err) != choir.CodeInvalid {
+	if _, err := first.TakeChanges(first.Within(), choir.RoleCLI, first.Copier, nil, false); choir.CodeOf(err) != choir.CodeInvalid {
 		t.Errorf("itself: %v", err)
 	}
 	if c := must(first.Compare(first.Within(), other.Copier))(t); c.Common != 0 || len(c.Files) != 1 {

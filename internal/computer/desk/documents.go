@@ -14,8 +14,7 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// Bounds of the content of a version, in bytes: of one that a person saves, and of
-// one that is read.
+// Size limits of a document version, in bytes: when a person saves it, and when it is read.
 const (
 	maxDocument     = 8 << 20
 	maxDocumentRead = 16 << 20
@@ -27,12 +26,12 @@ type documents struct {
 	events *appender.Appender
 	blobs  blob.Store
 
-	mu sync.Mutex // held from when a document is read until its change is appended
+	mu sync.Mutex // held from reading a document to appending its change
 }
 
-// Append appends drafts that a sandbox's role sends, as eventstore.Store.Append. A
-// version of a document waits while a person saves one, so that each version that a
-// person saved follows the version it was made of.
+// Append appends drafts of a sandbox's role, like eventstore.Store.Append. It makes a
+// version of a document wait while a person saves one, so that a person's version follows
+// the one it is based on.
 func (ds *documents) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
 	if slices.ContainsFunc(drafts, func(d choir.Draft) bool { return d.Type == choir.TypeDocumentVersioned }) {
 		ds.mu.Lock()
@@ -41,24 +40,24 @@ func (ds *documents) Append(ctx context.Context, role choir.Role, drafts ...choi
 	return ds.log.Append(ctx, role, drafts...)
 }
 
-// Documents lists documents as of an event, 0 for now, without content.
+// Documents returns the documents as of event asOf (0: now), without content.
 func (ds *documents) Documents(ctx context.Context, asOf uint64) ([]eventstore.Document, error) {
 	return ds.log.Documents(ctx, asOf)
 }
 
-// Versions lists up to limit versions of a document without their content, the
-// newest first; only versions before a number, when it is not 0.
+// Versions returns up to limit versions of a document, newest first, without content. If
+// before is not 0, only versions with lower numbers.
 func (ds *documents) Versions(ctx context.Context, id choir.ID, before, limit int) ([]eventstore.Document, error) {
 	return ds.log.VersionsBefore(ctx, id, before, limit)
 }
 
-// Overlays lists the overlays of a document as of an event, 0 for now.
+// Overlays returns the overlays of a document as of event asOf (0: now).
 func (ds *documents) Overlays(ctx context.Context, document choir.ID, asOf uint64) ([]eventstore.Overlay, error) {
 	return ds.log.Overlays(ctx, document, asOf)
 }
 
-// Document is one version of a document with its content, the newest for -1. Code
-// not_found when there is none.
+// Document returns one version of a document with its content, the newest for -1. Code
+// not_found: there is none.
 func (ds *documents) Document(ctx context.Context, id choir.ID, version int) (eventstore.Document, error) {
 	d, err := ds.log.Document(ctx, id, version)
 	if err != nil || d.Blob == "" {
@@ -69,8 +68,8 @@ func (ds *documents) Document(ctx context.Context, id choir.ID, version int) (ev
 	return d, err
 }
 
-// DocumentAt is a document at the version it had after event seq. Code not_found
-// when it was not there then.
+// DocumentAt returns a document with content, title and version as of event seq. Code
+// not_found: it did not exist then.
 func (ds *documents) DocumentAt(ctx context.Context, seq uint64, id choir.ID) (eventstore.Document, error) {
 	if err := ds.log.MustHave(seq); err != nil {
 		return eventstore.Document{}, err
@@ -81,21 +80,21 @@ func (ds *documents) DocumentAt(ctx context.Context, seq uint64, id choir.ID) (e
 	}
 	i := slices.IndexFunc(all, func(d eventstore.Document) bool { return d.ID == id })
 	if i < 0 {
-		return eventstore.Document{}, choir.E("computer.document", choir.CodeNotFound, "there was no document %s after event %d", id, seq)
+		return eventstore.Document{}, choir.Refuse("computer.document", choir.ReasonNoDocumentThen, choir.TextOf("id", id), choir.CountOf("event", seq))
 	}
 	d, err := ds.Document(ctx, id, all[i].Version)
 	d.Title = all[i].Title
 	return d, err
 }
 
-// NewDocument is a document that a person begins.
+// NewDocument describes a document to create.
 type NewDocument struct {
-	ID             choir.ID // empty for a new one
+	ID             choir.ID // empty for a fresh id
 	Title, Content string
 }
 
-// CreateDocument begins a document. With an id that is known, and the same
-// content, it answers what is there; otherwise code conflict.
+// CreateDocument creates a document and returns it. If its id exists, it returns the
+// existing one if title and content are equal; else code conflict.
 func (ds *documents) CreateDocument(ctx context.Context, role choir.Role, n NewDocument) (eventstore.Document, error) {
 	if err := checkContent(n.Content); err != nil {
 		return eventstore.Document{}, err
@@ -111,7 +110,7 @@ func (ds *documents) CreateDocument(ctx context.Context, role choir.Role, n NewD
 	first, err := ds.Document(ctx, n.ID, 0)
 	if err == nil {
 		if first.Title != n.Title || first.Content != n.Content {
-			err = choir.E("computer.document", choir.CodeConflict, "there is a document %s already", n.ID)
+			err = choir.Refuse("computer.document", choir.ReasonDocumentExists, choir.TextOf("id", n.ID))
 		}
 		return first, err
 	}
@@ -130,6 +129,7 @@ func (ds *documents) CreateDocument(ctx context.Context, role choir.Role, n NewD
 	return ds.Document(ctx, n.ID, 0)
 }
 
+// checkContent returns an error if the content is too large to save or no UTF-8 text.
 func checkContent(content string) error {
 	if len(content) > maxDocument {
 		return &choir.Error{Op: "computer.document", Code: choir.CodeTooLarge, Path: "content", Msg: "has more than 8 MiB", Remedy: "keep it as a file of the workspace"}
@@ -140,8 +140,8 @@ func checkContent(content string) error {
 	return nil
 }
 
-// withContent makes a draft of a payload with its content in it, or as a blob
-// when that is too large.
+// withContent returns a draft of the payload that payload returns: called with the content,
+// or with the digest of a blob if the content is too large for an event.
 func (ds *documents) withContent(ctx context.Context, content string, payload func(content string, blob choir.Digest) choir.Payload) (choir.Draft, error) {
 	if len(content) <= choir.InlineLimit {
 		d, err := ds.events.Draft(payload(content, ""))
@@ -156,18 +156,18 @@ func (ds *documents) withContent(ctx context.Context, content string, payload fu
 	return ds.events.Draft(payload("", digest))
 }
 
-// Save is a version of a document that a person made of another.
+// Save describes a document version to save.
 type Save struct {
-	Base    int // version it was made of
+	Base    int // the version that it is based on
 	Content string
 	Note    string
-	// Accepted are proposals that became part of it.
+	// Accepted are the proposals that were merged into it.
 	Accepted []choir.ID
 }
 
-// SaveDocument adds a version. When the newest is not the base, the code is
-// conflict and the answer is the newest; with the same content it is no conflict
-// and nothing is added.
+// SaveDocument adds a version to a document and returns the newest. Code conflict, with the
+// newest version, if that is neither s.Base nor of equal content. Equal content adds no
+// version.
 func (ds *documents) SaveDocument(ctx context.Context, role choir.Role, id choir.ID, s Save) (eventstore.Document, error) {
 	if err := checkContent(s.Content); err != nil {
 		return eventstore.Document{}, err
@@ -180,8 +180,7 @@ func (ds *documents) SaveDocument(ctx context.Context, role choir.Role, id choir
 	}
 	same := now.Content == s.Content
 	if now.Version != s.Base && !same {
-		return now, choir.E("computer.document", choir.CodeConflict, "version %d was made of version %d, and version %d is the newest", s.Base+1, s.Base, now.Version).
-			WithRemedy("compare the two, and save again on top of the newest")
+		return now, choir.Refuse("computer.document", choir.ReasonDocumentChanged, choir.CountOf("next", s.Base+1), choir.CountOf("base", s.Base), choir.CountOf("now", now.Version))
 	}
 	drafts, err := ds.acceptances(ctx, id, s.Accepted)
 	if err != nil {
@@ -205,6 +204,7 @@ func (ds *documents) SaveDocument(ctx context.Context, role choir.Role, id choir
 	return ds.Document(ctx, id, -1)
 }
 
+// acceptances returns drafts that record the overlays as accepted proposals of the document.
 func (ds *documents) acceptances(ctx context.Context, document choir.ID, overlays []choir.ID) ([]choir.Draft, error) {
 	var payloads []choir.Payload
 	for _, id := range overlays {
@@ -217,10 +217,11 @@ func (ds *documents) acceptances(ctx context.Context, document choir.ID, overlay
 	return ds.events.Drafts(payloads)
 }
 
-// RenameDocument gives a document another title.
+// RenameDocument sets a document's title and returns the document. Code invalid: the title
+// is blank.
 func (ds *documents) RenameDocument(ctx context.Context, role choir.Role, id choir.ID, title string) (eventstore.Document, error) {
 	if strings.TrimSpace(title) == "" {
-		return eventstore.Document{}, choir.Invalid("title", "must not be blank")
+		return eventstore.Document{}, choir.Refuse("computer.document", choir.ReasonTitleBlank).At("title")
 	}
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -234,7 +235,7 @@ func (ds *documents) RenameDocument(ctx context.Context, role choir.Role, id cho
 	return ds.Document(ctx, id, -1)
 }
 
-// RemoveDocument takes a document away; a rewind brings it back.
+// RemoveDocument appends that a document is removed; a rewind restores it.
 func (ds *documents) RemoveDocument(ctx context.Context, role choir.Role, id choir.ID) error {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -245,8 +246,8 @@ func (ds *documents) RemoveDocument(ctx context.Context, role choir.Role, id cho
 	return err
 }
 
-// AddOverlay puts a proposal or a comment over a version of a document. With an
-// id that is known it answers what is there.
+// AddOverlay adds a proposal or a comment to a version of a document and returns it. If its
+// id exists, it returns the existing one.
 func (ds *documents) AddOverlay(ctx context.Context, role choir.Role, o choir.OverlayAdded) (eventstore.Overlay, error) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -272,6 +273,7 @@ func (ds *documents) AddOverlay(ctx context.Context, role choir.Role, o choir.Ov
 	return ds.overlay(ctx, o.Document, o.Overlay)
 }
 
+// overlay returns one overlay of a document. Code not_found: there is none.
 func (ds *documents) overlay(ctx context.Context, document, id choir.ID) (eventstore.Overlay, error) {
 	all, err := ds.log.Overlays(ctx, document, 0)
 	if err != nil {
@@ -282,10 +284,10 @@ func (ds *documents) overlay(ctx context.Context, document, id choir.ID) (events
 			return o, nil
 		}
 	}
-	return eventstore.Overlay{}, choir.E("computer.overlay", choir.CodeNotFound, "there is no overlay %s over this document", id)
+	return eventstore.Overlay{}, choir.Refuse("computer.overlay", choir.ReasonNoOverlay, choir.TextOf("id", id))
 }
 
-// SettleOverlay says what becomes of a proposal or a comment.
+// SettleOverlay records the outcome of a proposal or a comment and returns the overlay.
 func (ds *documents) SettleOverlay(ctx context.Context, role choir.Role, s choir.OverlaySettled) (eventstore.Overlay, error) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -299,7 +301,8 @@ func (ds *documents) SettleOverlay(ctx context.Context, role choir.Role, s choir
 	return ds.overlay(ctx, s.Document, s.Overlay)
 }
 
-// settleable finds an overlay that can have this outcome.
+// settleable returns the overlay of s. Code not_found: there is none; invalid: its kind
+// cannot have this outcome.
 func (ds *documents) settleable(ctx context.Context, s choir.OverlaySettled) (eventstore.Overlay, error) {
 	o, err := ds.overlay(ctx, s.Document, s.Overlay)
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 	"choiros/internal/computer/desk/drafts"
 )
 
-// maxDraftNews bounds the news that wait for the pages. Pages read the drafts they show
-// again when they connect, so news beyond the bound are dropped.
+// maxDraftNews limits the queued news; further ones are dropped, because pages read their
+// drafts again when they connect.
 const maxDraftNews = 256
 
-// DraftPost carries news of drafts to the pages.
+// DraftPost sends news of drafts to the pages.
 type DraftPost interface {
-	// TellDraft sends application, subject and revision of a draft that changed. Whoever
-	// does not listen misses it.
+	// TellDraft sends app, subject and revision of a changed draft. Pages that do not listen
+	// miss it.
 	TellDraft(d drafts.Draft) error
 	Close()
 }
 
-// DraftNews tells the pages of one computer which drafts changed. It is a service.
+// DraftNews is a service that tells the pages of one computer which drafts changed.
 type DraftNews struct {
 	computer choir.ID
 	openPost func() (DraftPost, error)
@@ -28,9 +28,8 @@ type DraftNews struct {
 	changed  chan drafts.Draft
 }
 
-// NewDraftNews makes the news of a computer's drafts. openPost opens the post to the pages,
-// which is closed again; the logger is told under the computer's name of news that are
-// dropped.
+// NewDraftNews returns the service for a computer's drafts. Serve opens the post by
+// openPost and closes it. Dropped news are logged to logger.
 func NewDraftNews(computer choir.ID, openPost func() (DraftPost, error), logger *slog.Logger) *DraftNews {
 	return &DraftNews{computer: computer, openPost: openPost, logger: logger, changed: make(chan drafts.Draft, maxDraftNews)}
 }
@@ -38,7 +37,7 @@ func NewDraftNews(computer choir.ID, openPost func() (DraftPost, error), logger 
 // String names the service.
 func (n *DraftNews) String() string { return "news of drafts" }
 
-// Enqueue hands a draft that changed to Serve, and never waits.
+// Enqueue queues a changed draft for Serve. It never blocks; with a full queue it drops it.
 func (n *DraftNews) Enqueue(d drafts.Draft) {
 	select {
 	case n.changed <- drafts.Draft{App: d.App, Subject: d.Subject, Revision: d.Revision}:
@@ -47,7 +46,7 @@ func (n *DraftNews) Enqueue(d drafts.Draft) {
 	}
 }
 
-// Serve sends the changes to the pages until the context ends.
+// Serve sends the queued news until ctx ends or sending fails.
 func (n *DraftNews) Serve(ctx context.Context) error {
 	post, err := n.openPost()
 	if err != nil {

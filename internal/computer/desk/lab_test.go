@@ -17,7 +17,7 @@ import (
 // lab is a desk on a real log, in a folder of the test's own. Nothing else runs.
 type lab struct {
 	*Desk
-	t      *testing.T
+	t      testing.TB
 	log    *eventstore.Store
 	events *appender.Appender
 	told   []drafts.Draft // what the pages heard of drafts
@@ -26,6 +26,12 @@ type lab struct {
 func newLab(t *testing.T, change ...func(*Config)) *lab {
 	t.Helper()
 	t.Parallel()
+	return openLab(t, change...)
+}
+
+// openLab is newLab for a test or a benchmark that runs alone.
+func openLab(t testing.TB, change ...func(*Config)) *lab {
+	t.Helper()
 	dir := t.TempDir()
 	blobs := must(fs.Open(filepath.Join(dir, "blobs")))(t)
 	log := must(eventstore.Open(t.Context(), dir, eventstore.Config{

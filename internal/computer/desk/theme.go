@@ -12,21 +12,21 @@ import (
 var (
 	themeName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,99}$`)
 	tokenName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
-	// tokenChars are what a value may be made of: nothing that ends a declaration,
+	// tokenChars matches a value of permitted characters: none that ends a declaration,
 	// begins a rule or a comment, or hides a character.
 	tokenChars = regexp.MustCompile(`^[A-Za-z0-9 #%.,()+*/'"_-]+$`)
 	called     = regexp.MustCompile(`([A-Za-z0-9_-]*)\(`)
 )
 
-// cssFunctions are what a value may call. None of them fetches anything.
+// cssFunctions are the CSS functions that a value may call. None of them fetches anything.
 var cssFunctions = []string{
 	"", "rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color", "color-mix", "light-dark",
 	"calc", "min", "max", "clamp", "var", "linear-gradient", "radial-gradient", "conic-gradient",
 	"repeating-linear-gradient", "repeating-radial-gradient", "cubic-bezier", "steps", "blur", "brightness", "saturate", "drop-shadow",
 }
 
-// checkTheme refuses a theme with a value that is more than a value in CSS, and
-// one that says a token twice.
+// checkTheme returns an error with code invalid, with the field's path, unless each token of
+// a theme is unique and its value a harmless CSS value.
 func checkTheme(p *choir.ThemeChanged) error {
 	if !themeName.MatchString(p.Name) {
 		return choir.Invalid("name", "%.80q is not the name of a theme: lower-case letters, digits and dash, a letter first", p.Name)
@@ -49,7 +49,8 @@ func checkTheme(p *choir.ThemeChanged) error {
 	return nil
 }
 
-// checkCSS takes a single value in CSS that reaches nothing outside the page.
+// checkCSS returns an error with code invalid unless value is a single CSS value that
+// fetches nothing.
 func checkCSS(value string) error {
 	switch {
 	case !tokenChars.MatchString(value):
@@ -69,8 +70,8 @@ func checkCSS(value string) error {
 	return nil
 }
 
-// outsideQuotes is a value with its quoted parts blanked; open says that a quote
-// is not closed.
+// outsideQuotes returns the value with its quoted parts replaced by spaces; open reports an
+// unclosed quote.
 func outsideQuotes(value string) (bare string, open bool) {
 	var quote rune
 	bare = strings.Map(func(r rune) rune {
@@ -87,7 +88,7 @@ func outsideQuotes(value string) (bare string, open bool) {
 	return bare, quote != 0
 }
 
-// balanced says that every bracket is closed, and none before it is opened.
+// balanced reports whether the parentheses in value match.
 func balanced(value string) bool {
 	depth := 0
 	for _, r := range value {

@@ -14,7 +14,7 @@ type unsaved struct {
 	changed  func(drafts.Draft)
 }
 
-// Drafts lists what is typed and not saved, without the texts.
+// Drafts returns all drafts, without their texts.
 func (u *unsaved) Drafts(ctx context.Context) ([]drafts.Draft, error) {
 	if err := u.mustRun(); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (u *unsaved) Drafts(ctx context.Context) ([]drafts.Draft, error) {
 	return u.store.List(ctx)
 }
 
-// Draft returns one draft. Code not_found when there is none.
+// Draft returns the draft of an app about a subject. Code not_found: there is none.
 func (u *unsaved) Draft(ctx context.Context, app, subject string) (drafts.Draft, error) {
 	if err := u.mustRun(); err != nil {
 		return drafts.Draft{}, err
@@ -30,9 +30,8 @@ func (u *unsaved) Draft(ctx context.Context, app, subject string) (drafts.Draft,
 	return u.store.Get(ctx, app, subject)
 }
 
-// KeepDraft keeps a text that was made of the draft with the revision made, and
-// tells the pages. Code conflict as of drafts.Store.Put, with the draft that is
-// there.
+// KeepDraft stores a text that is based on revision made of the draft, tells the pages, and
+// returns the draft. Code conflict, with the stored draft: see drafts.Store.Put.
 func (u *unsaved) KeepDraft(ctx context.Context, d drafts.Draft, made int64) (drafts.Draft, error) {
 	if err := u.mustRun(); err != nil {
 		return drafts.Draft{}, err
@@ -50,8 +49,8 @@ func (u *unsaved) KeepDraft(ctx context.Context, d drafts.Draft, made int64) (dr
 	return now, err
 }
 
-// DropDraft removes a draft that was saved or discarded, and tells the pages.
-// Code conflict when it changed meanwhile, with the draft that is there.
+// DropDraft removes a draft with the given revision and tells the pages. Code conflict, with
+// the stored draft: it has another revision.
 func (u *unsaved) DropDraft(ctx context.Context, app, subject string, revision int64) (drafts.Draft, error) {
 	if err := u.mustRun(); err != nil {
 		return drafts.Draft{}, err
@@ -63,10 +62,10 @@ func (u *unsaved) DropDraft(ctx context.Context, app, subject string, revision i
 	return now, err
 }
 
-// mustRun refuses drafts of a computer that was opened for reading only.
+// mustRun returns an error with code unavailable if the computer is open for reading only.
 func (u *unsaved) mustRun() error {
 	if u.readOnly {
-		return choir.E("computer", choir.CodeUnavailable, "the computer does not run").WithRemedy("start it with: choir up")
+		return choir.Refuse("computer", choir.ReasonComputerNotRunning)
 	}
 	return nil
 }

@@ -5,13 +5,12 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// WindowChange says which events make the change of a window as it is; top says
-// that none is above it.
+// WindowChange returns the events that make a change of window w, none if it changes
+// nothing. top reports that no window is above it.
 type WindowChange func(w eventstore.Window, top bool) ([]choir.Payload, error)
 
-// MoveWindow gives a window another place and size, another virtual desktop, or
-// both; nil keeps what it has. With bounds a maximised or snapped window becomes
-// normal, because that is where it then is.
+// MoveWindow returns the change that sets a window's bounds, its virtual desktop, or both;
+// nil leaves one unchanged. With bounds, a maximised or snapped window becomes normal.
 func MoveWindow(bounds *choir.Rect, desktop *int) WindowChange {
 	return func(w eventstore.Window, _ bool) ([]choir.Payload, error) {
 		if bounds == nil && desktop == nil {
@@ -35,7 +34,8 @@ func MoveWindow(bounds *choir.Rect, desktop *int) WindowChange {
 	}
 }
 
-// FocusWindow brings a window to the top, and back when it was minimised.
+// FocusWindow returns the events that bring window w to the top and restore it if it is minimised; none if
+// it is on top. It is a WindowChange.
 func FocusWindow(w eventstore.Window, top bool) ([]choir.Payload, error) {
 	var out []choir.Payload
 	if w.State == choir.WindowMinimised {
@@ -47,7 +47,8 @@ func FocusWindow(w eventstore.Window, top bool) ([]choir.Payload, error) {
 	return out, nil
 }
 
-// MinimiseWindow hides a window, which remembers how it was shown.
+// MinimiseWindow returns the event that minimises window w and records its former state; none if it is
+// minimised. It is a WindowChange.
 func MinimiseWindow(w eventstore.Window, _ bool) ([]choir.Payload, error) {
 	if w.State == choir.WindowMinimised {
 		return nil, nil
@@ -55,28 +56,30 @@ func MinimiseWindow(w eventstore.Window, _ bool) ([]choir.Payload, error) {
 	return []choir.Payload{choir.WindowShown{Window: w.ID, State: choir.WindowMinimised, Was: w.State, Snap: w.Snap}}, nil
 }
 
-// MaximiseWindow lets a window fill its desktop, on top.
+// MaximiseWindow returns the events that maximise window w and bring it to the top, as far as needed. It is
+// a WindowChange.
 func MaximiseWindow(w eventstore.Window, top bool) ([]choir.Payload, error) {
-	return show(w, top, choir.WindowShown{Window: w.ID, State: choir.WindowMaximised}), nil
+	return showAndFocus(w, top, choir.WindowShown{Window: w.ID, State: choir.WindowMaximised}), nil
 }
 
-// SnapWindow lets a window fill a part of its desktop, on top.
+// SnapWindow returns the change that snaps a window to a part of its desktop and brings it
+// to the top.
 func SnapWindow(to choir.WindowSnap) WindowChange {
 	return func(w eventstore.Window, top bool) ([]choir.Payload, error) {
-		return show(w, top, choir.WindowShown{Window: w.ID, State: choir.WindowSnapped, Snap: to}), nil
+		return showAndFocus(w, top, choir.WindowShown{Window: w.ID, State: choir.WindowSnapped, Snap: to}), nil
 	}
 }
 
-// RestoreWindow shows a minimised window as it was before, and any other at its
-// bounds, on top.
+// RestoreWindow returns the events that give a minimised window its former state, any other the normal
+// state, and bring it to the top. It is a WindowChange.
 func RestoreWindow(w eventstore.Window, top bool) ([]choir.Payload, error) {
 	if w.State == choir.WindowMinimised {
-		return show(w, top, restored(w)), nil
+		return showAndFocus(w, top, restored(w)), nil
 	}
-	return show(w, top, choir.WindowShown{Window: w.ID, State: choir.WindowNormal}), nil
+	return showAndFocus(w, top, choir.WindowShown{Window: w.ID, State: choir.WindowNormal}), nil
 }
 
-// RetitleWindow says that a window shows something else.
+// RetitleWindow returns the change that sets a window's title and subject.
 func RetitleWindow(title, subject string) WindowChange {
 	return func(w eventstore.Window, _ bool) ([]choir.Payload, error) {
 		if err := checkLine("title", title); err != nil {
@@ -93,13 +96,14 @@ func RetitleWindow(title, subject string) WindowChange {
 	}
 }
 
-// CloseWindow takes a window off the desktop.
+// CloseWindow returns the event that closes window w. It is a WindowChange.
 func CloseWindow(w eventstore.Window, _ bool) ([]choir.Payload, error) {
 	return []choir.Payload{choir.WindowClosed{Window: w.ID}}, nil
 }
 
-// show is a state with the focus that comes with it; nothing when it is so.
-func show(w eventstore.Window, top bool, as choir.WindowShown) []choir.Payload {
+// showAndFocus returns the events that set window w's state as given and focus it; none if both are
+// already so.
+func showAndFocus(w eventstore.Window, top bool, as choir.WindowShown) []choir.Payload {
 	var out []choir.Payload
 	if w.Shown(&as) != w {
 		out = append(out, as)
@@ -110,6 +114,7 @@ func show(w eventstore.Window, top bool, as choir.WindowShown) []choir.Payload {
 	return out
 }
 
+// restored returns the event that shows window w in its state before it was minimised.
 func restored(w eventstore.Window) choir.WindowShown {
 	state := w.Was
 	if state == "" {

@@ -14,13 +14,13 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// Bounds of what lies on the desktop.
+// Limits of the desktop's windows and of settings with another value than their default.
 const (
 	maxWindows  = 200
 	maxSettings = 500
 )
 
-// Desktop is what lies on the desktop as of an event.
+// Desktop holds windows, theme and settings as of an event.
 type Desktop struct {
 	Seq      uint64               `json:"seq" doc:"The moment: everything up to this event."`
 	Windows  []eventstore.Window  `json:"windows" doc:"The lowest first."`
@@ -30,7 +30,7 @@ type Desktop struct {
 	ThemeOutdated bool `json:"theme_outdated,omitempty" doc:"The theme's file in the workspace was changed after the theme was set: who shows the desktop sets it anew."`
 }
 
-// defaultTheme is in force before one was chosen.
+// defaultTheme is the theme before one is set.
 const defaultTheme = "system"
 
 // windows is the part of a Desk for windows, theme and settings.
@@ -39,33 +39,33 @@ type windows struct {
 	events *appender.Appender
 	themes string // folder with the files of the themes
 
-	mu sync.Mutex // held from when the desktop is read until its change is appended
+	memory memory     // the current desktop
+	mu     sync.Mutex // held from reading the desktop to appending its change
 }
 
-// Desktop is the desktop as of event seq, now for zero. It reads the log only.
+// Desktop returns the desktop as of event seq (0: now). Code not_found: the log has no such
+// event.
 func (ws *windows) Desktop(ctx context.Context, seq uint64) (Desktop, error) {
-	now := seq == 0
-	if now {
-		seq, _ = ws.log.Head()
+	if seq == 0 {
+		return ws.desktopNow(ctx)
 	}
-	d := Desktop{Seq: seq, Windows: []eventstore.Window{}, Settings: []eventstore.Setting{}}
 	if err := ws.log.MustHave(seq); err != nil {
-		return d, err
+		return Desktop{Seq: seq}, err
 	}
-	open, err := ws.log.Windows(ctx, seq)
+	then, err := ws.memory.read(ctx, seq)
+	return desktopOf(then), err
+}
+
+// desktopNow returns the current desktop. While the SQLite copy cannot be written the result
+// may be out of date, if ctx permits that.
+func (ws *windows) desktopNow(ctx context.Context) (Desktop, error) {
+	s, err := ws.memory.now(ctx)
+	if err != nil && ctx.Err() == nil {
+		head, _ := ws.log.Head()
+		s, err = ws.memory.read(ctx, head)
+	}
+	d := desktopOf(s)
 	if err != nil {
-		return d, err
-	}
-	d.Windows = append(d.Windows, open...)
-	settings, err := ws.log.Settings(ctx, seq)
-	for _, s := range settings {
-		if s.Theme != nil {
-			d.Theme = s.Theme
-		} else {
-			d.Settings = append(d.Settings, s)
-		}
-	}
-	if err != nil || !now {
 		return d, err
 	}
 	name := defaultTheme
@@ -76,42 +76,52 @@ func (ws *windows) Desktop(ctx context.Context, seq uint64) (Desktop, error) {
 	return d, err
 }
 
-// OpenWindow puts a window on the desktop, on top, and gives it the id that is
-// missing. The key, when given, makes it idempotent, also over restarts. Code invalid
-// when it names a run that opens no windows.
-func (ws *windows) OpenWindow(ctx context.Context, role choir.Role, p choir.WindowOpened, key choir.ID) (eventstore.Window, uint64, error) {
+// desktopOf returns a state as a Desktop.
+func desktopOf(s state) Desktop {
+	d := Desktop{Seq: s.seq, Windows: append([]eventstore.Window{}, s.windows...), Settings: []eventstore.Setting{}}
+	for _, set := range s.settings {
+		if set.Theme != nil {
+			d.Theme = set.Theme
+		} else {
+			d.Settings = append(d.Settings, set)
+		}
+	}
+	return d
+}
+
+// OpenWindow opens a window on top and returns its id and the number of its event. With a
+// key, a repeated call returns the first one's result, also after restarts. Code invalid: a
+// wrong field, or a run that may open no windows.
+func (ws *windows) OpenWindow(ctx context.Context, role choir.Role, p choir.WindowOpened, key choir.ID) (choir.ID, uint64, error) {
 	if err := checkOpened(&p); err != nil {
-		return eventstore.Window{}, 0, err
+		return "", 0, err
 	}
 	if key == "" {
 		var err error
 		if key, err = ws.events.NewID(); err != nil {
-			return eventstore.Window{}, 0, err
+			return "", 0, err
 		}
 	}
 	p.Window = choir.DeriveID(key, "window")
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	open, err := ws.log.Windows(ctx, 0)
+	now, err := ws.memory.now(ctx)
 	if err != nil {
-		return eventstore.Window{}, 0, err
+		return "", 0, err
 	}
-	if findWindow(open, p.Window) != nil {
+	if findWindow(now.windows, p.Window) != nil {
 		// The key was used before: the answer is that of the first time.
 	} else if err := ws.checkOpener(ctx, p.Run); err != nil {
-		return eventstore.Window{}, 0, err
-	} else if len(open) >= maxWindows {
-		return eventstore.Window{}, 0, choir.E("computer.window", choir.CodeTooLarge, "%d windows are open already", len(open)).WithRemedy("close some first")
+		return "", 0, err
+	} else if len(now.windows) >= maxWindows {
+		return "", 0, choir.Refuse("computer.window", choir.ReasonTooManyWindows, choir.CountOf("n", len(now.windows)))
 	}
 	seq, err := ws.appendUnderKey(ctx, role, key, p)
-	if err != nil {
-		return eventstore.Window{}, 0, err
-	}
-	return ws.windowAfter(ctx, p.Window, seq)
+	return p.Window, seq, err
 }
 
-// checkOpener refuses a run that opens no windows: only an open one of this computer
-// does, and a demo until its card is put away, because it ends by opening the timeline.
+// checkOpener returns an error with code invalid unless id is empty or a run that may open
+// windows: an open run of this computer, or a demo whose card is not dismissed.
 func (ws *windows) checkOpener(ctx context.Context, id choir.ID) error {
 	if id == "" {
 		return nil
@@ -119,7 +129,7 @@ func (ws *windows) checkOpener(ctx context.Context, id choir.ID) error {
 	run, err := ws.log.Run(ctx, id)
 	switch {
 	case choir.CodeOf(err) == choir.CodeNotFound:
-		return choir.Invalid("run", "this computer has no run %.40q", id)
+		return choir.Refuse("computer.window", choir.ReasonNoRunHere, choir.TextOf("id", id)).At("run")
 	case err != nil:
 		return err
 	case run.State.Open() || run.Paced && !run.Dismissed:
@@ -128,51 +138,55 @@ func (ws *windows) checkOpener(ctx context.Context, id choir.ID) error {
 	return choir.Invalid("run", "has ended, and opens no windows any more")
 }
 
-// ChangeWindow appends what the change makes of a window as it is; nothing when
-// it makes nothing, and then the event is 0. Code not_found when no such window
-// is open.
-func (ws *windows) ChangeWindow(ctx context.Context, role choir.Role, id, key choir.ID, change WindowChange) (eventstore.Window, uint64, error) {
+// ChangeWindow appends the events of a change of an open window and returns the number of the
+// last, 0 for none. Code not_found: no such window is open.
+func (ws *windows) ChangeWindow(ctx context.Context, role choir.Role, id, key choir.ID, change WindowChange) (uint64, error) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	open, err := ws.log.Windows(ctx, 0)
+	now, err := ws.memory.now(ctx)
 	if err != nil {
-		return eventstore.Window{}, 0, err
+		return 0, err
 	}
-	w := findWindow(open, id)
+	w := findWindow(now.windows, id)
 	if w == nil {
-		return eventstore.Window{}, 0, &choir.Error{Op: "computer.window", Code: choir.CodeNotFound, Path: "window", Msg: "no window " + strconv.Quote(string(id)) + " is open"}
+		return 0, choir.Refuse("computer.window", choir.ReasonNoWindow, choir.TextOf("id", id)).At("window")
 	}
-	payloads, err := change(*w, open[len(open)-1].ID == id)
+	payloads, err := change(*w, now.windows[len(now.windows)-1].ID == id)
 	if err != nil || len(payloads) == 0 {
-		return *w, 0, err
+		return 0, err
 	}
-	seq, err := ws.appendUnderKey(ctx, role, key, payloads...)
-	if err != nil {
-		return *w, 0, err
-	}
-	if _, closed := payloads[0].(choir.WindowClosed); closed {
-		return *w, seq, nil
-	}
-	return ws.windowAfter(ctx, id, seq)
+	return ws.appendUnderKey(ctx, role, key, payloads...)
 }
 
-// SetTheme makes the desktop look different. The event is 0 when it looks like
-// that already.
+// Window returns the current state of an open window, nil if it is not open.
+func (ws *windows) Window(ctx context.Context, id choir.ID) (*eventstore.Window, error) {
+	now, err := ws.memory.now(ctx)
+	if w := findWindow(now.windows, id); err == nil && w != nil {
+		found := *w
+		return &found, nil
+	}
+	return nil, err
+}
+
+// SetTheme sets the theme and returns the event's number, 0 if it is already set.
 func (ws *windows) SetTheme(ctx context.Context, role choir.Role, p choir.ThemeChanged, key choir.ID) (uint64, error) {
 	if err := checkTheme(&p); err != nil {
 		return 0, err
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	d, err := ws.Desktop(ctx, 0)
-	if err != nil || d.Theme != nil && d.Theme.Name == p.Name && slices.Equal(d.Theme.Tokens, p.Tokens) {
+	now, err := ws.memory.now(ctx)
+	if err != nil {
 		return 0, err
+	}
+	if theme := desktopOf(now).Theme; theme != nil && theme.Name == p.Name && slices.Equal(theme.Tokens, p.Tokens) {
+		return 0, nil
 	}
 	return ws.appendUnderKey(ctx, role, key, p)
 }
 
-// SetSetting gives a setting a value, its default for the empty one. The event is
-// 0 when it has that value already.
+// SetSetting sets a setting, to its default for an empty value, and returns the event's
+// number, 0 if it has that value.
 func (ws *windows) SetSetting(ctx context.Context, role choir.Role, p choir.SettingChanged, key choir.ID) (uint64, error) {
 	if !settingKey.MatchString(p.Key) {
 		return 0, choir.Invalid("key", "%.80q is not the name of a setting: lower-case letters, digits, dot, dash and underscore, a letter first", p.Key)
@@ -182,22 +196,23 @@ func (ws *windows) SetSetting(ctx context.Context, role choir.Role, p choir.Sett
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	d, err := ws.Desktop(ctx, 0)
+	now, err := ws.memory.now(ctx)
 	if err != nil {
 		return 0, err
 	}
-	i := slices.IndexFunc(d.Settings, func(s eventstore.Setting) bool { return s.Key == p.Key })
+	settings := desktopOf(now).Settings
+	i := slices.IndexFunc(settings, func(s eventstore.Setting) bool { return s.Key == p.Key })
 	switch {
-	case i < 0 && p.Value == "", i >= 0 && d.Settings[i].Value == p.Value:
+	case i < 0 && p.Value == "", i >= 0 && settings[i].Value == p.Value:
 		return 0, nil
-	case i < 0 && len(d.Settings) >= maxSettings:
-		return 0, choir.E("computer.setting", choir.CodeTooLarge, "%d settings are not at their default already", len(d.Settings)).WithRemedy("put some back to their default first")
+	case i < 0 && len(settings) >= maxSettings:
+		return 0, choir.Refuse("computer.setting", choir.ReasonTooManySettings, choir.CountOf("n", len(settings)))
 	}
 	return ws.appendUnderKey(ctx, role, key, p)
 }
 
-// appendUnderKey appends events of the desktop, of which the first has the key as
-// its id when there is one. It returns the number of the last event.
+// appendUnderKey appends events with ids derived from key, the first with key itself, or with
+// fresh ids if key is empty. It returns the number of the last event.
 func (ws *windows) appendUnderKey(ctx context.Context, role choir.Role, key choir.ID, payloads ...choir.Payload) (uint64, error) {
 	drafts, err := ws.events.Drafts(payloads)
 	if err != nil {
@@ -217,17 +232,7 @@ func (ws *windows) appendUnderKey(ctx context.Context, role choir.Role, key choi
 	return receipts[len(receipts)-1].Seq, nil
 }
 
-func (ws *windows) windowAfter(ctx context.Context, id choir.ID, seq uint64) (eventstore.Window, uint64, error) {
-	open, err := ws.log.Windows(ctx, seq)
-	if err != nil {
-		return eventstore.Window{}, seq, err
-	}
-	if w := findWindow(open, id); w != nil {
-		return *w, seq, nil
-	}
-	return eventstore.Window{}, seq, choir.E("computer.window", choir.CodeInternal, "window %s is not there after event %d", id, seq)
-}
-
+// findWindow returns the window with an id; nil if it is not open.
 func findWindow(open []eventstore.Window, id choir.ID) *eventstore.Window {
 	if i := slices.IndexFunc(open, func(w eventstore.Window) bool { return w.ID == id }); i >= 0 {
 		return &open[i]
@@ -240,7 +245,7 @@ var (
 	settingKey = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,99}$`)
 )
 
-// checkApp refuses what cannot be the name of an app.
+// checkApp returns an error with code invalid unless name can be an app's.
 func checkApp(name string) error {
 	if !appName.MatchString(name) {
 		return choir.Invalid("app", "%.80q is not the name of an app: lower-case letters, digits and dash, a letter first", name)
@@ -248,6 +253,7 @@ func checkApp(name string) error {
 	return nil
 }
 
+// checkOpened returns an error with code invalid unless app, title and subject are well formed.
 func checkOpened(p *choir.WindowOpened) error {
 	if err := checkApp(p.App); err != nil {
 		return err
@@ -258,7 +264,8 @@ func checkOpened(p *choir.WindowOpened) error {
 	return checkLine("subject", p.Subject)
 }
 
-// checkLine refuses what would not stay on one line, or turn its direction around.
+// checkLine returns an error with code invalid if s has control characters or characters
+// that change the text's direction.
 func checkLine(field, s string) error {
 	for _, r := range s {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {

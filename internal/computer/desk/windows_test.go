@@ -55,7 +55,7 @@ func TestTheDesktopTakesOneChangePerKeyAndOnlySoManyWindows(t *testing.T) {
 	}
 	again, same, err := l.OpenWindow(ctx, choir.RoleShell, choir.WindowOpened{App: "files", Bounds: at}, key)
 	if err != nil || again != one || same != seq {
-		t.Errorf("%+v %d, then %+v %d %v", one, seq, again, same, err)
+		t.Errorf("%s %d, then %s %d %v", one, seq, again, same, err)
 	}
 	if _, _, err := l.OpenWindow(ctx, choir.RoleDesktop, choir.WindowOpened{App: "files", Bounds: at}, ""); err != nil {
 		t.Fatal(err)
@@ -68,20 +68,20 @@ func TestTheDesktopTakesOneChangePerKeyAndOnlySoManyWindows(t *testing.T) {
 	if _, _, err := l.OpenWindow(ctx, choir.RoleShell, choir.WindowOpened{App: "files", Bounds: at}, ""); choir.CodeOf(err) != choir.CodeTooLarge {
 		t.Errorf("one more: %v", err)
 	}
-	if _, _, err := l.ChangeWindow(ctx, choir.RoleShell, one.ID, "", CloseWindow); err != nil {
+	if _, err := l.ChangeWindow(ctx, choir.RoleShell, one, "", CloseWindow); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := l.ChangeWindow(ctx, choir.RoleShell, one.ID, "", FocusWindow); choir.CodeOf(err) != choir.CodeNotFound {
+	if _, err := l.ChangeWindow(ctx, choir.RoleShell, one, "", FocusWindow); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("closed: %v", err)
 	}
 	if _, _, err := l.OpenWindow(ctx, choir.RoleShell, choir.WindowOpened{App: "files", Bounds: at}, ""); err != nil {
 		t.Errorf("there is room again: %v", err)
 	}
 	d := must(l.Desktop(ctx, 0))(t)
-	if len(d.Windows) != maxWindows || slices.ContainsFunc(d.Windows, func(w eventstore.Window) bool { return w.ID == one.ID }) {
+	if len(d.Windows) != maxWindows || slices.ContainsFunc(d.Windows, func(w eventstore.Window) bool { return w.ID == one }) {
 		t.Errorf("%d windows", len(d.Windows))
 	}
-	if d = must(l.Desktop(ctx, seq))(t); len(d.Windows) != 1 || d.Windows[0].ID != one.ID || d.Seq != seq {
+	if d = must(l.Desktop(ctx, seq))(t); len(d.Windows) != 1 || d.Windows[0].ID != one || d.Seq != seq {
 		t.Errorf("then: %+v", d)
 	}
 	// Refused is nothing appended.
@@ -150,8 +150,8 @@ func TestARunOpensWindowsOnlyWhileItIsOpen(t *testing.T) {
 		}
 	}
 	again, _, err := l.OpenWindow(ctx, choir.RoleDesktop, choir.WindowOpened{App: "trace", Bounds: at, Run: ended}, key)
-	if err != nil || again.ID != first.ID {
-		t.Errorf("the key of a window that is open: %+v %v", again, err)
+	if err != nil || again != first {
+		t.Errorf("the key of a window that is open: %s %v", again, err)
 	}
 }
 
@@ -164,8 +164,8 @@ func TestAWindowIsOpenedWhoeverTookItsId(t *testing.T) {
 	must(l.Append(ctx, choir.RoleDirector, taken.ForRun(l.newID(), "")))(t)
 	opened := choir.WindowOpened{App: "files", Bounds: choir.Rect{Width: 10, Height: 10}}
 	w, seq, err := l.OpenWindow(ctx, choir.RoleShell, opened, key)
-	if err != nil || seq != l.head() || w.ID != choir.DeriveID(key, "window") {
-		t.Fatalf("%+v as event %d: %v", w, seq, err)
+	if err != nil || seq != l.head() || w != choir.DeriveID(key, "window") {
+		t.Fatalf("%s as event %d: %v", w, seq, err)
 	}
 	e := must(l.log.EventsAfter(ctx, seq-1, 1))(t)[0]
 	if e.ID == key || e.Type != "window.opened" || e.Source != choir.SourceUser {

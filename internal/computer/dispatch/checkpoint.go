@@ -7,18 +7,17 @@ import (
 	"choiros/internal/choir"
 )
 
-// AutoCheckpoint is when a checkpoint is made without being asked for.
+// AutoCheckpoint sets when checkpoints are made automatically.
 type AutoCheckpoint struct {
-	Tasks int           // after so many tasks that ended
-	Every time.Duration // after so long, when something changed
+	Tasks int           // after this number of ended tasks
+	Every time.Duration // after this time, if files changed
 }
 
-// checkpointWait is how long a caller waits for a checkpoint.
+// checkpointWait is how long Checkpoint waits for the result.
 const checkpointWait = 2 * time.Minute
 
-// Checkpoint asks the Associate for a checkpoint in the user's words; the
-// result says whether there was anything to commit. Code timeout: it is still
-// under way.
+// Checkpoint submits a checkpoint task for the project repo, or all if empty, with the
+// given commit subject, and returns its result. Code timeout: it is still in progress.
 func (ts *Tasks) Checkpoint(ctx context.Context, role choir.Role, repo, subject string) (choir.AssociateResult, error) {
 	task := choir.DirectorTask{Kind: choir.TaskGit, GitAction: choir.GitCheckpoint, Repo: repo, Instruction: "Make a checkpoint."}
 	if subject != "" {
@@ -27,6 +26,7 @@ func (ts *Tasks) Checkpoint(ctx context.Context, role choir.Role, repo, subject 
 	return ts.checkpoint(ctx, role, task)
 }
 
+// checkpoint submits a checkpoint task and waits for its result. Code timeout: it is still in progress.
 func (ts *Tasks) checkpoint(ctx context.Context, role choir.Role, task choir.DirectorTask) (choir.AssociateResult, error) {
 	task, err := ts.NewTask(task)
 	if err != nil {
@@ -45,9 +45,8 @@ func (ts *Tasks) checkpoint(ctx context.Context, role choir.Role, task choir.Dir
 	return r, err
 }
 
-// autoCheckpoint makes a checkpoint after a number of tasks or a time in which
-// something changed since the last one. It is a service; what it counts follows
-// from the log, so that a restart forgets nothing.
+// autoCheckpoint is the service that makes automatic checkpoints. Its counts are derived
+// from the log, so that a restart loses nothing.
 type autoCheckpoint struct {
 	tasks   *Tasks
 	head    uint64
@@ -57,8 +56,7 @@ type autoCheckpoint struct {
 
 func (a *autoCheckpoint) String() string { return "auto-checkpoint" }
 
-// Serve counts until the context ends. It waits by itself and not in Store.Follow,
-// because it wakes for the clock, too, and decides once all that is new is counted.
+// Serve makes checkpoints when they are due, until ctx ends.
 func (a *autoCheckpoint) Serve(ctx context.Context) error {
 	limits := a.tasks.cfg.AutoCheckpoint
 	if limits.Tasks <= 0 || limits.Every <= 0 {
@@ -94,7 +92,7 @@ func (a *autoCheckpoint) Serve(ctx context.Context) error {
 	}
 }
 
-// wait returns when the log has grown, or when it is late.
+// wait waits until the log has grown or the clock ticks; late reports a tick.
 func (a *autoCheckpoint) wait(ctx context.Context, tick <-chan time.Time) (late bool, err error) {
 	waiting, stop := context.WithCancel(ctx)
 	grown := make(chan error, 1)
@@ -110,7 +108,7 @@ func (a *autoCheckpoint) wait(ctx context.Context, tick <-chan time.Time) (late 
 	}
 }
 
-// count takes up what is new in the log.
+// count updates the counters from the new events of the log.
 func (a *autoCheckpoint) count(ctx context.Context) error {
 	for e, err := range a.tasks.log.Events(ctx, a.head+1, 0) {
 		if err != nil {
@@ -129,8 +127,7 @@ func (a *autoCheckpoint) count(ctx context.Context) error {
 	return nil
 }
 
-// make asks for the checkpoint; not while a task works, which is asked again
-// when it has returned.
+// make makes a checkpoint and resets the counters. It does nothing while a task is open.
 func (a *autoCheckpoint) make(ctx context.Context, trigger string) error {
 	open, err := a.tasks.log.OpenTasks(ctx)
 	if err != nil || len(open) > 0 {

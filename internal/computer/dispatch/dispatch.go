@@ -1,10 +1,9 @@
-// Package dispatch hands the tasks of one computer to its Associate, and runs that
-// wait to its Director, until the log has their answers: it sends again what is not
-// answered, stops what was cancelled, and answers in the Associate's place when that
-// does not.
+// Package dispatch submits tasks of one computer and waits for their answers, ends the
+// tasks of stopped runs, and makes checkpoints that are due. The Associate receives tasks
+// as events over the bus; if it does not end a stopped task, this package answers it.
 //
-// All of its state is the log's. It knows neither sandbox nor workspace and starts no
-// NATS server, so it is tested with a log alone.
+// All of its state is in the log. It does not import sandbox, workspace or bus, so it is
+// tested with a log alone.
 package dispatch
 
 import (
@@ -17,27 +16,24 @@ import (
 
 	"github.com/thejerf/suture/v4"
 
-	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 	"choiros/internal/eventstore"
 )
 
-// EventLog is how Tasks follow their computer's log. The methods are those of
+// EventLog reads and follows the events of the log. The methods are those of
 // eventstore.Store.
 type EventLog interface {
 	Head() (uint64, choir.Digest)
 	WaitPast(ctx context.Context, seq uint64) error
-	At(ctx context.Context, seq uint64) (choir.Event, error)
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
+	Follow(ctx context.Context, cursor uint64) iter.Seq2[choir.Event, error]
 	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
 	First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error)
-	// CatchUp hurries the copy that TaskLog reads, see eventstore.Store.
-	CatchUp()
 }
 
-// TaskLog is what Tasks read of their computer's log about tasks, runs and
-// checkpoints. The methods are those of eventstore.Store.
+// TaskLog reads tasks, runs and checkpoints from the log. The methods are those of
+// eventstore.Store.
 type TaskLog interface {
 	OpenRuns(ctx context.Context) ([]eventstore.Run, error)
 	OpenTasks(ctx context.Context) ([]eventstore.Task, error)
@@ -46,41 +42,37 @@ type TaskLog interface {
 	Checkpoints(ctx context.Context, limit int, before uint64) ([]eventstore.Checkpoint, error)
 }
 
-// Log is the log of the computer whose tasks are dispatched; eventstore.Store is one.
+// Log is the log of the computer; eventstore.Store implements it.
 type Log interface {
 	EventLog
 	TaskLog
 }
 
-// Post carries deliveries to the roles, which may not be listening; hub.Post is one.
-type Post interface {
-	Deliver(role choir.Role, d bus.Delivery) error
-	Close()
-}
-
-// Workspace is the workspace of the Associate.
+// Workspace is the workspace in which the Associate works.
 type Workspace interface {
-	// TakeBack ends the Associate's process, so that it writes no more, and takes back
-	// what a task did. The Associate is started again.
-	TakeBack(ctx context.Context, task choir.ID) (choir.TaskRollbackReply, error)
+	// TakeBack ends the Associate's process, so that it stops writing, rolls the task back, and calls
+	// answer, before which no task begins. The Associate is restarted. Code conflict: the task has an answer.
+	TakeBack(ctx context.Context, task choir.ID, answer func(choir.TaskRollbackReply) error) error
+	// IfUnbegun calls do if the task has neither begun nor an answer, and prevents it from
+	// beginning meanwhile. It reports whether it called do.
+	IfUnbegun(ctx context.Context, task choir.ID, do func() error) (bool, error)
 }
 
-// Config of Tasks. AutoCheckpoint and the times may be absent.
+// Config configures Tasks. AutoCheckpoint and the times are optional.
 type Config struct {
 	Computer choir.ID
-	// OpenPost opens the post to the computer's roles, which is closed again.
-	OpenPost func() (Post, error)
-	// AutoCheckpoint is when a checkpoint is made without being asked for; never when
-	// one of its fields is 0.
+	// AutoCheckpoint sets when checkpoints are made automatically: never if one of its fields
+	// is 0.
 	AutoCheckpoint AutoCheckpoint
 	Now            func() time.Time
 	Log            *slog.Logger
 
-	Resend time.Duration // until a task without an answer is sent again; default 3 s
-	Grace  time.Duration // until a stopped task is answered in the Associate's place; default 10 s
+	Grace time.Duration // how long the Associate may take to answer a stopped task; default 10 s
+	Retry time.Duration // wait before another attempt to end a stopped task; default 3 s
 }
 
-// Tasks are the tasks of one computer. The methods may be called at once.
+// Tasks submits and ends the tasks of one computer. Its methods are safe for concurrent
+// use.
 type Tasks struct {
 	cfg       Config
 	log       Log
@@ -88,21 +80,21 @@ type Tasks struct {
 	workspace Workspace
 }
 
-// New makes the tasks of a computer; nothing is delivered before Services run. It
-// reads log and appends with events, which must append to the same log.
+// New returns the Tasks of a computer. It reads log and appends with events, which must
+// append to the same log. Stopped tasks are ended only while Services run.
 func New(log Log, events *appender.Appender, workspace Workspace, cfg Config) *Tasks {
-	cfg.Resend = cmp.Or(cfg.Resend, 3*time.Second)
 	cfg.Grace = cmp.Or(cfg.Grace, 10*time.Second)
+	cfg.Retry = cmp.Or(cfg.Retry, 3*time.Second)
 	return &Tasks{cfg: cfg, log: log, events: events, workspace: workspace}
 }
 
-// Services deliver tasks and make checkpoints in time. Each may be served again once
-// it has ended.
+// Services returns the services that end the tasks of stopped runs and make automatic
+// checkpoints. Each can be served again after it has ended.
 func (ts *Tasks) Services() []suture.Service {
-	return []suture.Service{&dispatcher{tasks: ts}, &autoCheckpoint{tasks: ts}}
+	return []suture.Service{&canceller{tasks: ts}, &autoCheckpoint{tasks: ts}}
 }
 
-// ended is nil for the ways in which a service is meant to end.
+// ended returns err, or nil if it is context.Canceled, which ends a service in order.
 func ended(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil

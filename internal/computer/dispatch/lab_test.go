@@ -11,7 +11,6 @@ import (
 
 	"github.com/thejerf/suture/v4"
 
-	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 	"choiros/internal/eventstore"
@@ -27,7 +26,6 @@ type lab struct {
 	t      *testing.T
 	log    *eventstore.Store
 	events *appender.Appender
-	post   *stubPost
 	back   *stubWorkspace
 }
 
@@ -42,11 +40,10 @@ func newLab(t *testing.T, change ...func(*Config)) *lab {
 			t.Error(err)
 		}
 	})
-	l := &lab{t: t, log: log, post: &stubPost{sent: make(chan delivery, 1000)}, back: &stubWorkspace{}}
+	l := &lab{t: t, log: log, back: &stubWorkspace{log: log}}
 	l.events = appender.New(log, newID(t), madeID, slog.New(slog.DiscardHandler))
 	cfg := Config{
-		Computer: newID(t), OpenPost: func() (Post, error) { return l.post, nil },
-		Now: time.Now, Log: slog.New(slog.DiscardHandler), Resend: 10 * time.Millisecond,
+		Computer: newID(t), Now: time.Now, Log: slog.New(slog.DiscardHandler), Retry: 10 * time.Millisecond,
 	}
 	for _, c := range change {
 		c(&cfg)
@@ -120,92 +117,58 @@ func (l *lab) cancel(task choir.DirectorTask) {
 	l.append(choir.RoleCLI, task.RunID, "", choir.RunCancelRequested{Reason: "enough"})
 }
 
-// delivery is one delivery to a role.
-type delivery struct {
-	role choir.Role
-	kind bus.DeliveryKind
-	id   choir.ID // of the task, else of the run
-}
-
-// heard waits for a delivery, and returns those before it.
-func (l *lab) heard(want delivery) (before []delivery) {
+// cancelled waits until the Associate is asked to end a task, and returns why.
+func (l *lab) cancelled(task choir.DirectorTask) string {
 	l.t.Helper()
-	ctx := l.within()
-	for {
-		select {
-		case got := <-l.post.sent:
-			if got == want {
-				return before
-			}
-			before = append(before, got)
-		case <-ctx.Done():
-			l.t.Fatalf("%+v is not delivered; delivered are %+v", want, before)
+	for e, err := range l.log.Follow(l.within(), 0) {
+		if err != nil {
+			l.t.Fatalf("the Associate is not asked to end task %s: %v", task.TaskID, err)
 		}
+		if e.Type != choir.TypeTaskCancelRequested || e.Task != task.TaskID {
+			continue
+		}
+		var p choir.TaskCancelRequested
+		if err := choir.DecodeDurable(e.Payload, &p); err != nil || e.Source != choir.SourceSystem || e.Run != task.RunID {
+			l.t.Errorf("%+v: %v", e, err)
+		}
+		return p.Reason
 	}
+	panic("Follow ended without an error")
 }
-
-// heardOnly is heard that fails the test when a task was delivered before.
-func (l *lab) heardOnly(want delivery, never choir.ID) {
-	l.t.Helper()
-	if before := l.heard(want); slices.ContainsFunc(before, func(d delivery) bool { return d.id == never }) {
-		l.t.Errorf("before %+v there was %+v", want, before)
-	}
-}
-
-func toAssociate(kind bus.DeliveryKind, task choir.DirectorTask) delivery {
-	return delivery{choir.RoleAssociate, kind, task.TaskID}
-}
-
-// stubPost keeps what is delivered. Its first deliveries may fail.
-type stubPost struct {
-	sent chan delivery
-
-	mu    sync.Mutex // guards fails
-	fails int
-}
-
-// Deliver implements Post.
-func (p *stubPost) Deliver(role choir.Role, d bus.Delivery) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.fails > 0 {
-		p.fails--
-		return choir.E("x", choir.CodeUnavailable, "nobody listens")
-	}
-	if err := d.Check(); err != nil {
-		return err
-	}
-	got := delivery{role, d.Kind, d.Task}
-	if d.Task == "" {
-		got.id = d.Run
-	}
-	select {
-	case p.sent <- got:
-	default: // more than a test reads
-	}
-	return nil
-}
-
-// Close implements Post.
-func (p *stubPost) Close() {}
 
 // stubWorkspace counts the tasks that are taken back. Its first answers may be errors.
 type stubWorkspace struct {
+	log *eventstore.Store
+
 	mu    sync.Mutex // guards what follows
 	fails int
 	tasks []choir.ID
 }
 
 // TakeBack implements Workspace.
-func (w *stubWorkspace) TakeBack(_ context.Context, task choir.ID) (choir.TaskRollbackReply, error) {
+func (w *stubWorkspace) TakeBack(_ context.Context, task choir.ID, answer func(choir.TaskRollbackReply) error) error {
+	if w.noteTaken(task) {
+		return choir.E("x", choir.CodeUnavailable, "the sandbox does not run")
+	}
+	return answer(choir.TaskRollbackReply{Conflicts: []string{"both"}})
+}
+
+// noteTaken notes a task that is to be taken back, and returns whether that fails.
+func (w *stubWorkspace) noteTaken(task choir.ID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tasks = append(w.tasks, task)
-	if w.fails > 0 {
-		w.fails--
-		return choir.TaskRollbackReply{}, choir.E("x", choir.CodeUnavailable, "the sandbox does not run")
+	w.fails--
+	return w.fails >= 0
+}
+
+// IfUnbegun implements Workspace.
+func (w *stubWorkspace) IfUnbegun(ctx context.Context, task choir.ID, do func() error) (bool, error) {
+	t, err := w.log.Task(ctx, task)
+	if err != nil || t.Base != "" || t.Result != nil {
+		return false, err
 	}
-	return choir.TaskRollbackReply{Conflicts: []string{"both"}}, nil
+	return true, do()
 }
 
 // taken are the tasks that were to be taken back, once for each time.

@@ -10,8 +10,8 @@ import (
 	"choiros/internal/fault"
 )
 
-// ReadTask decodes a DirectorTask strictly; a person may leave out version,
-// task_id and run_id.
+// ReadTask decodes a DirectorTask strictly and fills in version, task_id and run_id where
+// they are missing. Code invalid, with the field's path.
 func (ts *Tasks) ReadTask(raw []byte) (choir.DirectorTask, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
@@ -52,7 +52,8 @@ func (ts *Tasks) ReadTask(raw []byte) (choir.DirectorTask, error) {
 	return task, choir.DecodeStrict(whole, &task)
 }
 
-// Submit dispatches a task that a person wrote. The run it names may be new.
+// Submit appends the dispatch of a task that a person wrote and returns its receipt. The
+// task's run may be new.
 func (ts *Tasks) Submit(ctx context.Context, role choir.Role, task choir.DirectorTask) (choir.Receipt, error) {
 	id := choir.DeriveID(task.TaskID, "dispatched")
 	if fault.NoTaskKeys {
@@ -61,7 +62,7 @@ func (ts *Tasks) Submit(ctx context.Context, role choir.Role, task choir.Directo
 	return ts.events.AppendToRun(ctx, role, id, task.RunID, task.TaskID, choir.TaskDispatched{Task: task})
 }
 
-// NewTask gives a task its version and the ids it lacks.
+// NewTask returns the task with its version, and with fresh ids where it has none.
 func (ts *Tasks) NewTask(t choir.DirectorTask) (choir.DirectorTask, error) {
 	var err error
 	t.Version = choir.ContractVersion
@@ -76,8 +77,8 @@ func (ts *Tasks) NewTask(t choir.DirectorTask) (choir.DirectorTask, error) {
 	return t, nil
 }
 
-// Wait returns when the task has been answered. It asks the log itself, so that
-// the SQLite copy need not take up each event at once for it.
+// Wait waits until the task has an answer and returns it. It reads the log directly, not
+// the SQLite copy. Code not_found: there is no such task.
 func (ts *Tasks) Wait(ctx context.Context, id choir.ID) (choir.AssociateResult, error) {
 	if err := ts.mustBeDispatched(ctx, id); err != nil {
 		return choir.AssociateResult{}, err
@@ -93,6 +94,7 @@ func (ts *Tasks) Wait(ctx context.Context, id choir.ID) (choir.AssociateResult, 
 	}
 }
 
+// mustBeDispatched returns an error with code not_found if the log has no such task.
 func (ts *Tasks) mustBeDispatched(ctx context.Context, task choir.ID) error {
 	_, err := ts.log.First(ctx, choir.TypeTaskDispatched, string(task))
 	if choir.CodeOf(err) == choir.CodeNotFound {

@@ -83,7 +83,7 @@ func (u *uploads) add(key uploadKey, r choir.BlobPutRequest) (content []byte, do
 		return nil, false, choir.E("blob.put", choir.CodeTooLarge, "the chunks are more than was announced, or more than %d MiB together", u.limit()>>20)
 	}
 	if r.Offset == 0 {
-		u.begin(key)
+		u.startUpload(key)
 	}
 	buf := u.open[key]
 	if buf == nil || int64(buf.Len()) != r.Offset {
@@ -102,7 +102,8 @@ func (u *uploads) add(key uploadKey, r choir.BlobPutRequest) (content []byte, do
 
 func (u *uploads) limit() int { return cmp.Or(u.most, maxUpload) }
 
-func (u *uploads) begin(key uploadKey) {
+// startUpload begins an upload anew. The oldest is dropped when there are too many.
+func (u *uploads) startUpload(key uploadKey) {
 	if u.open == nil {
 		u.open = map[uploadKey]*bytes.Buffer{}
 	}

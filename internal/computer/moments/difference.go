@@ -14,7 +14,7 @@ import (
 	"choiros/internal/timeline"
 )
 
-// MomentsDiff is how the computer differs between two moments besides its files.
+// MomentsDiff is the difference between two moments of a computer, except its files.
 type MomentsDiff struct {
 	Documents []DocumentChange `json:"documents" doc:"Documents that differ."`
 	Desktop   []string         `json:"desktop" doc:"Windows, theme and settings that differ, in words."`
@@ -23,8 +23,8 @@ type MomentsDiff struct {
 	EventsCut bool             `json:"events_cut,omitempty" doc:"There are more events; the lists were cut."`
 }
 
-// DocumentChange is one document that differs. A version is absent where the
-// document was not there.
+// DocumentChange is one document that differs between two moments. A version is nil
+// where the document did not exist.
 type DocumentChange struct {
 	ID    choir.ID `json:"id"`
 	Title string   `json:"title"`
@@ -33,7 +33,7 @@ type DocumentChange struct {
 	Diff  string   `json:"diff,omitempty" doc:"Unified diff."`
 }
 
-// EventLine tells one event.
+// EventLine describes one event in words.
 type EventLine struct {
 	Seq  uint64     `json:"seq"`
 	At   choir.Time `json:"at"`
@@ -53,8 +53,8 @@ const (
 	maxTold    = 500
 )
 
-// Diff tells how documents and desktop differ between two moments (0 is now) and what
-// happened between. It reads the log and the content only.
+// Diff returns the differences of documents and desktop between two moments (0 is now),
+// and the events between them in words. It reads only the log and stored content.
 func (ms *Moments) Diff(ctx context.Context, from, to uint64) (MomentsDiff, error) {
 	head, _ := ms.log.Head()
 	from, to = cmp.Or(from, head), cmp.Or(to, head)
@@ -70,7 +70,7 @@ func (ms *Moments) Diff(ctx context.Context, from, to uint64) (MomentsDiff, erro
 	if err := ms.compareDesktops(ctx, from, to, &out); err != nil {
 		return out, err
 	}
-	return out, ms.between(ctx, min(from, to), max(from, to), &out)
+	return out, ms.describeEvents(ctx, min(from, to), max(from, to), &out)
 }
 
 func (ms *Moments) compareDocuments(ctx context.Context, from, to uint64, out *MomentsDiff) error {
@@ -110,7 +110,7 @@ func (ms *Moments) compareDocuments(ctx context.Context, from, to uint64, out *M
 	return nil
 }
 
-// compareDesktops tells windows and settings that differ.
+// compareDesktops adds the differing windows and settings to out.
 func (ms *Moments) compareDesktops(ctx context.Context, from, to uint64, out *MomentsDiff) error {
 	wa, err := ms.log.Windows(ctx, from)
 	if err != nil {
@@ -141,8 +141,8 @@ func (ms *Moments) compareDesktops(ctx context.Context, from, to uint64, out *Mo
 	return nil
 }
 
-// windowWords says what becomes of a window from one moment to another; empty
-// when nothing does.
+// windowWords describes the change of a window between two moments; "" if there is
+// none. nil means that the window was not open.
 func windowWords(a, b *eventstore.Window) string {
 	switch {
 	case a == nil:
@@ -159,7 +159,7 @@ func windowWords(a, b *eventstore.Window) string {
 	return ""
 }
 
-// windowName is a window's app and title. What an untitled window shows is an id.
+// windowName returns a window's app and title for a sentence.
 func windowName(w *eventstore.Window) string {
 	app := w.App
 	if name, known := names.Of(w.App); known {
@@ -195,7 +195,7 @@ func settingValue(s *eventstore.Setting) string {
 	return s.Value
 }
 
-// pair is what two lists have under one key; nil where one has nothing.
+// pair is the two entries of a key in two lists; nil where a list has none.
 type pair[K cmp.Ordered, V any] struct {
 	key  K
 	a, b *V
@@ -224,8 +224,9 @@ func pairs[K cmp.Ordered, V any](a, b []V, key func(V) K) []pair[K, V] {
 	return out
 }
 
-// between tells and counts the events after one moment, up to another.
-func (ms *Moments) between(ctx context.Context, from, to uint64, out *MomentsDiff) error {
+// describeEvents adds the events after from, up to to, to out: in words up to maxTold,
+// and counted by type.
+func (ms *Moments) describeEvents(ctx context.Context, from, to uint64, out *MomentsDiff) error {
 	counts := map[choir.Type]int{}
 	read := 0
 	for e, err := range ms.log.Events(ctx, from+1, to) {

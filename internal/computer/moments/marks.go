@@ -12,16 +12,17 @@ import (
 	"choiros/internal/timeline"
 )
 
-// MarkKind is what a mark on the timeline stands for.
+// MarkKind is the kind of a mark on the timeline.
 type MarkKind = eventstore.MarkKind
 
-// Mark is a moment worth a place on the timeline, in the owner's words.
+// Mark is an entry of the timeline in words.
 type Mark struct {
 	Seq        uint64       `json:"seq" doc:"The moment: everything up to this event."`
 	At         choir.Time   `json:"at"`
 	Kind       MarkKind     `json:"kind" enum:"prompt,answer,task,call,files,outside,checkpoint,rewind,undo,take,fork,import,repo,theme,caches,windows,document"`
 	Source     choir.Source `json:"source" doc:"Who made it."`
-	Text       string       `json:"text" doc:"What happened."`
+	Text       string       `json:"text" doc:"What happened, in the English of the log."`
+	Told       Told         `json:"told" doc:"What happened, as data: the pages and the CLI say it in the reader's language."`
 	Run        choir.ID     `json:"run,omitempty"`
 	Task       choir.ID     `json:"task,omitempty"`
 	Call       choir.ID     `json:"call,omitempty" doc:"The tool call."`
@@ -43,7 +44,7 @@ func (ms *Moments) Marks(ctx context.Context, limit int, before uint64) ([]Mark,
 	return listMarks(ctx, ms.log, limit, before)
 }
 
-// listMarks is Marks for a log without a computer.
+// listMarks returns the marks of a log in words; see Moments.Marks.
 func listMarks(ctx context.Context, log MarkLog, limit int, before uint64) ([]Mark, error) {
 	found, err := log.Marks(ctx, limit, before)
 	if err != nil {
@@ -58,7 +59,7 @@ func listMarks(ctx context.Context, log MarkLog, limit int, before uint64) ([]Ma
 	return marks, nil
 }
 
-// describeMark puts a mark into words.
+// describeMark converts a mark to words.
 func describeMark(f *eventstore.Mark) (Mark, error) {
 	m := Mark{
 		Seq: f.Seq, At: f.Event.Time, Kind: f.Kind, Source: f.Event.Source, Run: f.Event.Run, Task: f.Event.Task,
@@ -66,28 +67,31 @@ func describeMark(f *eventstore.Mark) (Mark, error) {
 	}
 	switch f.Kind {
 	case eventstore.MarkTask:
-		if m.Text = timeline.Line(f.Instruction); f.Failed {
-			m.Text = "failed and taken back: " + m.Text
+		m.Text = timeline.Line(f.Instruction)
+		m.Told = Told{Sentence: "taskDone", About: []string{m.Text}}
+		if f.Failed {
+			m.Text, m.Told.Sentence = "failed and taken back: "+m.Text, "taskFailed"
 		}
 	case eventstore.MarkFiles:
-		m.Source, m.Text = f.By, "you changed "+timeline.Paths([]string{f.Path}, f.Files)
+		m.Source, m.Text, m.Told = f.By, "you changed "+timeline.Paths([]string{f.Path}, f.Files), tellPaths("youChanged", f)
 	case eventstore.MarkOutside:
-		m.Text = "changed outside of any task: " + timeline.Paths([]string{f.Path}, f.Files)
+		m.Text, m.Told = "changed outside of any task: "+timeline.Paths([]string{f.Path}, f.Files), tellPaths("outside", f)
 	case eventstore.MarkDocument:
-		m.Text = sayDocument(f)
+		m.Text, m.Told = sayDocument(f)
 	case eventstore.MarkWindows:
-		m.Run, m.Text = cmp.Or(m.Run, f.Run), sayWindows(f)
+		m.Run = cmp.Or(m.Run, f.Run)
+		m.Text, m.Told = sayWindows(f)
 	default:
 		return m, describeEvent(&m, f)
 	}
 	return m, nil
 }
 
-// describeEvent puts a mark into words that are those of its event, or of the tool
-// call behind it.
+// describeEvent sets the text of a mark from its event, or from the tool call that
+// caused it.
 func describeEvent(m *Mark, f *eventstore.Mark) error {
 	if f.Kind == eventstore.MarkCall && f.Called == nil {
-		m.Text = "a command of the task changed " + timeline.Paths([]string{f.Path}, f.Files)
+		m.Text, m.Told = "a command of the task changed "+timeline.Paths([]string{f.Path}, f.Files), tellPaths("command", f)
 		return nil
 	}
 	e := &f.Event
@@ -98,7 +102,7 @@ func describeEvent(m *Mark, f *eventstore.Mark) error {
 	if err != nil {
 		return err
 	}
-	m.Text = timeline.Say(e)
+	m.Text, m.Told = timeline.Say(e), tellEvent(e, p)
 	switch p := p.(type) {
 	case *choir.ToolCalled:
 		m.Source, m.Call, m.Text = e.Source, p.Call, timeline.SayCall(p)
@@ -120,29 +124,31 @@ func describeEvent(m *Mark, f *eventstore.Mark) error {
 	return nil
 }
 
-// sayDocument says what became of a document.
-func sayDocument(f *eventstore.Mark) string {
+// sayDocument describes a streak of changes to a document.
+func sayDocument(f *eventstore.Mark) (string, Told) {
 	did := f.Did[0]
 	if slices.Contains(f.Did, "began") && did != "removed" {
 		did = "began"
 	}
 	if f.Title == nil {
-		return "you " + did + " a document"
+		return "you " + did + " a document", tellStreak(f, did, []string{""}, 0)
 	}
-	return "you " + did + " " + timeline.Line(*f.Title)
+	title := timeline.Line(*f.Title)
+	return "you " + did + " " + title, tellStreak(f, did, []string{title}, 0)
 }
 
-// sayWindows says what became of windows. A title can be of another moment than
-// the streak's: what a window shows changes, and its bar with it.
-func sayWindows(f *eventstore.Mark) string {
-	names := make([]string, 0, len(f.Windows))
+// sayWindows describes a streak of window changes. Titles may be newer than the
+// streak, because a window's title follows its content.
+func sayWindows(f *eventstore.Mark) (string, Told) {
+	titles := make([]string, 0, len(f.Windows))
 	for _, w := range f.Windows {
-		if w.Name == "" {
-			w.Name = "a window"
+		if title := timeline.Line(w.Name); !slices.Contains(titles, title) {
+			titles = append(titles, title)
 		}
-		if name := timeline.Line(w.Name); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+	}
+	names := slices.Clone(titles)
+	for i, name := range names {
+		names[i] = cmp.Or(name, "a window")
 	}
 	did := f.Did[0]
 	if len(f.Did) > 1 && (len(names) > 1 || !slices.Contains(f.Did, "opened") || slices.Contains(f.Did, "closed")) {
@@ -156,7 +162,8 @@ func sayWindows(f *eventstore.Mark) string {
 	}
 	const shown = 3
 	if more := len(names) - shown; more > 0 {
-		return fmt.Sprintf("%s %s %s and %d more", who, did, strings.Join(names[:shown], ", "), more+f.More)
+		text := fmt.Sprintf("%s %s %s and %d more", who, did, strings.Join(names[:shown], ", "), more+f.More)
+		return text, tellStreak(f, did, titles[:shown], more+f.More)
 	}
-	return who + " " + did + " " + strings.Join(names, ", ")
+	return who + " " + did + " " + strings.Join(names, ", "), tellStreak(f, did, titles, 0)
 }

@@ -50,10 +50,10 @@ func TestWindowsAndWritingAreMarks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return w.ID
+		return w
 	}
 	change := func(id choir.ID, how desk.WindowChange) {
-		if _, _, err := l.desk.ChangeWindow(l.Within(), choir.RoleDesktop, id, "", how); err != nil {
+		if _, err := l.desk.ChangeWindow(l.Within(), choir.RoleDesktop, id, "", how); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,11 +95,11 @@ func TestWindowsThatARunOpensAreAMarkOfItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return w.ID
+		return w
 	}
 	open("writer", run)
 	terminal := open("terminal", run)
-	if _, _, err := l.desk.ChangeWindow(l.Within(), choir.RoleDesktop, terminal, "", desk.MoveWindow(&choir.Rect{X: 5, Width: 9, Height: 9}, nil)); err != nil {
+	if _, err := l.desk.ChangeWindow(l.Within(), choir.RoleDesktop, terminal, "", desk.MoveWindow(&choir.Rect{X: 5, Width: 9, Height: 9}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	open("files", "")

@@ -8,7 +8,7 @@ import (
 	"choiros/internal/timeline"
 )
 
-// Moment is the computer as it was after an event, as far as the log knows it.
+// Moment is the state of the computer after an event, as far as the log has it.
 type Moment struct {
 	Seq       uint64                `json:"seq"`
 	At        choir.Time            `json:"at"`
@@ -29,8 +29,8 @@ type Moment struct {
 	Head      uint64                `json:"head" doc:"The newest event of the log now."`
 }
 
-// At describes the computer as it was after event seq. It reads the log and the content
-// only. Code not_found when the log has no such event, invalid for 0.
+// At returns the state of the computer after event seq. It reads only the log and
+// stored content. Code not_found: the log has no such event; invalid: seq is 0.
 func (ms *Moments) At(ctx context.Context, seq uint64) (m Moment, err error) {
 	if err := ms.log.MustHave(seq); err != nil {
 		return m, err
@@ -73,7 +73,7 @@ func (ms *Moments) At(ctx context.Context, seq uint64) (m Moment, err error) {
 	return m, err
 }
 
-// orEmpty is a list that is never null in JSON.
+// orEmpty returns list, or an empty list for nil, so that JSON has no null.
 func orEmpty[V any](list []V) []V {
 	if list == nil {
 		return []V{}

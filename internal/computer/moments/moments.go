@@ -26,7 +26,8 @@ type EventLog interface {
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 }
 
-// StateLog is what the log says of a moment. The methods are those of eventstore.Store.
+// StateLog is the part of the log that gives the state of a moment. The methods are
+// those of eventstore.Store.
 type StateLog interface {
 	SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error)
 	LeftOut(ctx context.Context, asOf uint64) (choir.CachesLeftOut, error)
@@ -35,7 +36,7 @@ type StateLog interface {
 	Settings(ctx context.Context, asOf uint64) ([]eventstore.Setting, error)
 }
 
-// Log is what Moments read of their computer's log.
+// Log is the part of their computer's log that Moments read.
 type Log interface {
 	EventLog
 	StateLog
@@ -46,12 +47,11 @@ type Documents interface {
 	Document(ctx context.Context, id choir.ID, version int) (eventstore.Document, error)
 }
 
-// Available returns the tree that is left of a snapshot without the content that the
-// computer does not have, and the paths of that. Code not_found when the snapshot was
-// collected.
+// Available returns the snapshot root without the content that the computer lacks, and
+// the paths of that content. Code not_found: the snapshot was collected.
 type Available func(ctx context.Context, root choir.Digest) (left choir.Digest, lacking []string, err error)
 
-// Moments are the moments of one computer. The methods may be called at once.
+// Moments reads the moments of one computer. Its methods are safe for concurrent use.
 type Moments struct {
 	log       Log
 	documents Documents        // of the log
@@ -59,21 +59,20 @@ type Moments struct {
 	available Available
 }
 
-// New makes the moments of a computer, of which it reads log and documents.
+// New returns the Moments of the computer to which log and documents belong.
 func New(log Log, documents Documents, keeper *snapshot.Keeper, available Available) *Moments {
 	return &Moments{log: log, documents: documents, keeper: keeper, available: available}
 }
 
-// Tree finds the snapshot of the workspace as it was after event seq; the present, as
-// the log knows it, for zero. Code not_found when none was taken by then, or when it was
-// collected.
+// Tree returns the snapshot of the workspace as of event seq; 0 means now. Code
+// not_found: no snapshot was taken by then, or it was collected.
 func (ms *Moments) Tree(ctx context.Context, seq uint64) (choir.Digest, error) {
 	root, _, err := ms.TreeLacking(ctx, seq)
 	return root, err
 }
 
-// TreeLacking is Tree, with the paths that did not come along when the computer was
-// forked or imported.
+// TreeLacking is Tree with the paths that the snapshot lacks, because they did not come
+// along when the computer was forked or imported.
 func (ms *Moments) TreeLacking(ctx context.Context, seq uint64) (root choir.Digest, lacking []string, err error) {
 	if seq == 0 {
 		seq, _ = ms.log.Head()
@@ -83,7 +82,7 @@ func (ms *Moments) TreeLacking(ctx context.Context, seq uint64) (root choir.Dige
 	}
 	s, _, err := ms.log.SnapshotAt(ctx, seq)
 	if choir.CodeOf(err) == choir.CodeNotFound {
-		return "", nil, choir.E("computer.moment", choir.CodeNotFound, "no snapshot was taken at or before event %d", seq)
+		return "", nil, choir.Refuse("computer.moment", choir.ReasonNoSnapshotThen, choir.CountOf("event", seq))
 	}
 	if err != nil {
 		return "", nil, err
@@ -91,8 +90,8 @@ func (ms *Moments) TreeLacking(ctx context.Context, seq uint64) (root choir.Dige
 	return ms.available(ctx, s.Snapshot)
 }
 
-// DiffFiles compares the workspace at two moments. It reads the log and the content
-// only.
+// DiffFiles compares the workspace at two moments. It reads only the log and stored
+// content.
 func (ms *Moments) DiffFiles(ctx context.Context, from, to uint64) (workspace.Difference, error) {
 	a, err := ms.Tree(ctx, from)
 	if err != nil {

@@ -28,14 +28,13 @@ const (
 	maxDiffTotal = 8 << 20
 )
 
-// TextDiff turns a difference of two trees of the computer into what people read, as the
-// function TextDiff does for a keeper.
+// TextDiff calls the function TextDiff with the keeper of the computer.
 func (ms *Moments) TextDiff(ctx context.Context, d workspace.Difference) (files []FileDiff, cut bool, err error) {
 	return TextDiff(ctx, ms.keeper, d)
 }
 
-// TextDiff turns a difference of trees that a keeper has into what people read. Paths
-// in .git are left out; cut says that the list was too long.
+// TextDiff converts the difference of two trees to text diffs for people. It leaves out
+// paths in .git; cut reports that the list was truncated.
 func TextDiff(ctx context.Context, keeper *snapshot.Keeper, d workspace.Difference) (files []FileDiff, cut bool, err error) {
 	files = []FileDiff{}
 	total := 0
@@ -74,7 +73,8 @@ func TextDiff(ctx context.Context, keeper *snapshot.Keeper, d workspace.Differen
 	return files, false, nil
 }
 
-// sideText is one side of a diff; ok is false when it is not text.
+// sideText returns the text of one side of a diff; ok is false for binary or too large
+// content.
 func sideText(ctx context.Context, keeper *snapshot.Keeper, e *snapshot.Entry) (text string, ok bool, err error) {
 	switch {
 	case e == nil:

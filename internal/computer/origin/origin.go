@@ -16,18 +16,20 @@ import (
 	"choiros/internal/timeline"
 )
 
-// Log is what an Origin reads of its computer's log; eventstore.Store is one.
+// Log is the part of a computer's log that an Origin reads. eventstore.Store implements
+// it.
 type Log interface {
 	Head() (uint64, choir.Digest)
 	ReadOnly() string
-	// Begins is the first event that a computer has alone, see eventstore.Store.
+	// Begins returns the number of the computer's first own event, see eventstore.Store.
 	Begins(ctx context.Context, computer choir.ID) (uint64, error)
 	At(ctx context.Context, seq uint64) (choir.Event, error)
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 	WaitPast(ctx context.Context, seq uint64) error
 }
 
-// Origin is where the log of one computer begins. Its methods may be called at once.
+// Origin finds where a computer's own events begin in its log, after the past of another
+// computer that a fork or an import starts with. It is safe for concurrent use.
 type Origin struct {
 	computer choir.ID
 	log      Log
@@ -37,21 +39,20 @@ type Origin struct {
 	begins atomic.Uint64
 }
 
-// New makes the origin of a computer. It reads log and appends with events, which must
-// append to the same log.
+// New returns the origin of a computer. It reads log, and appends with events, which must
+// append to the same log. keeper has the workspace's trees.
 func New(computer choir.ID, log Log, events *appender.Appender, keeper *snapshot.Keeper) *Origin {
 	return &Origin{computer: computer, log: log, events: events, keeper: keeper}
 }
 
-// OwnEvents is the log without the past that a fork or an import came with: that
-// was published by the computer it is of.
+// OwnEvents reads the log without the past of another computer that a fork or an import
+// starts with; the other computer has already published that.
 type OwnEvents struct {
 	log    Log
 	begins uint64
 }
 
-// At reads one of the computer's own events. Code not_found, also for one of the
-// past.
+// At returns one of the computer's own events. An earlier event is code not_found.
 func (o OwnEvents) At(ctx context.Context, seq uint64) (choir.Event, error) {
 	if seq < o.begins {
 		return choir.Event{}, choir.E("computer.events", choir.CodeNotFound, "event %d is of another computer", seq)
@@ -59,22 +60,22 @@ func (o OwnEvents) At(ctx context.Context, seq uint64) (choir.Event, error) {
 	return o.log.At(ctx, seq)
 }
 
-// Events reads the computer's own events in a range, see eventstore.Store.
+// Events iterates over the computer's own events in a range, see eventstore.Store.
 func (o OwnEvents) Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error] {
 	return o.log.Events(ctx, max(from, o.begins), to)
 }
 
-// WaitPast returns when the log has an event after a number, see eventstore.Store.
+// WaitPast returns when the log has an event after number seq, see eventstore.Store.
 func (o OwnEvents) WaitPast(ctx context.Context, seq uint64) error { return o.log.WaitPast(ctx, seq) }
 
-// Own returns the computer's own events.
+// Own returns the reader of the computer's own events.
 func (o *Origin) Own(ctx context.Context) (OwnEvents, error) {
 	begins, err := o.Begins(ctx)
 	return OwnEvents{o.log, begins}, err
 }
 
-// Begins returns the number of the first event that the computer has alone: 1 without a
-// past of another's.
+// Begins returns the number of the computer's first own event; 1 for a computer without
+// another's past.
 func (o *Origin) Begins(ctx context.Context) (uint64, error) {
 	if known := o.begins.Load(); known != 0 {
 		return known, nil
@@ -86,8 +87,8 @@ func (o *Origin) Begins(ctx context.Context) (uint64, error) {
 	return begins, err
 }
 
-// MustBeOwn refuses a log, in a folder, that another computer wrote: a folder that was
-// moved by hand.
+// MustBeOwn returns code conflict if the log in the folder dir belongs to another
+// computer, because the folder was moved by hand. A read-only log is not checked.
 func (o *Origin) MustBeOwn(ctx context.Context, dir string) error {
 	head, _ := o.log.Head()
 	begins, err := o.Begins(ctx)
@@ -98,10 +99,10 @@ func (o *Origin) MustBeOwn(ctx context.Context, dir string) error {
 		WithRemedy("put the folder back under the id its log has; to copy a computer: choir fork, or choir export and import")
 }
 
-// Available returns the tree that is left of a snapshot without content that is not in
-// the store, and the paths of that: files that looked like keys stayed behind when the
-// computer was forked or exported. With a past of its own it has everything. A tree whose
-// root is gone was collected: code not_found.
+// Available returns the tree of a snapshot without the files whose content is not in the
+// store, and their paths: a fork or an import lacks files that looked like keys. For a
+// computer without another's past it returns root. If the root itself was collected the
+// error is code not_found.
 func (o *Origin) Available(ctx context.Context, root choir.Digest) (choir.Digest, []string, error) {
 	if _, err := o.keeper.Size(ctx, root); choir.CodeOf(err) == choir.CodeNotFound {
 		return "", nil, choir.E("computer.moment", choir.CodeNotFound, "the workspace of this moment was collected").
@@ -122,8 +123,8 @@ func (o *Origin) Available(ctx context.Context, root choir.Digest) (choir.Digest
 	})
 }
 
-// RecordFork appends that another computer begins with this one's past, up to event seq;
-// once for each.
+// RecordFork appends timeline.forked: another computer was forked from this one at event
+// seq. A second call for the same fork has no effect.
 func (o *Origin) RecordFork(ctx context.Context, role choir.Role, fork choir.ID, seq uint64) error {
 	d, err := choir.NewDraft(choir.DeriveID(fork, "forked"), choir.TimelineForked{Computer: fork, Seq: seq})
 	if err == nil {
@@ -132,8 +133,8 @@ func (o *Origin) RecordFork(ctx context.Context, role choir.Role, fork choir.ID,
 	return appender.UnlessSaid(err, role, choir.TypeTimelineForked)
 }
 
-// ForkedFrom returns the computer that this one was forked from, and the last event both
-// have; empty when it was not.
+// ForkedFrom returns the computer that this one was forked from and the number of their
+// last common event; empty and 0 if it is no fork.
 func (o *Origin) ForkedFrom(ctx context.Context) (choir.ID, uint64, error) {
 	begins, err := o.Begins(ctx)
 	if err != nil || begins == 1 {

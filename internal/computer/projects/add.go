@@ -14,7 +14,7 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// NewProject is a project to be added.
+// NewProject describes a project to add.
 type NewProject struct {
 	Name    string
 	Replace bool // a project of that name is replaced, else it is code conflict
@@ -26,20 +26,20 @@ type NewProject struct {
 	Commit *FirstCommit
 }
 
-// FirstCommit begins a history.
+// FirstCommit describes the commit of a project that comes without a git history.
 type FirstCommit struct {
 	Message string
 	At      time.Time
 }
 
-// Add unpacks a tar stream as a project under workspace/ and records it. It
-// is refused while a task works, because that task's rollback would take the
-// project away again. What it replaces is in the moment before; what no moment
-// holds goes to the trash. Whatever fails leaves the workspace as it was.
+// Add unpacks a tar stream as a project below workspace/ and records it. It is refused
+// while a task works, because a rollback of that task would remove the project.
+// Replaced files are in the previous snapshot; files that no snapshot holds go to the
+// trash. After an error the workspace is as before.
 func (p *Projects) Add(ctx context.Context, role choir.Role, n NewProject, tar io.Reader) (choir.RepoAdded, error) {
 	added := choir.RepoAdded{Name: n.Name}
 	if !choir.ValidRepoName(n.Name) {
-		return added, choir.Invalid("name", "%q cannot be the name of a project: letters, digits, dot, dash and underscore, not starting with a dot", n.Name)
+		return added, choir.Refuse("computer.repo", choir.ReasonNoProjectName, choir.TextOf("name", n.Name)).At("name")
 	}
 	if err := p.workspace.MustBeIdle(ctx); err != nil {
 		return added, err
@@ -72,10 +72,10 @@ func (p *Projects) Add(ctx context.Context, role choir.Role, n NewProject, tar i
 	}
 	aside, err := p.clearPlace(ctx, client, n, before)
 	if err == nil {
-		err = p.bringIn(ctx, client, role, n, body, &added)
+		err = p.unpackAndRecord(ctx, client, role, n, body, &added)
 	}
 	if err != nil {
-		if undoing := p.workspace.UndoBelow(ctx, before.Root, n.place(), aside); undoing != nil {
+		if undoing := p.workspace.UndoBelow(ctx, before.Root, n.folder(), aside); undoing != nil {
 			err = errors.Join(err, undoing)
 		}
 		return added, err
@@ -84,33 +84,33 @@ func (p *Projects) Add(ctx context.Context, role choir.Role, n NewProject, tar i
 	return added, err
 }
 
-// place is the folder of the project.
-func (n *NewProject) place() string { return path.Join(Folder, n.Name) }
+// folder returns the path of the project's folder in the workspace.
+func (n *NewProject) folder() string { return path.Join(Folder, n.Name) }
 
-// mayReplace refuses a project at whose place is something that it may not replace.
+// mayReplace returns an error if the project's folder exists and may not be replaced.
 func (p *Projects) mayReplace(ctx context.Context, client *guest.Client, n NewProject) error {
 	if !n.Replace || n.Of == nil {
 		return nil
 	}
-	if _, err := client.Stat(ctx, n.place()); err != nil {
+	if _, err := client.Stat(ctx, n.folder()); err != nil {
 		return workspace.Ignore(err, choir.CodeNotFound)
 	}
 	by, err := p.log.BroughtBy(ctx, n.Name)
 	if err != nil || slices.Contains(n.Of, by) {
 		return err
 	}
-	return choir.E("computer.repo", choir.CodeConflict, "there is a %s already, which would be replaced", n.place()).
-		WithRemedy("rename or move %s, and try again", n.place())
+	return choir.E("computer.repo", choir.CodeConflict, "there is a %s already, which would be replaced", n.folder()).
+		WithRemedy("rename or move %s, and try again", n.folder())
 }
 
-// clearPlace moves to the trash what no moment holds, by a look, at or below the
-// place of a project that is to be replaced. What was moved is returned with an error
-// too; code conflict when something cannot be moved. The caller holds the tree.
+// clearPlace moves to the trash the paths in the project's folder that no snapshot
+// holds, according to the scan seen. It returns the moved paths, also with an error.
+// Code conflict: a path cannot be moved. The caller holds the tree.
 func (p *Projects) clearPlace(ctx context.Context, client *guest.Client, n NewProject, seen snapshot.Result) ([]workspace.Aside, error) {
 	if !n.Replace {
 		return nil, nil
 	}
-	paths := leftBelow(seen.Left, n.place())
+	paths := leftBelow(seen.Left, n.folder())
 	out, err := p.workspace.MoveAside(ctx, client, paths)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (p *Projects) clearPlace(ctx context.Context, client *guest.Client, n NewPr
 		_, err := client.Stat(ctx, left)
 		if err == nil {
 			err = choir.E("computer.repo", choir.CodeConflict, "%s cannot be moved to the trash, and no moment holds it", left).
-				WithRemedy("move it out of %s, and try again", n.place())
+				WithRemedy("move it out of %s, and try again", n.folder())
 		}
 		if choir.CodeOf(err) != choir.CodeNotFound {
 			return out, err
@@ -128,8 +128,8 @@ func (p *Projects) clearPlace(ctx context.Context, client *guest.Client, n NewPr
 	return out, nil
 }
 
-// leftBelow lists what a look left out at or below a path: the path itself when a
-// folder above it was left out.
+// leftBelow lists the paths that a scan left out at or below a path: the path itself
+// when a folder above it was left out.
 func leftBelow(left []string, dest string) (out []string) {
 	for _, p := range left {
 		if workspace.Below(dest, []string{p}) {
@@ -142,8 +142,8 @@ func leftBelow(left []string, dest string) (out []string) {
 	return out
 }
 
-// bringIn unpacks the project and records what that changed, as changed by the role.
-func (p *Projects) bringIn(ctx context.Context, client *guest.Client, role choir.Role, n NewProject, tar io.Reader, added *choir.RepoAdded) error {
+// unpackAndRecord unpacks the project and appends the changes as the role's.
+func (p *Projects) unpackAndRecord(ctx context.Context, client *guest.Client, role choir.Role, n NewProject, tar io.Reader, added *choir.RepoAdded) error {
 	if err := p.unpack(ctx, client, n, tar, added); err != nil {
 		return err
 	}
@@ -158,9 +158,10 @@ func (p *Projects) bringIn(ctx context.Context, client *guest.Client, role choir
 	return p.workspace.AppendChanges(ctx, role, drafts)
 }
 
-// unpack unpacks the project at its place, and notes in added what came.
+// unpack unpacks the tar stream into the project's folder and sets the project's facts
+// in added.
 func (p *Projects) unpack(ctx context.Context, client *guest.Client, n NewProject, tar io.Reader, added *choir.RepoAdded) (err error) {
-	dest := n.place()
+	dest := n.folder()
 	if n.Replace {
 		if err := client.Remove(ctx, dest, true); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
 			return err
@@ -171,7 +172,7 @@ func (p *Projects) unpack(ctx context.Context, client *guest.Client, n NewProjec
 	}
 	git := p.git(client, dest)
 	if n.Commit != nil {
-		if err := git.beginHistory(ctx, *n.Commit); err != nil {
+		if err := git.initHistory(ctx, *n.Commit); err != nil {
 			return err
 		}
 	}

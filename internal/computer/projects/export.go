@@ -12,7 +12,7 @@ import (
 // the branch, or a mailbox of patches. Code not_found when there is none.
 func (p *Projects) Export(ctx context.Context, role choir.Role, name, format string, w io.Writer) error {
 	if !choir.ValidRepoName(name) {
-		return choir.Invalid("name", "%q is not the name of a project", name)
+		return choir.Refuse("computer.export", choir.ReasonNotAProjectName, choir.TextOf("name", name)).At("name")
 	}
 	if format != "bundle" && format != "patch" {
 		return choir.Invalid("format", "must be bundle or patch, not %q", format)
@@ -31,7 +31,7 @@ func (p *Projects) Export(ctx context.Context, role choir.Role, name, format str
 		return err
 	}
 	if head == "" || head == base {
-		return choir.E("computer.export", choir.CodeNotFound, "project %s has no work to export: nothing was committed since it was added", name)
+		return choir.Refuse("computer.export", choir.ReasonNoWorkToExport, choir.TextOf("name", name))
 	}
 	if base != "" {
 		// A history that was written anew leaves nothing to compare with.
@@ -52,7 +52,8 @@ func (p *Projects) Export(ctx context.Context, role choir.Role, name, format str
 	return err
 }
 
-// exportArgs make git write everything, or what came after a commit.
+// exportArgs returns the arguments for git to write everything, or the commits after
+// base.
 func exportArgs(format, base string) []string {
 	args := []string{"bundle", "create", "-", "HEAD", "--branches"}
 	if format == "patch" {

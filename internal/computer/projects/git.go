@@ -24,8 +24,8 @@ func (p *Projects) git(client *guest.Client, folder string) repository {
 	return repository{client: client, inside: p.inside, folder: folder}
 }
 
-// beginHistory makes a repository of the folder, with one commit.
-func (r repository) beginHistory(ctx context.Context, first FirstCommit) error {
+// initHistory makes the folder a git repository with one commit.
+func (r repository) initHistory(ctx context.Context, first FirstCommit) error {
 	date := first.At.UTC().Format(time.RFC3339)
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"}, {"add", "--all"},
@@ -43,8 +43,8 @@ func (r repository) beginHistory(ctx context.Context, first FirstCommit) error {
 	return nil
 }
 
-// commit asks git which commit a name is; empty when the folder has none of that name, or
-// is no repository.
+// commit resolves a git revision to a commit; empty if there is no such revision or no
+// repository.
 func (r repository) commit(ctx context.Context, name string) (string, error) {
 	var out words
 	code, err := r.run(ctx, &out, nil, nil, "rev-parse", "--verify", "--quiet", name+"^{commit}")
@@ -62,7 +62,7 @@ var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 // for ever, with a fifo in the place of a file.
 const gitLimit = 2 * time.Minute
 
-// words keep the beginning of what a command in the sandbox says.
+// words keeps the beginning of a command's output.
 type words struct{ b []byte }
 
 func (w *words) Write(b []byte) (int, error) {

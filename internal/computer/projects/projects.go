@@ -27,7 +27,7 @@ import (
 // Folder is the folder of the workspace in which the projects lie.
 const Folder = "workspace"
 
-// Log is what Projects read of their computer's log. The methods are those of
+// Log is the part of their computer's log that Projects read. The methods are those of
 // eventstore.Store.
 type Log interface {
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
@@ -74,7 +74,7 @@ func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace 
 	return &Projects{log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, inside: inside}
 }
 
-// index is what the log says of projects, as far as it was read.
+// index caches the log's events about projects, up to the last event read.
 type index struct {
 	mu   sync.Mutex // guards what follows; not held while the log is read
 	upTo uint64
@@ -87,7 +87,7 @@ func (x *index) get() (uint64, []choir.RepoAdded) {
 	return x.upTo, x.list
 }
 
-// set remembers the list, unless another reader read further.
+// set replaces the cached list, unless another reader has read further.
 func (x *index) set(upTo uint64, list []choir.RepoAdded) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -96,7 +96,7 @@ func (x *index) set(upTo uint64, list []choir.RepoAdded) {
 	}
 }
 
-// List lists the projects that were added, newest state of each.
+// List returns the added projects, each in its newest state.
 func (p *Projects) List(ctx context.Context) ([]choir.RepoAdded, error) {
 	after, list := p.index.get()
 	list = slices.Clone(list)
@@ -126,8 +126,8 @@ func withProject(list []choir.RepoAdded, added choir.RepoAdded) []choir.RepoAdde
 	return append(list, added)
 }
 
-// baseOf returns the commit that a project came with. Code not_found when none of that
-// name was added.
+// baseOf returns the commit that a project had when it was added. Code not_found: no
+// such project was added.
 func (p *Projects) baseOf(ctx context.Context, name string) (string, error) {
 	added, err := p.List(ctx)
 	if err != nil {
@@ -138,13 +138,13 @@ func (p *Projects) baseOf(ctx context.Context, name string) (string, error) {
 			return r.Head, nil
 		}
 	}
-	return "", choir.E("computer.repo", choir.CodeNotFound, "there is no project %q", name).WithRemedy("choir repo list shows the projects")
+	return "", choir.Refuse("computer.repo", choir.ReasonNoProject, choir.TextOf("name", name))
 }
 
-// MustHave refuses the name of a project that the workspace does not have.
+// MustHave returns an error if the workspace has no project with the name.
 func (p *Projects) MustHave(ctx context.Context, name string) error {
 	if !choir.ValidRepoName(name) {
-		return choir.Invalid("repo", "%q is not the name of a project", name)
+		return choir.Refuse("computer.repo", choir.ReasonNotAProjectName, choir.TextOf("name", name)).At("repo")
 	}
 	folder := path.Join(Folder, name)
 	for _, prefix := range []string{folder, folder + "/"} {
@@ -156,7 +156,7 @@ func (p *Projects) MustHave(ctx context.Context, name string) error {
 			return nil
 		}
 	}
-	e := choir.E("computer.repo", choir.CodeNotFound, "there is no project %q in the workspace", name).WithRemedy("choir repo list shows the projects")
+	e := choir.Refuse("computer.repo", choir.ReasonNoProject, choir.TextOf("name", name))
 	e.Path = "repo"
 	return e
 }

@@ -7,19 +7,26 @@ import (
 	"path/filepath"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer/syncedfile"
+	"choiros/internal/durablefile"
 	"choiros/internal/fault"
 	"choiros/internal/guest"
 )
 
-// Limit implements rolehost.Workspace.
+// Limit sets the limits of snapshots in the client; it implements rolehost.Workspace.
 func (r *Reconciler) Limit(client *guest.Client) { r.workspace.Limit(client) }
 
-// LayOut implements rolehost.Workspace. The workspace of a recovered sandbox is left as it
-// is, unless the control plane was killed before it had ever looked at it.
-func (r *Reconciler) LayOut(ctx context.Context, client *guest.Client, recovered bool) error {
-	if err := r.furnish(ctx, client); err != nil {
-		return err
+// LayOut fills the workspace of a started sandbox and creates the folders of a new one;
+// it implements rolehost.Workspace. The workspace of a recovered sandbox is left alone
+// unless the log has no snapshot of it yet.
+func (r *Reconciler) LayOut(ctx context.Context, client *guest.Client, recovered, copied bool) error {
+	prepare := r.fillHostFolder
+	if copied {
+		prepare = r.copyIn
+	}
+	if !recovered || !copied {
+		if err := prepare(ctx, client); err != nil {
+			return err
+		}
 	}
 	last, err := r.workspace.LastSnapshot(ctx)
 	if err == nil && (!recovered || last == "") {
@@ -28,7 +35,7 @@ func (r *Reconciler) LayOut(ctx context.Context, client *guest.Client, recovered
 	return err
 }
 
-// makeFolders makes the folders of a fresh workspace, with the desktop's source.
+// makeFolders creates the folders of a new workspace and the desktop's source.
 func (r *Reconciler) makeFolders(ctx context.Context, client *guest.Client) error {
 	if err := r.source.Ship(ctx, client); err != nil {
 		return err
@@ -41,26 +48,19 @@ func (r *Reconciler) makeFolders(ctx context.Context, client *guest.Client) erro
 	return nil
 }
 
-// furnish restores the last snapshot of the log in the workspace of a computer that was
-// just made from another's past. It is done once: a crash on the way leaves the note, and
-// what was restored is restored again.
-func (r *Reconciler) furnish(ctx context.Context, client *guest.Client) error {
+// fillHostFolder fills the workspace's folder on the host, if there is a restore note,
+// and then removes the note. After a crash in between it is repeated.
+func (r *Reconciler) fillHostFolder(ctx context.Context, client *guest.Client) error {
 	note := r.cfg.RestoreNote
 	if _, err := os.Stat(note); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	root, err := r.workspace.LastSnapshot(ctx)
-	if err != nil {
+	if err := r.fill(ctx, client); err != nil {
 		return err
-	}
-	if root != "" {
-		if _, err := r.workspace.RestoreTree(ctx, client, root, guest.RestoreOptions{}); err != nil {
-			return choir.Wrap("computer.furnish", "", err, "fill the workspace")
-		}
 	}
 	fault.Point("computer.restore.remove")
 	if err := os.Remove(note); err != nil {
 		return choir.Wrap("computer.furnish", choir.CodeUnavailable, err, "note that the workspace is filled")
 	}
-	return choir.Wrap("computer.furnish", choir.CodeUnavailable, syncedfile.SyncFolder(filepath.Dir(note)), "note that the workspace is filled")
+	return choir.Wrap("computer.furnish", choir.CodeUnavailable, durablefile.SyncFolder(filepath.Dir(note)), "note that the workspace is filled")
 }

@@ -19,12 +19,15 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Log is what a Reconciler reads of its computer's log; eventstore.Store is one.
+// Log is the part of the computer's log that a Reconciler reads. eventstore.Store
+// implements it.
 type Log interface {
 	Head() (uint64, choir.Digest)
+	SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error)
 }
 
-// Tree is the workspace's tree. Its lock is not held: nobody else reaches the tree.
+// Tree is the workspace's file tree. Its methods are called without its lock, because
+// nobody else can reach the tree then.
 type Tree interface {
 	Limit(client *guest.Client)
 	TaskAtWork(ctx context.Context) (*eventstore.Task, error)
@@ -34,14 +37,14 @@ type Tree interface {
 	ResumeRemoving()
 }
 
-// Intents are steps that rewrite the tree, which a kill leaves unfinished.
+// Intents are rewrites of the tree that a crash may leave unfinished.
 type Intents interface {
 	UnfinishedIntent() (bool, error)
 	FinishIntent(ctx context.Context, client *guest.Client) (found bool, err error)
 	CarryOut(ctx context.Context, client *guest.Client, in workspace.Intent) (choir.Receipt, error)
 }
 
-// Record is what the log knows of the tree, and how it learns what changed.
+// Record reads the tree's recorded state from the log and appends its changes.
 type Record interface {
 	LastSnapshot(ctx context.Context) (choir.Digest, error)
 	Record(ctx context.Context, now snapshot.Result, reason string, always bool) ([]choir.Draft, error)
@@ -49,39 +52,41 @@ type Record interface {
 	AppendAll(ctx context.Context, role choir.Role, drafts []choir.Draft) error
 }
 
-// Workspace is the workspace that a Reconciler prepares; workspace.Workspace is one.
+// Workspace is the workspace that a Reconciler prepares. workspace.Workspace implements
+// it.
 type Workspace interface {
 	Tree
 	Intents
 	Record
 }
 
-// Source is the desktop's source in the workspace; selfsource.Source is one.
+// Source is the desktop's source in the workspace. selfsource.Source implements it.
 type Source interface {
 	Ship(ctx context.Context, client *guest.Client) error
 	MayRenew(ctx context.Context) (bool, error)
 	Renew(ctx context.Context, client *guest.Client) error
 }
 
-// Collector removes content that no event leads to; collection.Collector is one.
+// Collector removes content that no event refers to. collection.Collector implements it.
 type Collector interface {
-	// Pause lets collections wait until resume, which is called once.
+	// Pause makes collections wait until resume, which the caller calls once.
 	Pause() (resume func())
 }
 
-// Config of a Reconciler.
+// Config configures a Reconciler.
 type Config struct {
 	Computer choir.ID
 	// Folders are what a new workspace has, as paths below its root.
 	Folders []string
-	// RestoreNote is the path of a file on the host, which is there while the workspace is
-	// still to be filled with the last snapshot of the log.
+	// RestoreNote is the path of a file on the host, which is there while the folder of the
+	// workspace on the host is still to be filled, or the workspace is in sandboxes. See
+	// fetchedTree.
 	RestoreNote string
 	Logger      *slog.Logger // is told of a workspace that cannot be read
 }
 
-// Reconciler prepares the workspace of one computer at each start of its sandbox. Its
-// methods are called as rolehost.Workspace says.
+// Reconciler prepares the workspace of one computer at each start of its sandbox.
+// rolehost.Workspace says in which order its methods are called.
 type Reconciler struct {
 	cfg       Config
 	log       Log
@@ -90,17 +95,17 @@ type Reconciler struct {
 	workspace Workspace
 	source    Source
 	collector Collector
-	// wentDown says that the machine did, under the session before.
-	wentDown bool
+	// machineWentDown says that the machine did, under the session before.
+	machineWentDown bool
 }
 
-// New makes the Reconciler of a computer. It reads log and appends with events, which must
-// append to the same log. It pauses the collector while it relies on content of the tree
-// that no event leads to.
+// New returns the Reconciler of a computer. It reads log, and appends with events, which
+// must append to the same log. It pauses the collector while it depends on content that
+// no event refers to.
 func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, source Source, collector Collector, cfg Config) *Reconciler {
 	return &Reconciler{cfg: cfg, log: log, events: events, keeper: keeper, workspace: workspace, source: source, collector: collector}
 }
 
-// DistrustWorkspace says, before the first start, that the machine went down under the
-// session before: the next look puts back what the log says.
-func (r *Reconciler) DistrustWorkspace() { r.wentDown = true }
+// DistrustWorkspace makes the next FirstLook restore the workspace from the log, because
+// the machine went down during the previous session. Call it before the first start.
+func (r *Reconciler) DistrustWorkspace() { r.machineWentDown = true }

@@ -45,7 +45,7 @@ func (l *lab) reconcilerOf(w Workspace) *Reconciler {
 // start does what the host of the roles does when the sandbox has come up.
 func (l *lab) start(recovered bool) {
 	l.T.Helper()
-	err := l.LayOut(l.Within(), l.Client, recovered)
+	err := l.LayOut(l.Within(), l.Client, recovered, false)
 	if err == nil {
 		err = l.FirstLook(l.Within(), l.Client, recovered)
 	}

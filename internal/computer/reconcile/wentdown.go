@@ -9,11 +9,11 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// putRight rewrites the workspace to what the log says after the machine went down: nobody
-// waits until a workspace is on the disk, as its snapshots are, so the workspace that is
-// found can be older than what was acknowledged, or torn. It is kept, as a moment to go
-// back to.
-func (r *Reconciler) putRight(ctx context.Context, client *guest.Client, found snapshot.Result) error {
+// restoreFromLog restores the workspace to the newest snapshot in the log, after the
+// machine went down. The workspace is not synced as its snapshots are, so the found tree
+// may be older than the log, or torn. It first records the found tree, so that a rewind
+// can go back to it.
+func (r *Reconciler) restoreFromLog(ctx context.Context, client *guest.Client, found snapshot.Result) error {
 	last, err := r.workspace.LastSnapshot(ctx)
 	if err == nil && last != "" {
 		last, err = r.workspace.Without(ctx, last, found.Left)

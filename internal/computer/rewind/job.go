@@ -8,7 +8,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// jobs are the rewinds that were started, one at a time.
+// jobs holds the started rewind; there is one at a time.
 type jobs struct {
 	queue chan *Job // to Serve; never closed
 
@@ -16,8 +16,8 @@ type jobs struct {
 	last *Job
 }
 
-// Job is a rewind that goes on beside the call that asked for it: a large workspace takes
-// longer than a caller waits.
+// Job is a rewind that runs in the background, because a large workspace takes longer
+// than its caller waits.
 type Job struct {
 	ToSeq  uint64
 	role   choir.Role
@@ -31,7 +31,7 @@ type Job struct {
 // Done is closed when the rewind has ended.
 func (j *Job) Done() <-chan struct{} { return j.done }
 
-// Result is what the rewind did. It must have ended.
+// Result returns the outcome of the rewind once it has ended.
 func (j *Job) Result() (Rewound, error) {
 	<-j.done
 	return j.result, j.err
@@ -50,7 +50,7 @@ func (j *Job) Ended() bool {
 // String names the service.
 func (*Rewinder) String() string { return "rewinds" }
 
-// Serve carries out the rewinds that were started until the context ends. It is a service.
+// Serve carries out started rewinds until the context ends. It is a service.
 func (r *Rewinder) Serve(ctx context.Context) error {
 	for {
 		select {
@@ -66,16 +66,15 @@ func (r *Rewinder) Serve(ctx context.Context) error {
 	}
 }
 
-// Start begins a rewind, which goes on when the caller has gone. Code busy while another
-// is under way, invalid or not_found for a moment that is none, unavailable when Serve
-// does not run.
+// Start starts a rewind to event seq in the background. Code busy: another rewind runs;
+// invalid or not_found: there is no such event; unavailable: Serve does not run.
 func (r *Rewinder) Start(ctx context.Context, role choir.Role, seq uint64) (*Job, error) {
 	if err := r.log.MustHave(seq); err != nil {
 		return nil, choir.Under("to_seq", err)
 	}
 	j := &Job{ToSeq: seq, role: role, done: make(chan struct{})}
 	j.ctx, j.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if err := r.jobs.become(j); err != nil {
+	if err := r.jobs.setCurrent(j); err != nil {
 		j.cancel()
 		return nil, err
 	}
@@ -93,41 +92,39 @@ func (r *Rewinder) Start(ctx context.Context, role choir.Role, seq uint64) (*Job
 	case <-ctx.Done():
 	}
 	j.cancel()
-	j.err = choir.E("computer.rewind", choir.CodeUnavailable, "the computer does not run").WithRemedy("try again once it has started")
+	j.err = choir.Refuse("computer.rewind", choir.ReasonComputerNotStarted)
 	close(j.done)
 	return nil, j.err
 }
 
-// jobPatience is how long a computer that starts may take until it carries out
-// rewinds.
+// jobPatience is the time that Start waits for Serve of a starting computer.
 const jobPatience = 10 * time.Second
 
-// become makes a job the last unless one is under way.
-func (js *jobs) become(j *Job) error {
+// setCurrent makes j the current job. Code busy: another job still runs.
+func (js *jobs) setCurrent(j *Job) error {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if js.last != nil && !js.last.Ended() {
-		return choir.E("computer.rewind", choir.CodeBusy, "the computer goes back to event %d already", js.last.ToSeq).
-			WithRemedy("wait for it, or stop it: choir rewind --cancel")
+		return choir.Refuse("computer.rewind", choir.ReasonRewindUnderWay, choir.CountOf("event", js.last.ToSeq))
 	}
 	js.last = j
 	return nil
 }
 
-// Last returns the rewind that is under way or was the last of this session; nil when
-// there was none.
+// Last returns the running rewind, or the last one of this session; nil if there was
+// none.
 func (r *Rewinder) Last() *Job {
 	r.jobs.mu.Lock()
 	defer r.jobs.mu.Unlock()
 	return r.jobs.last
 }
 
-// Cancel stops the rewind that is under way and returns once the workspace is as it was
-// before. Code conflict when none is, timeout when the context ends before that.
+// Cancel stops the running rewind and returns once the workspace is as before it. Code
+// conflict: none runs; timeout: the context ended first.
 func (r *Rewinder) Cancel(ctx context.Context) error {
 	j := r.Last()
 	if j == nil || j.Ended() {
-		return choir.E("computer.rewind", choir.CodeConflict, "no rewind is under way")
+		return choir.Refuse("computer.rewind", choir.ReasonNoRewind)
 	}
 	j.cancel()
 	select {

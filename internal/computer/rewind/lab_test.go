@@ -45,8 +45,8 @@ func newLab(t *testing.T, change ...func(*workspace.Config)) *lab {
 	l.past = moments.New(l.Log, l.Log, l.Keeper, all)
 	merger := treemerge.New(l.Log, l.Events, l.Workspace, l.Keeper, l.open, time.Now)
 	l.Rewinder = New(l.Log, l.Events, l.past, l.Workspace, l.Keeper, merger, l.open, Config{
-		Available:      all,
-		WrittenByOwner: func(context.Context, *eventstore.Task) ([]string, error) { return l.owners, nil },
+		Available:       all,
+		WrittenByOthers: func(context.Context, choir.ID, uint64, uint64) ([]string, error) { return l.owners, nil },
 	})
 	return l
 }

@@ -11,7 +11,7 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Rewound says what a rewind did, or would do.
+// Rewound is the result of a rewind, or of a dry run.
 type Rewound struct {
 	workspace.Difference
 	ToSeq     uint64     // the moment, which is never in the middle of one change
@@ -24,19 +24,18 @@ type Rewound struct {
 	// Left are paths that no snapshot holds and that stay as they are.
 	Left []choir.LeftPath
 	// Aside are paths that no snapshot holds and that were in the way: they lie in the
-	// trash. Back are those that lay there and are where they were.
+	// trash. Back are the paths from the trash that are where they were.
 	Aside, Back []workspace.Aside
 }
 
-// Rewind puts files, documents, windows, theme and settings back to what they
-// were after event seq, as a step forward. Runs at work are told and stopped
-// first; what nobody recorded yet is recorded before. With dryRun it only says
-// what would change.
+// Rewind restores files, documents, windows, theme and settings to their state after
+// event seq, by new events. It first stops the running runs and records unrecorded
+// changes. With dryRun it changes nothing and returns what would change.
 func (r *Rewinder) Rewind(ctx context.Context, role choir.Role, seq uint64, dryRun bool) (Rewound, error) {
 	if err := r.log.MustHave(seq); err != nil {
 		return Rewound{}, choir.Under("to_seq", err)
 	}
-	seq, err := r.whole(ctx, seq)
+	seq, err := r.endOfChange(ctx, seq)
 	if err != nil {
 		return Rewound{}, err
 	}
@@ -51,7 +50,7 @@ func (r *Rewinder) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 			unlock, err = r.workspace.Lock(ctx)
 		}
 	} else {
-		d.Stopped, unlock, err = r.standstill(ctx, role, "the computer goes back to an earlier moment")
+		d.Stopped, unlock, err = r.stopRuns(ctx, role, "the computer goes back to an earlier moment")
 	}
 	if err != nil {
 		return d, err
@@ -68,7 +67,7 @@ func (r *Rewinder) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 	return r.rewind(ctx, role, d, dryRun)
 }
 
-// rewind is the part of Rewind that holds the tree.
+// rewind does the part of Rewind that needs the tree; the caller holds it.
 func (r *Rewinder) rewind(ctx context.Context, role choir.Role, d Rewound, dryRun bool) (Rewound, error) {
 	now, client, err := r.workspace.Scan(ctx)
 	if err != nil {
@@ -100,7 +99,7 @@ func (r *Rewinder) rewind(ctx context.Context, role choir.Role, d Rewound, dryRu
 	return d, err
 }
 
-// wouldRewind says what a rewind would do.
+// wouldRewind returns the result of a dry run. way lists the paths that are in the way.
 func (r *Rewinder) wouldRewind(ctx context.Context, d Rewound, now snapshot.Result, way []string) (Rewound, error) {
 	for _, path := range way {
 		d.Aside = append(d.Aside, workspace.Aside{From: path})
@@ -116,7 +115,8 @@ func (r *Rewinder) wouldRewind(ctx context.Context, d Rewound, now snapshot.Resu
 	return d, err
 }
 
-// planRewind is the intent of a rewind once nothing is in its way.
+// planRewind returns the intent of a rewind, after the paths in its way were moved
+// aside.
 func (r *Rewinder) planRewind(ctx context.Context, client *guest.Client, role choir.Role, d *Rewound, before snapshot.Result) (workspace.Intent, error) {
 	now := before
 	var err error
@@ -139,18 +139,18 @@ func (r *Rewinder) planRewind(ctx context.Context, client *guest.Client, role ch
 	return workspace.Intent{Before: before.Root, Target: d.To, Role: role, Draft: done, Lacking: d.Lacking, Out: d.Aside, Back: d.Back}, err
 }
 
-// maxLook bounds the events that one look at the tree makes.
-const maxLook = 1000
+// maxScanEvents is the largest number of events that one scan of the tree appends.
+const maxScanEvents = 1000
 
-// whole is the moment at which the change is told that event seq is part of: the
-// events of one look at the tree belong together, and the snapshot ends them. Before
-// the first look at a new workspace, which may come behind a prompt, it is that look.
-func (r *Rewinder) whole(ctx context.Context, seq uint64) (uint64, error) {
+// endOfChange returns the number of the event that completes the change to which event
+// seq belongs: the events of one scan belong together and end with a snapshot.taken.
+// For a seq before the first scan of a new workspace it returns the event of that scan.
+func (r *Rewinder) endOfChange(ctx context.Context, seq uint64) (uint64, error) {
 	first, at, err := r.log.FirstSnapshot(ctx)
 	if err != nil || seq < at && first.Reason == workspace.ReasonCreated {
 		return max(seq, at), err
 	}
-	for e, err := range r.log.Events(ctx, seq, seq+maxLook) {
+	for e, err := range r.log.Events(ctx, seq, seq+maxScanEvents) {
 		switch {
 		case err != nil:
 			return seq, err

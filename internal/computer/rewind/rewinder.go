@@ -1,9 +1,9 @@
-// Package rewind takes back what happened to a computer, as a step forward that can be
-// taken back too: all that came after a moment, or what one run, task or tool call
-// changed in the workspace.
+// Package rewind undoes changes of a computer: everything after a moment, or the
+// changes of one run, task or tool call in the workspace. Each undo is a new event, so
+// it can be undone too.
 //
-// It reaches the tree by way of package workspace and knows neither driver nor bus, so it
-// is tested with choir-init's server in the test's own process.
+// It reaches the tree by way of package workspace and knows neither driver nor bus, so
+// it is tested with choir-init's server in the test's own process.
 package rewind
 
 import (
@@ -33,7 +33,7 @@ type EventLog interface {
 	WaitPast(ctx context.Context, seq uint64) error
 }
 
-// RunLog is what the log says of runs and tasks. The methods are those of
+// RunLog is the part of the log about runs and tasks. The methods are those of
 // eventstore.Store.
 type RunLog interface {
 	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
@@ -43,7 +43,7 @@ type RunLog interface {
 	OpenTasks(ctx context.Context) ([]eventstore.Task, error)
 }
 
-// Log is what a Rewinder reads of its computer's log.
+// Log is the part of its computer's log that a Rewinder reads.
 type Log interface {
 	EventLog
 	RunLog
@@ -67,8 +67,8 @@ type Tree interface {
 	Revert(ctx context.Context, client *guest.Client, in workspace.Intent) error
 }
 
-// Trash is where what no snapshot of the tree holds goes that is in the way; see
-// Workspace.
+// Trash moves paths that no snapshot holds and that are in the way to the trash, and
+// finds them there; see Workspace.
 type Trash interface {
 	InTheWay(ctx context.Context, target choir.Digest, now snapshot.Result) ([]string, error)
 	Without(ctx context.Context, root choir.Digest, paths []string) (choir.Digest, error)
@@ -101,14 +101,14 @@ type Terminals interface {
 type Config struct {
 	// Available returns what the computer has of a snapshot.
 	Available moments.Available
-	// WrittenByOwner lists the paths that the owner wrote while an answered task worked,
-	// and the task did not.
-	WrittenByOwner func(ctx context.Context, t *eventstore.Task) ([]string, error)
+	// WrittenByOthers lists the paths that the owner or other tasks wrote between two
+	// events, and the task did not.
+	WrittenByOthers func(ctx context.Context, task choir.ID, from, to uint64) ([]string, error)
 	// ReadOnly says that the computer does not run, so that nothing serves the Rewinder.
 	ReadOnly bool
 }
 
-// Rewinder takes back what happened to one computer. Its methods may be called at once.
+// Rewinder undoes changes of one computer. Its methods are safe for concurrent use.
 type Rewinder struct {
 	log       Log
 	events    *appender.Appender // appends to log
@@ -121,8 +121,8 @@ type Rewinder struct {
 	jobs      jobs
 }
 
-// New makes the Rewinder of a computer. It reads log and appends with events, which must
-// append to the same log; moments and merger must be those of the workspace.
+// New returns the Rewinder of a computer. events must append to log; moments and merger
+// must belong to workspace.
 func New(log Log, events *appender.Appender, moments Moments, workspace Workspace, keeper *snapshot.Keeper, merger Merger, terminals Terminals, cfg Config) *Rewinder {
 	return &Rewinder{
 		log: log, events: events, moments: moments, workspace: workspace, keeper: keeper, merger: merger, terminals: terminals, cfg: cfg,

@@ -9,7 +9,7 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// atWork lists the runs that plan or have a task.
+// atWork lists the runs that are planning or have an open task.
 func (r *Rewinder) atWork(ctx context.Context) ([]choir.ID, error) {
 	var out []choir.ID
 	seen := map[choir.ID]bool{}
@@ -43,9 +43,9 @@ const (
 	endLimit  = 2 * time.Second
 )
 
-// standstill stops every run at work and returns with the tree held once no task
-// works in it: later ones begin with what they find then.
-func (r *Rewinder) standstill(ctx context.Context, role choir.Role, why string) (stopped []choir.ID, unlock func(), err error) {
+// stopRuns stops all running runs, waits until no task works in the tree and returns
+// the stopped runs with the tree locked. why is the reason given to the runs.
+func (r *Rewinder) stopRuns(ctx context.Context, role choir.Role, why string) (stopped []choir.ID, unlock func(), err error) {
 	hard, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
 	soft, cancel := context.WithTimeout(hard, endLimit)
@@ -69,15 +69,15 @@ func (r *Rewinder) standstill(ctx context.Context, role choir.Role, why string) 
 		if err := r.log.WaitPast(waiting, head); err != nil && ctx.Err() != nil {
 			return stopped, nil, choir.Wrap("computer.rewind", choir.CodeCancelled, ctx.Err(), "ended")
 		} else if hard.Err() != nil {
-			return stopped, nil, choir.E("computer.rewind", choir.CodeTimeout, "a task did not stop within %s", stopLimit).
-				WithRemedy("try again; choir doctor says whether its sandbox runs")
+			return stopped, nil, choir.Refuse("computer.rewind", choir.ReasonTaskDoesNotStop, choir.SecondsOf("span", stopLimit))
 		} else if err != nil && soft.Err() == nil {
 			return stopped, nil, err
 		}
 	}
 }
 
-// tellToStop stops the runs that were not told yet.
+// tellToStop appends a cancellation for each of runs that is not in told. It returns
+// told with these runs added.
 func (r *Rewinder) tellToStop(ctx context.Context, role choir.Role, runs, told []choir.ID, why string) ([]choir.ID, error) {
 	for _, run := range runs {
 		if slices.Contains(told, run) {

@@ -11,10 +11,10 @@ import (
 	"choiros/internal/timeline"
 )
 
-// Undo takes back what one run, task or tool call changed in the workspace, and
-// keeps what came after. Code conflict, with the paths in Applied, when something
-// later depends on it; not_found when there is no such action. With dryRun it only
-// says what would change.
+// Undo reverts the changes of one run, task or tool call in the workspace and keeps
+// later changes. Code conflict, with the paths in Applied: a later change depends on
+// them; not_found: there is no such action. With dryRun it changes nothing and returns
+// what would change.
 func (r *Rewinder) Undo(ctx context.Context, role choir.Role, of choir.ID, dryRun bool) (treemerge.Applied, error) {
 	before, after, conflicts, err := r.undoable(ctx, of)
 	if err != nil {
@@ -28,24 +28,25 @@ func (r *Rewinder) Undo(ctx context.Context, role choir.Role, of choir.ID, dryRu
 	}, dryRun)
 }
 
-// undoable finds the workspace before and after a run, a task or a tool call.
+// undoable returns the workspace before and after a run, a task or a tool call, or the
+// conflicts that prevent its undo.
 func (r *Rewinder) undoable(ctx context.Context, of choir.ID) (before, after choir.Digest, _ []timeline.Conflict, err error) {
 	run, err := r.log.Run(ctx, of)
 	switch {
 	case choir.CodeOf(err) == choir.CodeNotFound:
-		before, after, err = r.action(ctx, of)
+		before, after, err = r.actionTrees(ctx, of)
 		return before, after, nil, err
 	case err != nil:
 		return "", "", nil, err
 	case run.State.Open():
-		return "", "", nil, choir.E("computer.undo", choir.CodeConflict, "run %s has not ended", of).WithRemedy("stop it first: choir run %s --cancel", of)
+		return "", "", nil, choir.Refuse("computer.undo", choir.ReasonUndoRunOpen, choir.TextOf("run", of))
 	}
 	return r.runAction(ctx, of)
 }
 
-// runAction is what the tasks of a run changed: the workspace after the last of
-// them, and that without what any of them did. What others did in between is in
-// both; where that stands on what the run did it is a conflict.
+// runAction returns the workspace after the last task of a run, and the same workspace
+// without the changes of the run's tasks. Changes by others in between are in both; a
+// change by others on top of the run's is a conflict.
 func (r *Rewinder) runAction(ctx context.Context, run choir.ID) (before, after choir.Digest, _ []timeline.Conflict, err error) {
 	tasks, err := r.log.Tasks(ctx, run)
 	if err != nil {
@@ -56,7 +57,7 @@ func (r *Rewinder) runAction(ctx context.Context, run choir.ID) (before, after c
 		return t.Result == nil || t.Status != choir.StatusOK || len(t.Result.FilesChanged) == 0
 	})
 	if len(tasks) == 0 {
-		return "", "", nil, choir.E("computer.undo", choir.CodeConflict, "run %s changed no files", run)
+		return "", "", nil, choir.Refuse("computer.undo", choir.ReasonUndoNoFiles, choir.TextOf("run", run))
 	}
 	slices.SortFunc(tasks, func(a, b eventstore.Task) int { return cmp.Compare(b.ReturnedSeq, a.ReturnedSeq) })
 	for i, t := range tasks {
@@ -80,8 +81,8 @@ func (r *Rewinder) runAction(ctx context.Context, run choir.ID) (before, after c
 	return before, after, nil, nil
 }
 
-// action finds the workspace before and after a task or a tool call.
-func (r *Rewinder) action(ctx context.Context, of choir.ID) (before, after choir.Digest, err error) {
+// actionTrees returns the workspace before and after a task or a tool call.
+func (r *Rewinder) actionTrees(ctx context.Context, of choir.ID) (before, after choir.Digest, err error) {
 	t, err := r.log.Task(ctx, of)
 	if err == nil {
 		return r.taskAction(ctx, t)
@@ -91,30 +92,33 @@ func (r *Rewinder) action(ctx context.Context, of choir.ID) (before, after choir
 	}
 	called, err := r.log.First(ctx, choir.TypeToolCalled, string(of))
 	if choir.CodeOf(err) == choir.CodeNotFound {
-		return "", "", choir.E("computer.undo", choir.CodeNotFound, "%s is neither a run nor a task nor a tool call of this computer", of).WithRemedy("choir timeline lists them")
+		return "", "", choir.Refuse("computer.undo", choir.ReasonUndoUnknown, choir.TextOf("id", of))
 	} else if err != nil {
 		return "", "", err
 	}
 	returned, err := r.log.First(ctx, choir.TypeToolReturned, string(of))
 	if choir.CodeOf(err) == choir.CodeNotFound {
-		return "", "", choir.E("computer.undo", choir.CodeConflict, "tool call %s has not returned", of).WithRemedy("undo its task once that has ended: %s", called.Task)
+		return "", "", choir.Refuse("computer.undo", choir.ReasonUndoCallOpen, choir.TextOf("id", of), choir.TextOf("task", called.Task))
 	} else if err != nil {
 		return "", "", err
 	}
 	if before, err = r.moments.Tree(ctx, called.Seq); err == nil {
 		after, err = r.moments.Tree(ctx, returned.Seq)
 	}
+	if err == nil {
+		before, err = r.keepOthers(ctx, before, after, called.Task, called.Seq, returned.Seq)
+	}
 	return before, after, err
 }
 
-// taskAction is what a task changed: without what the owner wrote meanwhile,
-// which is not the task's to be taken back.
+// taskAction returns the workspace before and after a task without the changes of the
+// owner and of other tasks meanwhile, which an undo must keep.
 func (r *Rewinder) taskAction(ctx context.Context, t eventstore.Task) (before, after choir.Digest, err error) {
 	if t.Result == nil {
-		return "", "", choir.E("computer.undo", choir.CodeConflict, "task %s has not ended", t.ID).WithRemedy("stop its run: choir run %s --cancel", t.Run)
+		return "", "", choir.Refuse("computer.undo", choir.ReasonUndoTaskOpen, choir.TextOf("id", t.ID), choir.TextOf("run", t.Run))
 	}
 	if t.Base == "" {
-		return "", "", choir.E("computer.undo", choir.CodeConflict, "task %s never began, so there is nothing to undo", t.ID)
+		return "", "", choir.Refuse("computer.undo", choir.ReasonUndoNeverBegan, choir.TextOf("id", t.ID))
 	}
 	if t.Base, _, err = r.cfg.Available(ctx, t.Base); err != nil {
 		return "", "", err
@@ -122,10 +126,16 @@ func (r *Rewinder) taskAction(ctx context.Context, t eventstore.Task) (before, a
 	if after, err = r.moments.Tree(ctx, t.ReturnedSeq); err != nil {
 		return "", "", err
 	}
-	owners, err := r.cfg.WrittenByOwner(ctx, &t)
-	if err != nil || len(owners) == 0 {
-		return t.Base, after, err
-	}
-	before, err = timeline.Graft(ctx, r.keeper, t.Base, after, owners)
+	before, err = r.keepOthers(ctx, t.Base, after, t.ID, t.StartedSeq, t.ReturnedSeq)
 	return before, after, err
+}
+
+// keepOthers returns the tree before with what the owner and other tasks, but not the task,
+// changed between two events as it is in the tree after.
+func (r *Rewinder) keepOthers(ctx context.Context, before, after choir.Digest, task choir.ID, from, to uint64) (choir.Digest, error) {
+	others, err := r.cfg.WrittenByOthers(ctx, task, from, to)
+	if err != nil || len(others) == 0 {
+		return before, err
+	}
+	return timeline.Graft(ctx, r.keeper, before, after, others)
 }

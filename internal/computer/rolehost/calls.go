@@ -10,26 +10,37 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// Running is the run and task whose commands are running in the Associate;
-// empty when none is. One task writes at a time, so it is the one that started
-// last.
-func (h *Host) Running(ctx context.Context) (run, task choir.ID) {
+// Working identifies the work that a program in the Associate's sandbox belongs to.
+type Working struct {
+	Run, Task choir.ID
+	Call      choir.ID // empty outside of a tool call
+}
+
+// WorkingOn returns the run, task and tool call of the program that made a request at the
+// egress door, by the mark in the address that it connected to; ctx is the request's. The
+// result is zero if no task at work started the program, or it did not use its address.
+func (h *Host) WorkingOn(ctx context.Context) Working {
+	c, _ := ctx.Value(callerKey{}).(caller)
+	mark, ok := choir.MarkAt(c.at)
+	if !ok || c.role != choir.RoleAssociate {
+		return Working{}
+	}
 	tasks, err := h.log.OpenTasks(ctx)
 	if err != nil {
 		// Attribution only: the call is then recorded without a run.
-		return "", ""
+		return Working{}
 	}
 	for _, t := range tasks {
-		if t.Attempt > 0 {
-			run, task = t.Run, t.ID
+		if t.Attempt > 0 && mark.Of(t.ID) {
+			return Working{Run: t.Run, Task: t.ID, Call: mark.Call(t.ID)}
 		}
 	}
-	return run, task
+	return Working{}
 }
 
-// MayCall says why a role may not call a model for a run and a task: only what is
-// open in this computer's log can be called for, by the Associate for a task. Code
-// invalid names the field, conflict the run or the task.
+// MayCall returns nil if a role may call a model for a run and a task: both must be open in
+// this computer's log, and the Associate must name a task. Code invalid: a wrong argument;
+// conflict: the run or task is not open.
 func (h *Host) MayCall(ctx context.Context, role choir.Role, run, task choir.ID) error {
 	switch {
 	case run == "":
@@ -44,6 +55,7 @@ func (h *Host) MayCall(ctx context.Context, role choir.Role, run, task choir.ID)
 	return h.mayCallForRun(ctx, run)
 }
 
+// mayCallForRun returns nil if the run is in the log and open; else code conflict.
 func (h *Host) mayCallForRun(ctx context.Context, run choir.ID) error {
 	r, err := h.log.Run(ctx, run)
 	switch {
@@ -55,8 +67,8 @@ func (h *Host) mayCallForRun(ctx context.Context, run choir.ID) error {
 	return err
 }
 
-// mayCallForTask asks about the run only where there is one: a task that was
-// submitted by itself has none in the log.
+// mayCallForTask returns nil if the task is open and, if the log has its run, the run is
+// open too. A task that was submitted by itself has no run in the log.
 func (h *Host) mayCallForTask(ctx context.Context, run, task choir.ID) error {
 	t, err := h.log.Task(ctx, task)
 	switch {
@@ -75,40 +87,53 @@ func (h *Host) mayCallForTask(ctx context.Context, run, task choir.ID) error {
 	return h.mayCallForRun(ctx, run)
 }
 
+// notOpen returns an error with code conflict for a run or task that is not open.
 func notOpen(format string, args ...any) error {
 	return choir.E("computer.model", choir.CodeConflict, format, args...).WithRemedy("a model is called for what is open only")
 }
 
-// maxRefusals bounds the hosts that are recorded for one task: what runs in a
-// sandbox chooses them, and must not fill the log with them.
+// maxRefusals limits the refused hosts recorded for one task, because programs in the
+// sandbox choose them and could fill the log.
 const maxRefusals = 256
 
-// refusals counts the recorded hosts of the task that asked last.
+// maxRefusing limits the tasks whose recorded hosts are remembered.
+const maxRefusing = 16
+
+// refusals remembers which refused hosts are recorded for which task.
 type refusals struct {
-	mu    sync.Mutex // guards what follows
-	of    choir.ID
-	hosts map[string]bool
+	mu    sync.Mutex                   // guards order and hosts
+	order []choir.ID                   // the keys of hosts, oldest first
+	hosts map[choir.ID]map[string]bool // hosts by task, or by computer outside of tasks
 }
 
-// first says whether a host is new and there is room for it.
+// first records a host for a task and reports whether it is new and within maxRefusals.
 func (r *refusals) first(of choir.ID, host string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.of != of || r.hosts == nil {
-		r.of, r.hosts = of, map[string]bool{}
+	known := r.hosts[of]
+	if known == nil {
+		if len(r.order) == maxRefusing {
+			delete(r.hosts, r.order[0])
+			r.order = r.order[1:]
+		}
+		if r.hosts == nil {
+			r.hosts = map[choir.ID]map[string]bool{}
+		}
+		known = map[string]bool{}
+		r.hosts[of], r.order = known, append(r.order, of)
 	}
-	if r.hosts[host] || len(r.hosts) >= maxRefusals {
+	if known[host] || len(known) >= maxRefusals {
 		return false
 	}
-	r.hosts[host] = true
+	known[host] = true
 	return true
 }
 
-// RecordRefusal records that something in a sandbox wanted a host it may not
-// reach, once for each host and task, and a bounded number of hosts.
+// RecordRefusal appends that a program in a sandbox was refused a connection to a host,
+// once for each host and task, for a limited number of hosts. ctx is the request's.
 func (h *Host) RecordRefusal(ctx context.Context, host string, port int) error {
 	h.cfg.Observer.EgressRefused()
-	run, task := h.Running(ctx)
+	on := h.WorkingOn(ctx)
 	host = strings.ToValidUTF8(host, "?")
 	if len(host) > 300 {
 		host = strings.ToValidUTF8(host[:300], "")
@@ -116,7 +141,7 @@ func (h *Host) RecordRefusal(ctx context.Context, host string, port int) error {
 	if host == "" {
 		host = "(none)"
 	}
-	base := task
+	base := on.Task
 	if base == "" {
 		base = h.cfg.ID
 	}
@@ -126,7 +151,14 @@ func (h *Host) RecordRefusal(ctx context.Context, host string, port int) error {
 	if port < 0 || port > 65535 {
 		port = 0
 	}
-	_, err := h.events.AppendToRun(ctx, choir.RoleControl, choir.DeriveID(base, "egress", host), run, task,
-		choir.EgressRefused{Host: host, Port: port, Policy: string(choir.EgressNone)})
+	d, err := choir.NewDraft(choir.DeriveID(base, "egress", host), choir.EgressRefused{Host: host, Port: port, Policy: string(choir.EgressNone)})
+	if err != nil {
+		return err
+	}
+	d = d.ForRun(on.Run, on.Task)
+	if on.Call != "" {
+		d = d.CausedBy(choir.DeriveID(on.Call, "called")) // the event of the tool call
+	}
+	_, err = h.events.AppendAs(ctx, choir.RoleControl, d)
 	return appender.UnlessSaid(err, choir.RoleControl, choir.TypeEgressRefused) // of another port, before choir was started again
 }

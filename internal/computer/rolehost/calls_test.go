@@ -1,6 +1,7 @@
 package rolehost
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,37 +61,50 @@ func TestAModelIsCalledForWhatIsOpen(t *testing.T) {
 func TestARefusedHostIsRecordedOnceForEachTask(t *testing.T) {
 	g := newGround(t, nil)
 	h, _ := g.host()
-	refuse := func(host string, port int) {
+	// The host hears of a request only where its stream came from.
+	from := func(mark choir.CallMark) context.Context {
+		return context.WithValue(t.Context(), callerKey{}, caller{role: choir.RoleAssociate, at: mark.Addr()})
+	}
+	refuse := func(ctx context.Context, host string, port int) {
 		t.Helper()
-		if err := h.RecordRefusal(t.Context(), host, port); err != nil {
+		if err := h.RecordRefusal(ctx, host, port); err != nil {
 			t.Error(err)
 		}
 	}
-	refuse("example.org", 443)
-	refuse("example.org", 80)
-	task := g.dispatched(newID(t))
-	g.append(choir.RoleControl, task.RunID, task.TaskID, choir.TaskStarted{Base: choir.ZeroHash, Attempt: 1})
-	for range 2 {
-		refuse("example.org", 443)
-		refuse(strings.Repeat("x", 400), 70_000)
+	task, second := g.dispatched(newID(t)), g.dispatched(newID(t))
+	for _, at := range []choir.DirectorTask{task, second} { // both work, the second began last
+		g.append(choir.RoleControl, at.RunID, at.TaskID, choir.TaskStarted{Base: choir.ZeroHash, Attempt: 1})
 	}
+	refuse(t.Context(), "example.org", 443) // of a terminal, which is no task's
+	refuse(t.Context(), "example.org", 80)
+	for range 2 {
+		refuse(from(choir.MarkOf(task.TaskID, 7)), "example.org", 443)
+		refuse(from(choir.MarkOf(second.TaskID, 0)), "example.org", 443)
+		refuse(from(choir.MarkOf(task.TaskID, 0)), strings.Repeat("x", 400), 70_000)
+	}
+	refuse(from(choir.MarkOf(newID(t), 1)), "example.org", 443) // a mark of no task at work
 	type wanted struct {
-		host string
-		port int
-		task choir.ID
+		host  string
+		port  int
+		task  choir.ID
+		cause choir.ID
 	}
 	var got []wanted
 	for _, e := range g.recorded(choir.TypeEgressRefused) {
 		p := payload[choir.EgressRefused](t, e)
-		got = append(got, wanted{p.Host, p.Port, e.Task})
+		got = append(got, wanted{p.Host, p.Port, e.Task, e.Cause})
 	}
-	want := []wanted{{"example.org", 443, ""}, {"example.org", 443, task.TaskID}, {strings.Repeat("x", 300), 0, task.TaskID}}
+	call := choir.DeriveID(choir.ToolCallID(task.TaskID, 7), "called")
+	want := []wanted{
+		{"example.org", 443, "", ""}, {"example.org", 443, task.TaskID, call},
+		{"example.org", 443, second.TaskID, ""}, {strings.Repeat("x", 300), 0, task.TaskID, ""},
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("recorded are %+v, want %+v", got, want)
 	}
 	// A control plane that starts again does not record it again.
 	again, _ := g.host()
-	if err := again.RecordRefusal(t.Context(), "example.org", 80); err != nil || len(g.recorded(choir.TypeEgressRefused)) != len(want) {
+	if err := again.RecordRefusal(from(choir.MarkOf(task.TaskID, 0)), "example.org", 80); err != nil || len(g.recorded(choir.TypeEgressRefused)) != len(want) {
 		t.Errorf("%d refusals, %v", len(g.recorded(choir.TypeEgressRefused)), err)
 	}
 }
@@ -104,7 +118,7 @@ func TestASandboxCannotFillTheLogWithHosts(t *testing.T) {
 			n++
 		}
 	}
-	if n != maxRefusals || r.first("task", "0") || !r.first("another", "0") {
+	if n != maxRefusals || r.first("task", "0") || !r.first("another", "0") || r.first("task", "0") {
 		t.Errorf("%d hosts were recorded", n)
 	}
 }

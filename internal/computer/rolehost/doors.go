@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"choiros/internal/choir"
@@ -13,26 +14,26 @@ import (
 	"choiros/internal/guest/roledoor"
 )
 
-// How many streams a sandbox may have open at a time, so that it cannot use up
-// the control plane's descriptors. Tools have places of their own and cannot take
-// the role's. At the bus a role has two streams while its credentials are renewed.
+// Limits of the streams that a sandbox may have open at once, so that it cannot exhaust
+// the control plane's descriptors. Tools have a limit of their own. The role has two
+// streams to the bus while its credentials are renewed.
 const (
 	maxRoleAtBus    = 16
 	maxRoleAtEgress = 32
 	maxToolAtEgress = 256
 )
 
-// doors serve the streams that the programs of one sandbox open.
+// doors serves the streams that programs of one sandbox open to the bus and to egress.
 type doors struct {
-	ofRole []*guest.Listener // where the role's streams come from
+	ofRole []*guest.Listener // listeners for streams of the role
 	bus    io.Closer
 	egress *http.Server
-	end    context.CancelFunc // of every request at the egress door
-	served chan error         // one for each listener at the egress door
+	end    context.CancelFunc // cancels every request at the egress door
+	served chan error         // receives the error of each egress listener
 }
 
-// serveDoors begins to accept streams from a sandbox, at the bus from its role
-// only. Who opened one comes with it from init.
+// serveDoors starts to accept streams from a sandbox: to the bus from its role only, to
+// egress from all programs. choir-init says which program opened a stream.
 func (s *seat) serveDoors(ctx context.Context, client *guest.Client) *doors {
 	bus := client.Listen(roledoor.Bus, guest.CallerRole, maxRoleAtBus)
 	role := client.Listen(roledoor.Egress, guest.CallerRole, maxRoleAtEgress)
@@ -53,18 +54,18 @@ func (s *seat) serveDoors(ctx context.Context, client *guest.Client) *doors {
 	return d
 }
 
-// egressGrace is how long requests at the egress door may take to notice that
-// they ended.
+// egressGrace is how long requests at the egress door may take to end when the doors close.
 const egressGrace = 2 * time.Second
 
-// endRole ends the streams of a role that has exited.
+// endRole closes the streams of the role's process with the given launch number, which has
+// exited.
 func (d *doors) endRole(launch int) {
 	for _, l := range d.ofRole {
 		l.EndRole(launch)
 	}
 }
 
-// close ends every stream and waits for whoever serves them.
+// close closes every stream and waits for its handler.
 func (d *doors) close(ctx context.Context) error {
 	d.end()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), egressGrace)
@@ -83,23 +84,24 @@ func (d *doors) close(ctx context.Context) error {
 
 type callerKey struct{}
 
-// caller is who opened a stream.
+// caller identifies the program that opened a stream to the egress door.
 type caller struct {
-	role   choir.Role // whose sandbox it is
+	role   choir.Role // the role of its sandbox
 	isRole bool
+	at     netip.Addr // the address that a tool connected to
 }
 
-// withCaller notes with a connection at the egress door who opened it.
+// withCaller returns ctx with the caller of a connection at the egress door.
 func (s *seat) withCaller(ctx context.Context, conn net.Conn) context.Context {
 	stream, ok := conn.(*guest.Stream)
 	if !ok {
 		return ctx
 	}
-	return context.WithValue(ctx, callerKey{}, caller{s.role, stream.Caller == guest.CallerRole})
+	return context.WithValue(ctx, callerKey{}, caller{s.role, stream.Caller == guest.CallerRole, stream.At})
 }
 
-// Caller says whose sandbox a request at the egress door comes from, and
-// whether it is the role's own process or any other program in it.
+// Caller returns the role whose sandbox a request at the egress door comes from, and
+// whether the role's own process made it.
 func Caller(r *http.Request) (role choir.Role, isRole bool) {
 	c, _ := r.Context().Value(callerKey{}).(caller)
 	return c.role, c.isRole

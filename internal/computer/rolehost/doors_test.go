@@ -3,11 +3,15 @@ package rolehost
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
@@ -15,6 +19,7 @@ import (
 	"choiros/internal/guestbin"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/fake"
+	"choiros/internal/sandbox/sandboxtest"
 )
 
 // ask asks the egress door for a path, and prints what it answers.
@@ -115,6 +120,115 @@ func TestTheBusDoorTakesRolesAndNoTools(t *testing.T) {
 	if _, exit := l.tool("tool"); exit.Code != 1 {
 		t.Errorf("a tool that dials the bus ends with %d", exit.Code)
 	}
+}
+
+// TestAStopDoesNotWaitForASandboxThatReadsNothing has a handler write at the bus door,
+// over the only stream to a sandbox that has stopped reading.
+func TestAStopDoesNotWaitForASandboxThatReadsNothing(t *testing.T) {
+	link := &stalledLink{stall: make(chan struct{}), writing: make(chan struct{}, 1), late: make(chan struct{}, 100)}
+	g := newGround(t, map[string]fake.Program{guestbin.Associate: func(ctx context.Context, p *fake.Process) int {
+		<-link.stall
+		if c, err := p.Dial(ctx, roledoor.Bus); err == nil {
+			defer c.Close()
+		}
+		return asleep(ctx, p)
+	}})
+	l := g.serve(func(c *Config) {
+		c.Driver = sandboxtest.NarrowDriver(&stallingDriver{c.Driver, link}, sandbox.Capabilities{Transports: []sandbox.Transport{sandbox.TransportBind}})
+	})
+	l.started(choir.RoleAssociate, 1)
+	l.client()
+	close(link.stall)
+	<-link.writing
+	l.stop()
+	if len(link.late) > 0 {
+		t.Error("the stop waited for the sandbox to read")
+	}
+}
+
+// stalledLink is a way to a sandbox that takes no bytes once stall is closed, and does not
+// say when the sandbox has ended.
+type stalledLink struct {
+	stall   chan struct{}
+	writing chan struct{} // gets one when the first write waits
+	late    chan struct{} // gets one when a write has waited to its deadline
+}
+
+type stallingDriver struct {
+	sandbox.Driver
+	link *stalledLink
+}
+
+// Create implements sandbox.Driver.
+func (d *stallingDriver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	box, err := d.Driver.Create(ctx, spec)
+	if err != nil || spec.Role != choir.RoleAssociate {
+		return box, err
+	}
+	return &stallingBox{box, d.link}, nil
+}
+
+type stallingBox struct {
+	sandbox.Sandbox
+	link *stalledLink
+}
+
+// Dial implements sandbox.Sandbox.
+func (b *stallingBox) Dial(ctx context.Context) (net.Conn, error) {
+	c, err := b.Sandbox.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &stallingConn{Conn: c, link: b.link, closed: make(chan struct{})}, nil
+}
+
+type stallingConn struct {
+	net.Conn
+	link   *stalledLink
+	once   sync.Once
+	closed chan struct{}
+	until  atomic.Pointer[time.Time] // of writes
+}
+
+// SetWriteDeadline implements net.Conn.
+func (c *stallingConn) SetWriteDeadline(t time.Time) error {
+	c.until.Store(&t)
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// Read implements net.Conn.
+func (c *stallingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err != nil {
+		<-c.closed
+	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (c *stallingConn) Write(p []byte) (int, error) {
+	select {
+	case <-c.link.stall:
+	default:
+		return c.Conn.Write(p)
+	}
+	select {
+	case c.link.writing <- struct{}{}:
+	default:
+	}
+	select {
+	case <-c.closed:
+		return 0, net.ErrClosed
+	case <-time.After(time.Until(*c.until.Load())):
+		c.link.late <- struct{}{}
+		return 0, os.ErrDeadlineExceeded
+	}
+}
+
+// Close implements net.Conn.
+func (c *stallingConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
 }
 
 // TestAFoldersModesAreSetAgain leaves an old door and another mode behind.

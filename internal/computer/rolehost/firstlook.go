@@ -8,24 +8,33 @@ import (
 	"choiros/internal/guest"
 )
 
-// firstLook brings workspace and log together after a start. It goes on behind a
-// start that has waited long enough: the sandbox is given out then, and callers that
-// scan or restore the workspace wait for the look.
+// firstLook is the reconciliation of workspace and log after a start. It may go on after
+// the start; then the sandbox is usable, but callers that scan or restore the workspace
+// wait for its end.
 type firstLook struct {
-	// exclusive says that the look may rewrite the workspace, so that nothing new
-	// may run in it before the end.
+	// exclusive is set if the reconciliation may rewrite the workspace: no new program may
+	// be started in it before the end.
 	exclusive bool
 	cancel    context.CancelFunc
 	done      chan struct{}
-	failure   chan struct{} // closed when it ended with an error
+	failure   chan struct{} // closed if it ends with an error
 	err       error
 }
 
-// prepareWorkspace lays out the workspace of a sandbox that starts, begins the first
-// look at it and waits for the look a while.
+// prepareWorkspace creates the workspace of a starting sandbox, starts the first look in a
+// goroutine and waits for it up to StartPatience. It returns the error of a look that ended.
 func (s *seat) prepareWorkspace(ctx context.Context, l *live, recovered bool) error {
-	if err := s.h.workspace.LayOut(ctx, l.client, recovered); err != nil {
+	if l.unfilled {
+		recovered = false // of a start that was killed before the role ran
+	}
+	if err := s.h.workspace.LayOut(ctx, l.client, recovered, l.copied); err != nil {
 		return err
+	}
+	if l.unfilled {
+		l.unfilled = false
+		if err := s.writeNote(s.noteOf(l, "")); err != nil {
+			return err
+		}
 	}
 	exclusive, err := s.h.workspace.MayRewrite(ctx)
 	if err != nil {
@@ -54,7 +63,7 @@ func (s *seat) prepareWorkspace(ctx context.Context, l *live, recovered bool) er
 	}
 }
 
-// failed is closed when the look ended with an error.
+// failed returns a channel that is closed if the look ends with an error; nil for nil.
 func (f *firstLook) failed() <-chan struct{} {
 	if f == nil {
 		return nil
@@ -62,7 +71,7 @@ func (f *firstLook) failed() <-chan struct{} {
 	return f.failure
 }
 
-// stopAndWait stops the look and waits for its end.
+// stopAndWait cancels the look and waits for its end.
 func (f *firstLook) stopAndWait() {
 	if f == nil {
 		return
@@ -71,7 +80,8 @@ func (f *firstLook) stopAndWait() {
 	<-f.done
 }
 
-// waitEnded returns when the look has ended.
+// waitEnded waits until the look has ended, with or without an error. Code timeout: ctx
+// ended first.
 func (f *firstLook) waitEnded(ctx context.Context) error {
 	if f == nil {
 		return nil
@@ -84,8 +94,8 @@ func (f *firstLook) waitEnded(ctx context.Context) error {
 	}
 }
 
-// lookedAt is guest for callers that scan or rewrite the workspace: it waits for the
-// first look, too.
+// lookedAt returns the sandbox's control client to callers that scan or rewrite the
+// workspace: it waits for the sandbox and for the end of the first look.
 func (s *seat) lookedAt(ctx context.Context) (*guest.Client, error) {
 	l, err := s.running(ctx)
 	if err == nil {
@@ -97,8 +107,8 @@ func (s *seat) lookedAt(ctx context.Context) (*guest.Client, error) {
 	return l.client, nil
 }
 
-// guestForNew is guest for callers that start something which writes to the workspace:
-// it waits for a first look that may rewrite the workspace, too.
+// guestForNew returns the sandbox's control client to callers that start a program which
+// writes to the workspace: it waits for the sandbox, and for an exclusive first look.
 func (s *seat) guestForNew(ctx context.Context) (*guest.Client, error) {
 	l, err := s.running(ctx)
 	if err == nil && l.first != nil && l.first.exclusive {

@@ -8,17 +8,17 @@ import (
 	"choiros/internal/choir"
 )
 
-// oldSockets are doors that choir listened at in the folder of the control door
-// once; a sandbox of that time may have left them.
+// oldSockets are sockets in the folder of the control door that older versions of choir
+// made and may have left.
 var oldSockets = []string{"bus.sock", "egress.sock"}
 
-// makeFolders gives the sandbox's user what it must reach and nothing more. Each
-// mode and owner is set again, whatever the umask was or a crash left undone.
+// makeFolders creates the folders of the seat's sandbox with exactly the access that the
+// sandbox's user needs. Mode and owner are set even if a folder exists.
 func (s *seat) makeFolders() error {
 	uid := s.h.cfg.HostUIDs[s.role]
 	doors := s.doorsFolder()
 	folders := []folder{{path: s.dir, mode: 0o711, uid: -1, gid: -1}, {path: doors, mode: 0o700}}
-	if s.role == choir.RoleAssociate {
+	if s.role == choir.RoleAssociate && !s.copied() {
 		folders = append(folders, folder{s.workspace(), 0o700, uid, uid, true})
 	}
 	for _, f := range folders {
@@ -35,14 +35,15 @@ func (s *seat) makeFolders() error {
 	return nil
 }
 
-// folder is one that a sandbox can reach; uid and gid count for root only.
+// folder is a folder to create for a sandbox; uid and gid are set by root only.
 type folder struct {
 	path     string
 	mode     os.FileMode
 	uid, gid int
-	owned    bool // by the computer's user, who may change its mode
+	owned    bool // the sandbox's user may change its mode, so an existing folder keeps it
 }
 
+// make creates the folder and sets its owner and mode.
 func (f folder) make() error {
 	err := os.Mkdir(f.path, f.mode)
 	made := err == nil
@@ -60,13 +61,13 @@ func (f folder) make() error {
 	return os.Chmod(f.path, f.mode)
 }
 
-// doorsFolder is where the driver listens at the control door.
+// doorsFolder returns the folder in which the driver creates the control door's socket.
 func (s *seat) doorsFolder() string { return filepath.Join(s.dir, "doors") }
 
-// limitDisk puts a new workspace under the computer's disk limit. One that was
-// filled before stays without, and the doctor says so.
+// limitDisk puts the workspace under the computer's disk limit and sets s.diskHeld. A
+// workspace with files from before the limit stays unlimited, with a warning.
 func (s *seat) limitDisk() {
-	if s.h.cfg.Disk == nil || s.role != choir.RoleAssociate {
+	if s.h.cfg.Disk == nil || s.role != choir.RoleAssociate || s.copied() {
 		return
 	}
 	err := s.h.cfg.Disk.Hold(s.workspace())

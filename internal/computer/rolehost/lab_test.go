@@ -296,19 +296,34 @@ func (d *stubDoor) Close() error {
 type stubWorkspace struct {
 	rewrites bool
 	look     func(ctx context.Context) error // nil does nothing
+	fill     func(ctx context.Context) error // of LayOut; nil does nothing
 
 	mu        sync.Mutex // guards what follows
 	recovered []bool     // of each start
+	copied    []bool     // of each start
+	kept      int        // how often a copied workspace was kept
+	keep      error      // of keeping one
+}
+
+// CopyOut implements Workspace.
+func (w *stubWorkspace) CopyOut(context.Context, *guest.Client) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kept++
+	return w.keep
 }
 
 // Limit implements Workspace.
 func (w *stubWorkspace) Limit(*guest.Client) {}
 
 // LayOut implements Workspace.
-func (w *stubWorkspace) LayOut(_ context.Context, _ *guest.Client, recovered bool) error {
+func (w *stubWorkspace) LayOut(ctx context.Context, _ *guest.Client, recovered, copied bool) error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.recovered = append(w.recovered, recovered)
+	w.recovered, w.copied = append(w.recovered, recovered), append(w.copied, copied)
+	w.mu.Unlock()
+	if w.fill != nil {
+		return w.fill(ctx)
+	}
 	return nil
 }
 

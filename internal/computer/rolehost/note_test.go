@@ -21,6 +21,7 @@ type stubDriver struct {
 }
 
 func (d *stubDriver) Name() string                         { return "stub" }
+func (d *stubDriver) Capabilities() sandbox.Capabilities   { return sandbox.Capabilities{} }
 func (d *stubDriver) Probe(context.Context) sandbox.Report { return sandbox.Report{Usable: true} }
 func (d *stubDriver) Create(context.Context, sandbox.Spec) (sandbox.Sandbox, error) {
 	d.made++

@@ -11,8 +11,8 @@ import (
 	"choiros/internal/guestbin"
 )
 
-// start makes sure that the role's process runs and says so in the log. The
-// Director's sandbox is logged when it says hello, with its key.
+// start prepares the workspace, starts the role's process unless it runs, and records the
+// start of the sandbox in the log. The Director's is recorded later, by hello.
 func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
 	info, err := l.client.Hello(ctx)
 	if err != nil {
@@ -37,6 +37,7 @@ func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
 	return s.logStarted(ctx, l, recovered)
 }
 
+// logStarted appends that the sandbox was started or recovered.
 func (s *seat) logStarted(ctx context.Context, l *live, recovered bool) error {
 	level := l.sandbox.Level()
 	_, err := s.h.events.Append(ctx, choir.RoleControl, choir.SandboxStarted{
@@ -50,17 +51,19 @@ func (s *seat) logStarted(ctx context.Context, l *live, recovered bool) error {
 	return err
 }
 
-// startRole starts the role's process with a fresh identity.
+// startRole starts the role's process with fresh credentials.
 func (s *seat) startRole(ctx context.Context, l *live) error {
 	creds, err := s.h.bus.Mint(s.role, s.h.cfg.User, s.h.cfg.ID, s.h.cfg.IdentityLife)
 	if err != nil {
 		return err
 	}
 	first := bus.Boot{User: s.h.cfg.User, Computer: s.h.cfg.ID, Role: s.role, Credentials: creds, Limits: s.h.cfg.RunLimits}
-	if s.role == choir.RoleDirector {
-		if first.Start, err = s.h.directorStart(ctx); err != nil {
-			return err
-		}
+	start := s.h.directorStart
+	if s.role == choir.RoleAssociate {
+		start = s.h.associateStart
+	}
+	if first.Start, err = start(ctx); err != nil {
+		return err
 	}
 	boot, err := json.Marshal(first)
 	if err != nil {
@@ -75,7 +78,7 @@ func (s *seat) startRole(ctx context.Context, l *live) error {
 	return err
 }
 
-// renew hands the role its next identity.
+// renew sends fresh credentials to the role's process.
 func (s *seat) renew(ctx context.Context, l *live) error {
 	creds, err := s.h.bus.Mint(s.role, s.h.cfg.User, s.h.cfg.ID, s.h.cfg.IdentityLife)
 	if err != nil {
@@ -88,9 +91,8 @@ func (s *seat) renew(ctx context.Context, l *live) error {
 	return l.client.SendCredentials(ctx, line)
 }
 
-// renewOrWarn renews the role's identity and returns when to do it again. A role
-// that takes none is ended by init and started again by attend. Nothing else in
-// the sandbox is ended for it.
+// renewOrWarn renews the role's credentials, logs an error, and returns the time until the
+// next renewal.
 func (s *seat) renewOrWarn(ctx context.Context, l *live) (next time.Duration) {
 	err := s.renew(ctx, l)
 	// A role that has just exited gets an identity when it starts again.
@@ -101,12 +103,13 @@ func (s *seat) renewOrWarn(ctx context.Context, l *live) (next time.Duration) {
 	return s.h.cfg.IdentityLife / 10
 }
 
+// warnNotStarted logs that the role's process did not start.
 func (s *seat) warnNotStarted(err error) {
 	s.h.cfg.Log.Warn("role did not start", "computer", s.h.cfg.ID, "role", s.role, "error", err)
 }
 
-// attend watches a running sandbox: it restarts the role when it exits, renews
-// its identity, and returns when the sandbox or the context ends.
+// attend watches a running sandbox: it restarts the role's process when it exits and renews
+// its credentials. It returns an error when the sandbox ends, and nil when ctx ends.
 func (s *seat) attend(ctx context.Context, l *live) error {
 	renew := time.NewTimer(s.h.cfg.IdentityLife / 2)
 	defer renew.Stop()
@@ -124,10 +127,10 @@ func (s *seat) attend(ctx context.Context, l *live) error {
 		case <-l.first.failed():
 			return l.first.err
 		case <-l.sandbox.Done():
-			return choir.E("computer.sandbox", choir.CodeUnavailable, "the sandbox of the %s ended", s.role)
+			return choir.Refuse("computer.sandbox", choir.ReasonSandboxEnded, choir.TextOf("role", s.role))
 		case n, ok := <-l.attach.Notices():
 			if !ok {
-				return choir.E("computer.sandbox", choir.CodeUnavailable, "the sandbox of the %s no longer answers", s.role)
+				return choir.Refuse("computer.sandbox", choir.ReasonSandboxSilent, choir.TextOf("role", s.role))
 			}
 			l.doors.endRole(n.Launch)
 			// An earlier role's end may be told after the next one was started.
@@ -151,7 +154,7 @@ func (s *seat) attend(ctx context.Context, l *live) error {
 	}
 }
 
-// hello takes note of the Director's key and logs that its sandbox runs.
+// hello stores the Director's public key and records the start of its sandbox in the log.
 func (s *seat) hello(ctx context.Context, key string) error {
 	// The Director may speak before its seat is ready.
 	if _, err := s.guest(ctx); err != nil {

@@ -1,12 +1,11 @@
-// Package rolehost runs the two roles of one computer. It owns the sandbox driver and
-// the sandboxes that the driver makes, the note by which a sandbox is found again
-// after a restart, the doors through which programs in a sandbox reach the bus and the
-// network, the process of the role in it, and the terminals that people open in the
-// Associate's.
+// Package rolehost runs the two roles of one computer. It owns the sandbox driver and its
+// sandboxes, the notes by which sandboxes are found after a restart, the doors through
+// which programs in a sandbox reach the bus and the network, the process of the role in
+// it, and the terminals that people open in the Associate's.
 //
-// A Host does not know what is in the workspace and starts no NATS server: the
-// computer gives it a Workspace, a Bus and the handler behind the egress door. So it is
-// tested with the driver sandbox/fake, in one process.
+// It does not know the workspace's content and starts no NATS server: the computer gives
+// it a Workspace, a Bus and the handler of the egress door. So it is tested with the driver
+// sandbox/fake, in one process.
 package rolehost
 
 import (
@@ -29,23 +28,23 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// StartLog is what a Host reads of its computer's log to tell a Director where to
-// begin. The methods are those of eventstore.Store.
+// StartLog reads from the log where a role begins to read. The methods are those of
+// eventstore.Store.
 type StartLog interface {
 	Head() (uint64, choir.Digest)
 	OpenRuns(ctx context.Context) ([]eventstore.Run, error)
 	Projects(ctx context.Context, seq uint64) ([]string, error)
 }
 
-// CallLog is what a Host reads of its computer's log to decide about calls that come
-// from sandboxes. The methods are those of eventstore.Store.
+// CallLog reads from the log which runs and tasks are open, to decide about calls from
+// sandboxes. The methods are those of eventstore.Store.
 type CallLog interface {
 	OpenTasks(ctx context.Context) ([]eventstore.Task, error)
 	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
 	Task(ctx context.Context, id choir.ID) (eventstore.Task, error)
 }
 
-// Log is the log of the computer whose roles a Host runs; eventstore.Store is one.
+// Log is the log of the computer; eventstore.Store implements it.
 type Log interface {
 	StartLog
 	CallLog
@@ -53,82 +52,83 @@ type Log interface {
 
 // Bus is the message bus of the control plane.
 type Bus interface {
-	// Mint makes the credentials of one connection, see hub.Server.Mint.
+	// Mint returns credentials for one connection, see hub.Server.Mint.
 	Mint(role choir.Role, user, computer choir.ID, life time.Duration) (bus.Credentials, error)
-	// ServeDoor bridges every connection of a listener to the bus until ctx ends or
-	// Close, which waits for the ends of all; see hub.ServeDoor.
+	// ServeDoor bridges every connection of a listener to the bus until ctx ends or Close,
+	// which waits for all of them; see hub.ServeDoor.
 	ServeDoor(ctx context.Context, listener net.Listener) io.Closer
 }
 
-// Workspace is the workspace of the Associate while its sandbox starts. The methods
-// are called in the order in which they stand here, once for each start, and not
-// for two starts at once.
+// Workspace prepares the Associate's workspace while its sandbox starts. The methods are
+// called in this order, once for each start, never for two starts at once.
 type Workspace interface {
-	// Limit sets what the client leaves out of its looks, and who is told how far they
-	// are. It is called for the Director's client, too, which has no workspace.
+	// Limit sets on the client which files scans leave out, and the receiver of their
+	// progress. It is also called for the Director's client, which has no workspace.
 	Limit(client *guest.Client)
-	// LayOut makes what has to be in the workspace before the role runs. A task may be
-	// at work in the workspace of a recovered sandbox.
-	LayOut(ctx context.Context, client *guest.Client, recovered bool) error
+	// LayOut creates the folders and files that the workspace needs before the role runs. A task may be at
+	// work in a recovered workspace. A copied workspace that is not recovered is empty or incomplete, and
+	// is filled.
+	LayOut(ctx context.Context, client *guest.Client, recovered, copied bool) error
 	// MayRewrite reports whether the first look may rewrite the workspace.
 	MayRewrite(ctx context.Context) (bool, error)
-	// FirstLook brings workspace and log together. It may go on behind the start; an
-	// error ends the sandbox.
+	// FirstLook reconciles workspace and log. It may go on after the start; an error ends the
+	// sandbox.
 	FirstLook(ctx context.Context, client *guest.Client, recovered bool) error
+	// CopyOut stores the current content of a copied workspace, for LayOut of the next
+	// sandbox. It is called before a prepared sandbox is destroyed.
+	CopyOut(ctx context.Context, client *guest.Client) error
 }
 
-// Observer receives figures. Its methods are called by many goroutines at once, and
-// return at once.
+// Observer receives figures. Its methods are called concurrently and must not block.
 type Observer interface {
-	// EgressRefused receives each request for a host that the policy refuses, also
-	// those that the log does not repeat.
+	// EgressRefused is called for each request to a host that the policy refuses, repeated
+	// ones included.
 	EgressRefused()
-	// SandboxFailed receives the error of each sandbox that did not start.
+	// SandboxFailed is called with the error of each sandbox that did not start.
 	SandboxFailed(role choir.Role, err error)
 }
 
-// Config of a Host. HostUIDs, Limits, RequireLimits, Disk, RunLimits, Boot,
-// Terminals and the times may be absent. A Host that is ReadOnly needs nothing else.
+// Config configures a Host. HostUIDs, Limits, RequireLimits, Disk, RunLimits, Boot,
+// Terminals and the times are optional. With ReadOnly, nothing else is needed.
 type Config struct {
 	ID, User choir.ID
 	// Dir is the computer's data folder, in which each role has a folder.
 	Dir string
-	// Guest is the folder with the guest binaries, whose name is that of the build.
+	// Guest is the folder with the guest binaries; its name is their build's.
 	Guest  string
 	Driver sandbox.Driver
 	// HostUIDs are the host users of the sandboxes when the control plane is root.
 	HostUIDs map[choir.Role]int
 	Limits   sandbox.Limits
-	// RequireLimits refuses a machine that cannot hold Limits by cgroups.
+	// RequireLimits makes a start fail on a machine that cannot enforce Limits by cgroups.
 	RequireLimits bool
-	// Disk limits what the workspace takes of its file system; nil for no limit.
+	// Disk limits the disk space of the workspace; nil for no limit.
 	Disk      *diskquota.Project
 	RunLimits choir.RunLimits // how far one run may go
-	// Egress makes the handler behind the egress door of a sandbox that starts. Caller
-	// says of each request who made it.
+	// Egress returns the handler of a starting sandbox's egress door. Caller tells it which
+	// program made a request.
 	Egress func() http.Handler
-	// ReadOnly refuses with code unavailable what needs a sandbox: the computer does not run.
+	// ReadOnly makes every method that needs a sandbox fail with code unavailable.
 	ReadOnly bool
-	// Boot names the time since the machine was started; empty when that is not known.
+	// Boot identifies the machine's current boot; empty if unknown.
 	Boot string
-	// Terminals is how many terminals may be open at once; 0 is 16.
+	// Terminals limits the terminals open at once; 0 means 16.
 	Terminals int
-	// TerminalFolder is where a terminal begins, as a path below the workspace's root.
+	// TerminalFolder is the working folder of a new terminal, relative to the workspace.
 	TerminalFolder string
-	// TerminalUsed is called when something is typed into a terminal or printed there. It
-	// must not block.
+	// TerminalUsed is called when a terminal receives input or output. It must not block.
 	TerminalUsed func()
 	Observer     Observer
 	Now          func() time.Time
 	Log          *slog.Logger
 
-	GuestPatience time.Duration // for a sandbox that does not run; default 20 s
-	StartPatience time.Duration // of a start for the first look, which goes on after it; default 1 s
-	IdentityLife  time.Duration // how long one identity of a role lives; default 10 min
+	GuestPatience time.Duration // how long callers wait for a sandbox that does not run; default 20 s
+	StartPatience time.Duration // how long a start waits for the first look, which then goes on; default 1 s
+	IdentityLife  time.Duration // validity of a role's credentials; default 10 min
 }
 
-// Host runs the roles of one computer. Its methods may be called at once. A role that
-// a method is given is the Director or the Associate.
+// Host runs the roles of one computer. Its methods are safe for concurrent use. Their
+// parameter role is the Director or the Associate.
 type Host struct {
 	cfg       Config
 	log       Log
@@ -137,11 +137,11 @@ type Host struct {
 	workspace Workspace
 	seats     map[choir.Role]*seat
 	terminals *Terminals
-	refusals  refusals // bounds what a sandbox can write by asking for hosts
+	refusals  refusals // limits the events that a sandbox can cause by refused requests
 }
 
-// New makes the host of a computer's roles; nothing runs before Services do. It reads
-// log and appends with events, which must append to the same log.
+// New returns the host of a computer's roles. It reads log and appends with events, which
+// must append to the same log. Nothing runs before Services are served.
 func New(log Log, events *appender.Appender, bus Bus, workspace Workspace, cfg Config) *Host {
 	cfg.GuestPatience = cmp.Or(cfg.GuestPatience, 20*time.Second)
 	cfg.StartPatience = cmp.Or(cfg.StartPatience, time.Second)
@@ -155,35 +155,36 @@ func New(log Log, events *appender.Appender, bus Bus, workspace Workspace, cfg C
 	return h
 }
 
-// Services keep one role running each. They may be served again once they have ended.
+// Services returns one service for each role, which keeps it running. Each can be served
+// again after it has ended.
 func (h *Host) Services() []suture.Service {
 	return []suture.Service{h.seats[choir.RoleDirector], h.seats[choir.RoleAssociate]}
 }
 
-// Terminals are the terminals that people opened in the Associate's sandbox. They do
-// not end with Services; Terminals.Shut ends them.
+// Terminals returns the terminals in the Associate's sandbox. They do not end with
+// Services; Terminals.Shut ends them.
 func (h *Host) Terminals() *Terminals { return h.terminals }
 
-// Guest waits a while until the Associate's sandbox runs and returns its control
-// client. Code unavailable when the sandbox does not run.
+// Guest returns the control client of the Associate's sandbox and waits up to
+// GuestPatience for it to run. Code unavailable: it does not.
 func (h *Host) Guest(ctx context.Context) (*guest.Client, error) {
 	return h.seats[choir.RoleAssociate].guest(ctx)
 }
 
-// GuestForNew is Guest for callers that start something which writes to the workspace:
-// it waits for a first look that may rewrite the workspace, too.
+// GuestForNew returns the same as Guest, to callers that start a program which writes to
+// the workspace: it also waits for a first look that may rewrite the workspace.
 func (h *Host) GuestForNew(ctx context.Context) (*guest.Client, error) {
 	return h.seats[choir.RoleAssociate].guestForNew(ctx)
 }
 
-// LookedAt is Guest for callers that scan or rewrite the workspace: it waits for the
-// first look, too. Code timeout when ctx ends before the look does.
+// LookedAt returns the same as Guest, to callers that scan or rewrite the workspace: it
+// also waits for the end of the first look. Code timeout: ctx ended before.
 func (h *Host) LookedAt(ctx context.Context) (*guest.Client, error) {
 	return h.seats[choir.RoleAssociate].lookedAt(ctx)
 }
 
-// Exec starts a command in the Associate's sandbox that belongs to the computer and
-// not to a task. The command ends with the context, and with the sandbox.
+// Exec starts a command in the Associate's sandbox that belongs to no task. The command
+// ends with ctx and with the sandbox.
 func (h *Host) Exec(ctx context.Context, spec guest.ExecSpec) (*guest.Process, error) {
 	client, err := h.Guest(ctx)
 	if err != nil {
@@ -192,8 +193,8 @@ func (h *Host) Exec(ctx context.Context, spec guest.ExecSpec) (*guest.Process, e
 	return client.Exec(ctx, spec)
 }
 
-// DialPort connects to a port inside the Associate's sandbox; code unavailable when
-// nothing listens there.
+// DialPort connects to a port inside the Associate's sandbox. Code unavailable: no program
+// listens there.
 func (h *Host) DialPort(ctx context.Context, port int) (net.Conn, error) {
 	client, err := h.Guest(ctx)
 	if err != nil {
@@ -202,23 +203,40 @@ func (h *Host) DialPort(ctx context.Context, port int) (net.Conn, error) {
 	return client.DialPort(ctx, port)
 }
 
-// Hello notes the key with which the Director signs, and records that its sandbox runs.
+// Foreground returns the number of terminals of the Associate's sandbox in whose foreground
+// a program runs.
+func (h *Host) Foreground(ctx context.Context) (int, error) {
+	client, err := h.Guest(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return client.Foreground(ctx)
+}
+
+// Hello stores the public key of the Director's signatures and records the start of its
+// sandbox in the log.
 func (h *Host) Hello(ctx context.Context, key string) error {
 	return h.seats[choir.RoleDirector].hello(ctx, key)
 }
 
-// Level is the isolation of a role's sandbox; running is false without a sandbox.
+// Level returns the isolation of a role's running sandbox; running is false without one.
 func (h *Host) Level(role choir.Role) (level sandbox.Level, running bool) {
 	return h.seats[role].level()
 }
 
-// Failure is why a sandbox that does not run could not be started; nil when that
-// is not known.
+// ConfinesTasks reports whether the Associate's sandbox prevents a project task's commands
+// from writing outside of the project.
+func (h *Host) ConfinesTasks() bool {
+	level, running := h.Level(choir.RoleAssociate)
+	return running && level.Tasks != ""
+}
+
+// Failure returns why a role's sandbox could not be started; nil if it runs or the reason
+// is unknown.
 func (h *Host) Failure(role choir.Role) error { return h.seats[role].failure() }
 
-// Serving reports whether a role's own process runs in its sandbox; while the process
-// is started again it does not.
+// Serving reports whether the role's own process runs in its sandbox.
 func (h *Host) Serving(role choir.Role) bool { return h.seats[role].serving() }
 
-// PublicKey verifies what the role signs; empty for a role that signs nothing.
+// PublicKey returns the key that verifies a role's signatures; "" if it signs nothing.
 func (h *Host) PublicKey(role choir.Role) string { return h.seats[role].publicKey() }

@@ -15,14 +15,14 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// seat keeps one role of a computer running: its sandbox, its doors and the
-// role's process. It is a service under the computer's supervisor.
+// seat keeps one role of a computer running: its sandbox, its doors and the role's process.
+// It is a service under the computer's supervisor.
 type seat struct {
 	h    *Host
 	role choir.Role
 	dir  string
-	// diskHeld says that the workspace is under the computer's disk limit; Serve sets
-	// it before there is a sandbox.
+	// diskHeld reports that the workspace is under the computer's disk limit. Serve sets it
+	// before there is a sandbox.
 	diskHeld bool
 
 	// mu guards live, waiters, key and failed.
@@ -30,19 +30,23 @@ type seat struct {
 	live    *live
 	waiters chan struct{} // closed when live changes
 	key     string        // the Director's public key
-	failed  error         // why the sandbox did not start the last time it was tried
+	failed  error         // the error of the last start of the sandbox; nil after a success
 
 	rolePID atomic.Int64 // pid of the role process inside, 0 when there is none
 }
 
-// live is a sandbox that runs.
+// live is a running sandbox with its connections.
 type live struct {
 	sandbox sandbox.Sandbox
 	client  *guest.Client
 	attach  *guest.Attachment
 	doors   *doors
-	logged  bool // that it runs is in the log
+	logged  bool // its start is in the log
 	first   *firstLook
+	mux     *guest.Mux // shares the driver's single stream; nil if the driver opens several
+	// copied means that the sandbox has its own copy of the workspace, unfilled that the copy
+	// is still empty.
+	copied, unfilled bool
 }
 
 func newSeat(h *Host, role choir.Role) *seat {
@@ -51,11 +55,10 @@ func newSeat(h *Host, role choir.Role) *seat {
 
 func (s *seat) String() string { return "sandbox of the " + string(s.role) }
 
-// failedPatience is how long a caller waits for a sandbox whose start has failed, and
-// is tried again.
+// failedPatience is how long a caller waits for a sandbox whose last start failed.
 const failedPatience = 3 * time.Second
 
-// guest waits a while until the sandbox runs and returns its control client.
+// guest returns the sandbox's control client and waits for the sandbox as running does.
 func (s *seat) guest(ctx context.Context) (*guest.Client, error) {
 	l, err := s.running(ctx)
 	if err != nil {
@@ -64,10 +67,11 @@ func (s *seat) guest(ctx context.Context) (*guest.Client, error) {
 	return l.client, nil
 }
 
-// running waits a while until the sandbox runs.
+// running returns the running sandbox and waits for it up to GuestPatience, or
+// failedPatience after a failed start. Code unavailable: it does not run.
 func (s *seat) running(ctx context.Context) (*live, error) {
 	if s.h.cfg.ReadOnly {
-		return nil, choir.E("computer.guest", choir.CodeUnavailable, "the computer does not run").WithRemedy("start it with: choir up")
+		return nil, choir.Refuse("computer.guest", choir.ReasonComputerNotRunning)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.h.cfg.GuestPatience)
 	defer cancel()
@@ -92,14 +96,15 @@ func (s *seat) running(ctx context.Context) (*live, error) {
 	}
 }
 
-// down says that the sandbox does not run, and why if that is known.
+// down returns the error for a sandbox that does not run because of why, which may be nil.
 func (s *seat) down(why error) error {
 	e := choir.E("computer.guest", choir.CodeUnavailable, "the sandbox of the %s does not run", s.role)
 	e.Err = why
 	return e.WithRemedy("choir doctor says what is missing")
 }
 
-// fail notes why the sandbox did not start; nil when it did.
+// fail stores the error of the sandbox's start, nil for a success, and wakes waiting
+// callers.
 func (s *seat) fail(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,13 +113,14 @@ func (s *seat) fail(why error) {
 	s.waiters = make(chan struct{})
 }
 
-// failure is why the sandbox does not run; nil when it does or nobody knows.
+// failure returns the error of the last start of the sandbox; nil after a success.
 func (s *seat) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failed
 }
 
+// set stores the running sandbox, nil for none, and wakes waiting callers.
 func (s *seat) set(l *live) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +129,7 @@ func (s *seat) set(l *live) {
 	s.waiters = make(chan struct{})
 }
 
-// level is the isolation in force; ok is false when the sandbox does not run.
+// level returns the isolation of the running sandbox; false if it does not run.
 func (s *seat) level() (sandbox.Level, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,11 +139,11 @@ func (s *seat) level() (sandbox.Level, bool) {
 	return s.live.sandbox.Level(), true
 }
 
-// serving says whether the role's own process runs.
+// serving reports whether the role's own process runs.
 func (s *seat) serving() bool { return s.rolePID.Load() != 0 }
 
-// Serve runs the sandbox until it ends or the context does. An orderly stop
-// destroys it; a crash of the control plane leaves it to be taken up again.
+// Serve runs the sandbox until it or ctx ends, and then destroys it. After a crash of the
+// control plane the sandbox lives on, and the next Serve recovers it.
 func (s *seat) Serve(ctx context.Context) error {
 	l, err := s.open(ctx)
 	if err != nil {
@@ -153,7 +159,8 @@ func (s *seat) Serve(ctx context.Context) error {
 	return errors.Join(err, s.close(ctx, l))
 }
 
-// open finds or creates the sandbox, opens the doors for it and starts its role.
+// open finds or creates the sandbox, serves its doors and starts its role. It returns the
+// running sandbox.
 func (s *seat) open(ctx context.Context) (*live, error) {
 	l := &live{}
 	if err := s.makeFolders(); err != nil {
@@ -164,7 +171,7 @@ func (s *seat) open(ctx context.Context) (*live, error) {
 		return nil, s.abandon(ctx, l, err)
 	}
 	s.fail(nil)
-	l.client = guest.NewClient(l.sandbox.Dial)
+	l.client = s.connect(l)
 	s.h.workspace.Limit(l.client)
 	if l.attach, err = l.client.Attach(ctx); err == nil {
 		l.doors = s.serveDoors(ctx, l.client)
@@ -188,6 +195,7 @@ func (s *seat) publicKey() string {
 	return s.key
 }
 
+// spec returns the specification of a new sandbox for the role.
 func (s *seat) spec() sandbox.Spec {
 	spec := sandbox.Spec{
 		Computer: s.h.cfg.ID, Role: s.role,
@@ -195,15 +203,16 @@ func (s *seat) spec() sandbox.Spec {
 		Limits: s.h.cfg.Limits, RequireLimits: s.h.cfg.RequireLimits,
 	}
 	if s.role == choir.RoleAssociate {
-		spec.Workspace, spec.DiskLimited = s.workspace(), s.diskHeld
+		spec.Mounts = []sandbox.Mount{sandbox.Workspace(s.workspace(), s.transport())}
+		spec.DiskLimited = s.diskHeld
 	}
 	return spec
 }
 
-// workspace is the workspace's folder on the host.
+// workspace returns the workspace's folder on the host.
 func (s *seat) workspace() string { return filepath.Join(s.dir, "workspace") }
 
-// abandon closes a sandbox that could not be opened, and returns why, with the errors
+// abandon closes a sandbox that could not be opened and returns why, joined with the errors
 // of closing it.
 func (s *seat) abandon(ctx context.Context, l *live, why error) error {
 	if err := s.close(ctx, l); err != nil {
@@ -212,23 +221,31 @@ func (s *seat) abandon(ctx context.Context, l *live, why error) error {
 	return why
 }
 
-// close ends the sandbox and its doors, and says so in the log. It runs when
-// the context may have ended already, so it has its own time.
+// close destroys the sandbox, closes its doors and records its end in the log. It has a
+// time limit of its own, since ctx may have ended. If a copied workspace cannot be fetched,
+// the sandbox lives on for the next start.
 func (s *seat) close(ctx context.Context, l *live) error {
 	reason := "the sandbox ended by itself"
 	if ctx.Err() != nil {
 		reason = "the computer went to sleep"
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.closePatience(l))
 	defer cancel()
 	var errs []error
 	l.first.stopAndWait()
+	// A sandbox whose workspace could not be fetched lives on, with its note: within
+	// sandbox.OrphanSeconds the next start takes it up.
+	kept := s.copyOut(ctx, l)
+	errs = append(errs, kept)
 	if l.attach != nil {
 		errs = append(errs, l.attach.Close())
 	}
 	s.rolePID.Store(0)
-	if l.sandbox != nil {
+	if l.sandbox != nil && kept == nil {
 		errs = append(errs, s.destroy(ctx, l))
+	}
+	if l.mux != nil { // before the doors, whose handlers may be writing to a sandbox that does not read
+		errs = append(errs, l.mux.Close())
 	}
 	if l.doors != nil {
 		errs = append(errs, l.doors.close(ctx))
@@ -236,15 +253,15 @@ func (s *seat) close(ctx context.Context, l *live) error {
 	s.mu.Lock()
 	logged := l.logged
 	s.mu.Unlock()
-	if logged {
+	if logged && kept == nil {
 		_, err := s.h.events.Append(ctx, choir.RoleControl, choir.SandboxStopped{Role: s.role, Reason: reason})
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// destroy ends the sandbox. The note of one that could not be ended stays, so
-// that the next session finds it.
+// destroy destroys the sandbox and removes its note. After an error the note stays, so that
+// the next session finds the sandbox.
 func (s *seat) destroy(ctx context.Context, l *live) error {
 	if err := l.sandbox.Destroy(ctx); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"choiros/internal/guestbin"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/fake"
+	"choiros/internal/sandbox/sandboxtest"
 )
 
 func TestARoleThatEndsIsStartedAgainInItsSandbox(t *testing.T) {
@@ -191,5 +193,72 @@ func TestASandboxThatCannotStartSaysWhy(t *testing.T) {
 	}
 	if _, err := os.Stat(l.seats[choir.RoleAssociate].notePath()); !os.IsNotExist(err) {
 		t.Errorf("the note of a sandbox that is not there: %v", err)
+	}
+}
+
+// copying narrows the driver to workspaces that are copied, over one stream.
+func copying(c *Config) {
+	c.Driver = sandboxtest.NarrowDriver(c.Driver, sandbox.Capabilities{Transports: []sandbox.Transport{sandbox.TransportCopy}})
+}
+
+func TestACopiedWorkspaceIsKeptBeforeItsSandboxEnds(t *testing.T) {
+	g := newGround(t, nil)
+	l := g.serve(copying)
+	l.started(choir.RoleAssociate, 1)
+	l.client() // it is laid out
+	if _, err := os.Stat(l.seats[choir.RoleAssociate].workspace()); !os.IsNotExist(err) {
+		t.Errorf("the host has a folder for it: %v", err)
+	}
+	l.stop()
+	g.workspace.mu.Lock()
+	kept, copied := g.workspace.kept, g.workspace.copied
+	g.workspace.mu.Unlock()
+	if kept != 1 || !slices.Equal(copied, []bool{true}) || g.machine.Living("") != 0 {
+		t.Errorf("kept %d times of %v, and %d sandboxes live", kept, copied, g.machine.Living(""))
+	}
+}
+
+// TestASandboxWhoseWorkspaceCannotBeKeptIsTakenUpAgain has the store fail at a stop.
+func TestASandboxWhoseWorkspaceCannotBeKeptIsTakenUpAgain(t *testing.T) {
+	g := newGround(t, nil)
+	g.workspace.keep = choir.E("x", choir.CodeNoSpace, "the disk is full")
+	l := g.serve(copying)
+	l.started(choir.RoleAssociate, 1)
+	l.client()
+	l.stop()
+	if ends := l.stopped(choir.RoleAssociate); len(ends) != 0 {
+		t.Errorf("it is said to have ended: %+v", ends)
+	}
+	again := g.serve(copying)
+	if p := again.started(choir.RoleAssociate, 2); !p.Recovered {
+		t.Errorf("%+v", p)
+	}
+	g.workspace.mu.Lock()
+	defer g.workspace.mu.Unlock()
+	if got := g.workspace.recovered; !slices.Equal(got, []bool{false, true}) {
+		t.Errorf("the workspace is told %v", got)
+	}
+	g.workspace.keep = nil
+}
+
+// TestACopiedWorkspaceThatWasNotFilledIsNew kills a start in the middle of the filling.
+func TestACopiedWorkspaceThatWasNotFilledIsNew(t *testing.T) {
+	g := newGround(t, nil)
+	filling := make(chan struct{})
+	g.workspace.fill = func(ctx context.Context) error {
+		close(filling)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	l := g.serve(copying)
+	<-filling
+	l.kill()
+	g.workspace.fill = nil
+	again := g.serve(copying)
+	again.started(choir.RoleAssociate, 1)
+	g.workspace.mu.Lock()
+	defer g.workspace.mu.Unlock()
+	if got := g.workspace.recovered; !slices.Equal(got, []bool{false, false}) || g.workspace.kept != 0 {
+		t.Errorf("the workspace is told %v and kept %d times", got, g.workspace.kept)
 	}
 }

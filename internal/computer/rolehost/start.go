@@ -4,15 +4,14 @@ import (
 	"context"
 
 	"choiros/internal/bus"
+	"choiros/internal/choir"
 )
 
-// maxProjects bounds the projects that are named on a boot line.
+// maxProjects limits the projects in a boot line.
 const maxProjects = 1000
 
-// directorStart is where a Director that starts now begins to read the log:
-// before the oldest run that is not over, so that its start does not take
-// longer with every run that was. With more projects than a boot line holds it
-// reads everything.
+// directorStart returns where a starting Director begins to read the log: before the oldest
+// open run. With more than maxProjects projects it is the log's beginning.
 func (h *Host) directorStart(ctx context.Context) (bus.Start, error) {
 	after, _ := h.log.Head() // before the runs are read: a newer one comes later
 	runs, err := h.log.OpenRuns(ctx)
@@ -27,4 +26,22 @@ func (h *Host) directorStart(ctx context.Context) (bus.Start, error) {
 		return bus.Start{}, err
 	}
 	return bus.Start{After: after, Projects: projects}, nil
+}
+
+// maxBegun limits the begun tasks in a boot line. There are as many as tasks at work.
+const maxBegun = 1000
+
+// associateStart returns where a starting Associate begins to read the log: before the
+// oldest task without an answer. It lists the tasks that a former process began.
+func (h *Host) associateStart(ctx context.Context) (bus.Start, error) {
+	after, _ := h.log.Head() // before the tasks are read: a newer one comes later
+	tasks, err := h.log.OpenTasks(ctx)
+	var begun []choir.ID
+	for _, t := range tasks {
+		after = min(after, t.DispatchedSeq-1)
+		if t.Attempt > 0 && len(begun) < maxBegun {
+			begun = append(begun, t.ID)
+		}
+	}
+	return bus.Start{After: after, Begun: begun}, err
 }

@@ -17,19 +17,19 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// NewTerminal is a terminal to be opened.
+// NewTerminal describes a terminal to open.
 type NewTerminal struct {
 	Title string     // default "Terminal"
 	Cwd   string     // below the workspace root, escaped as in file events; default Config.TerminalFolder
 	Size  guest.Size // default 24 by 80
-	Type  string     // typed once the shell takes words
+	Type  string     // input sent to the shell at its first prompt
 }
 
-// The size of a terminal that nobody has looked at.
+// usualSize is the size of a terminal before a browser has set one.
 var usualSize = guest.Size{Rows: 24, Cols: 80}
 
-// shells are what may run behind a terminal, the first that is there. The prompt
-// also tells the browser the folder, as the tab's title.
+// shells are the shells to try for a terminal, in order. bash's prompt also sets the
+// browser tab's title to the folder.
 var shells = []struct {
 	argv   []string
 	prompt string
@@ -39,21 +39,21 @@ var shells = []struct {
 }
 
 // Terminals are the terminals that people opened in the Associate's sandbox. Their
-// openings and ends are in the log. The methods may be called at once.
+// openings and ends are in the log. Its methods are safe for concurrent use.
 type Terminals struct {
 	*terminals.Set
 	h *Host
 }
 
-// newTerminals makes the terminals of a host.
+// newTerminals returns the terminals of a host, at first none.
 func newTerminals(h *Host) *Terminals {
 	ts := &Terminals{h: h}
 	ts.Set = terminals.New(terminals.Config{Limit: h.cfg.Terminals, Opened: ts.recordOpening, Ended: ts.recordEnd, Active: h.cfg.TerminalUsed})
 	return ts
 }
 
-// Open starts a shell behind a new terminal, as the user that tools run as, and
-// records it as opened by the role. Code not_found when the folder is not there.
+// Open starts a shell in a new terminal, under the user that tools run as, and records the
+// opening by role. Code not_found: the folder does not exist.
 func (ts *Terminals) Open(ctx context.Context, role choir.Role, n NewTerminal) (terminals.Info, error) {
 	info, err := ts.describe(n)
 	if err != nil {
@@ -72,8 +72,7 @@ func (ts *Terminals) Open(ctx context.Context, role choir.Role, n NewTerminal) (
 	})
 }
 
-// Resize makes a terminal as large as this, until the browser that leads says
-// otherwise.
+// Resize sets the size of a terminal, until the leading browser sets another.
 func (ts *Terminals) Resize(id choir.ID, size guest.Size) error {
 	t, err := ts.Find(id)
 	if err == nil {
@@ -82,14 +81,13 @@ func (ts *Terminals) Resize(id choir.ID, size guest.Size) error {
 	return err
 }
 
-// recordOpening appends that a role opened a terminal.
+// recordOpening appends the event that role opened a terminal.
 func (ts *Terminals) recordOpening(ctx context.Context, t terminals.Info, role choir.Role) error {
 	_, err := ts.h.events.Append(ctx, role, choir.TerminalOpened{Terminal: t.ID, Cwd: t.Cwd, Title: t.Title})
 	return err
 }
 
-// recordEnd appends how a terminal ended. The terminal is gone whatever the log can
-// take, so an error is only logged.
+// recordEnd appends the event that a terminal ended. An error is only logged.
 func (ts *Terminals) recordEnd(t terminals.Info, end terminals.End) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -98,8 +96,8 @@ func (ts *Terminals) recordEnd(t terminals.Info, end terminals.End) {
 	}
 }
 
-// typedInto is a shell that is typed into once: when it has printed its prompt,
-// since what comes earlier is echoed twice.
+// typedInto is a shell that receives keys as input after its first output, the prompt:
+// earlier input would be echoed twice.
 type typedInto struct {
 	terminals.Process
 	keys string
@@ -117,12 +115,13 @@ func (p *typedInto) Wait(stdout, stderr io.Writer) (guest.Exit, error) {
 	}), stderr)
 }
 
-// writer is a function as an io.Writer.
+// writer implements io.Writer by a function.
 type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// describe checks what is asked for, and fills in what is not.
+// describe checks the description of a new terminal and returns it with defaults filled in
+// and a fresh id. Code invalid: cwd is no path below the workspace.
 func (ts *Terminals) describe(n NewTerminal) (terminals.Info, error) {
 	info := terminals.Info{Title: tabTitle(n.Title), Cwd: n.Cwd, Size: n.Size, Opened: choir.TimeOf(ts.h.cfg.Now())}
 	if info.Cwd == "" {
@@ -136,13 +135,13 @@ func (ts *Terminals) describe(n NewTerminal) (terminals.Info, error) {
 		return info, choir.Under("cwd", err)
 	}
 	if parts := strings.Split(string(raw), "/"); len(info.Cwd) > 4096 || slices.ContainsFunc(parts, func(p string) bool { return p == "" || p == "." || p == ".." }) {
-		return info, choir.Invalid("cwd", "%q is no path below the workspace", n.Cwd)
+		return info, choir.Refuse("computer.terminal", choir.ReasonPathOutside, choir.TextOf("path", n.Cwd)).At("cwd")
 	}
 	info.ID, err = ts.h.events.NewID()
 	return info, err
 }
 
-// tabTitle keeps what can be read of a title.
+// tabTitle returns the printable characters of a title, at most 100; "Terminal" for none.
 func tabTitle(title string) string {
 	title = strings.Join(strings.FieldsFunc(title, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 	if title == "" {
@@ -154,8 +153,8 @@ func tabTitle(title string) string {
 	return title
 }
 
-// startShell starts the first shell that is there. The process lives until the
-// terminal ends, so its context is nobody's.
+// startShell starts the first available shell. Its context never ends: the process ends
+// with the terminal.
 func startShell(client *guest.Client, info terminals.Info) (terminals.Process, error) {
 	cwd, err := snapshot.UnescapePath(info.Cwd)
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// Log is what Runs read of their computer's log. The methods are those of
-// eventstore.Store.
+// Log is the part of the computer's log that Runs reads. eventstore.Store implements it.
 type Log interface {
 	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
 	Runs(ctx context.Context, limit int, before uint64) ([]eventstore.Run, error)
@@ -31,7 +30,7 @@ type Log interface {
 	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
 }
 
-// Config of Runs.
+// Config configures Runs.
 type Config struct {
 	// MustHaveProject refuses the name of a project that the computer does not have.
 	MustHaveProject func(ctx context.Context, name string) error
@@ -42,9 +41,9 @@ type Config struct {
 	Now            func() time.Time
 }
 
-// Runs are the runs of one computer. The methods may be called at once. The role that
-// a method is given is that of the page or the command that asks; the events have its
-// source.
+// Runs is the runs of one computer: it answers what people ask about them and appends
+// their events. It is safe for concurrent use. The role passed to a method is that of the
+// page or the command that asks; the events get its source.
 type Runs struct {
 	cfg     Config
 	log     Log
@@ -52,19 +51,20 @@ type Runs struct {
 	desktop desktopRuns
 }
 
-// New makes the runs of a computer. It reads log and appends with events, which must
+// New returns the runs of a computer. It reads log, and appends with events, which must
 // append to the same log.
 func New(log Log, events *appender.Appender, cfg Config) *Runs {
 	return &Runs{cfg: cfg, log: log, events: events}
 }
 
-// Prompt begins a run. The key, when given, makes it idempotent: the same key
-// begins one run. Repo, when given, must be a project of this computer, and After
-// a run of it that has ended: else code not_found or conflict.
+// Prompt starts a run and returns its id and the receipt of its prompt. The same
+// non-empty key starts one run only. p.Repo must be a project of this computer and
+// p.After one of its runs that has ended, else the error is code not_found or conflict. A
+// desktop whose runs have used up their cost limit is code budget.
 func (rs *Runs) Prompt(ctx context.Context, role choir.Role, p choir.PromptSubmitted, key choir.ID) (run choir.ID, r choir.Receipt, err error) {
 	p.Text = strings.TrimSpace(p.Text)
 	if n := utf8.RuneCountInString(p.Text); n == 0 || n > choir.MaxInstruction {
-		e := choir.Invalid("text", "a prompt has 1 to %d characters, not %d", choir.MaxInstruction, n)
+		e := choir.Refuse("computer.prompt", choir.ReasonPromptLength, choir.CountOf("most", choir.MaxInstruction), choir.CountOf("n", n)).At("text")
 		if n > 0 {
 			e.Code = choir.CodeTooLarge
 		}
@@ -100,7 +100,7 @@ func (rs *Runs) Prompt(ctx context.Context, role choir.Role, p choir.PromptSubmi
 	return run, r, err
 }
 
-// Steer adds to a run while it works.
+// Steer adds text to a run in progress. A run that has ended is code conflict.
 func (rs *Runs) Steer(ctx context.Context, role choir.Role, run choir.ID, text string) error {
 	if err := rs.mustBeOpen(ctx, run); err != nil {
 		return err
@@ -108,8 +108,8 @@ func (rs *Runs) Steer(ctx context.Context, role choir.Role, run choir.ID, text s
 	return rs.appendToOpenRun(ctx, role, run, choir.SteeringSubmitted{Text: text})
 }
 
-// Cancel stops a run, or the tasks of one that a person wrote without a prompt.
-// Stopping one that has ended is code conflict.
+// Cancel requests the end of a run, or of tasks that a person dispatched under its id
+// without a prompt. A run that has ended is code conflict.
 func (rs *Runs) Cancel(ctx context.Context, role choir.Role, run choir.ID, reason string) error {
 	err := rs.mustBeOpen(ctx, run)
 	if choir.CodeOf(err) == choir.CodeNotFound {
@@ -121,15 +121,15 @@ func (rs *Runs) Cancel(ctx context.Context, role choir.Role, run choir.ID, reaso
 	return rs.appendToOpenRun(ctx, role, run, choir.RunCancelRequested{Reason: reason})
 }
 
-// Dismiss puts away the card of a run that has ended; once more changes nothing.
-// Code conflict while the run is at work.
+// Dismiss hides the card of a run that has ended. A second call has no effect. While the
+// run is in progress the error is code conflict.
 func (rs *Runs) Dismiss(ctx context.Context, role choir.Role, run choir.ID) error {
 	r, err := rs.log.Run(ctx, run)
 	switch {
 	case err != nil || r.Dismissed:
 		return err
 	case r.State.Open():
-		return choir.E("computer.dismiss", choir.CodeConflict, "run %s is at work", run).WithRemedy("stop it first: choir run %s --cancel", run)
+		return choir.Refuse("computer.dismiss", choir.ReasonRunAtWork, choir.TextOf("run", run))
 	}
 	_, err = rs.events.AppendToRun(ctx, role, choir.DeriveID(run, "dismissed"), run, "", choir.RunDismissed{})
 	if choir.FirstOf(err) != nil {
@@ -138,14 +138,15 @@ func (rs *Runs) Dismiss(ctx context.Context, role choir.Role, run choir.ID) erro
 	return err
 }
 
-// Answer answers the question a run waits for.
+// Answer answers the question that a run waits for; an empty question means any. If the
+// run waits for no such question the error is code conflict.
 func (rs *Runs) Answer(ctx context.Context, role choir.Role, run choir.ID, question, text string) error {
 	r, err := rs.log.Run(ctx, run)
 	if err != nil {
 		return err
 	}
 	if r.Question == nil || question != "" && r.Question.ID != question {
-		return choir.E("computer.answer", choir.CodeConflict, "run %s waits for no such question", run).WithRemedy("choir run %s shows what it waits for", run)
+		return choir.Refuse("computer.answer", choir.ReasonNoSuchQuestion, choir.TextOf("run", run))
 	}
 	// There is one answer per question; the same one again gets its receipt.
 	id := choir.DeriveID(run, "answer", r.Question.ID)
@@ -159,27 +160,28 @@ func (rs *Runs) mustBeOpen(ctx context.Context, run choir.ID) error {
 		return err
 	}
 	if !r.State.Open() {
-		return choir.E("computer.run", choir.CodeConflict, "run %s has ended: %s", run, r.State)
+		return choir.Refuse("computer.run", choir.ReasonRunEnded, choir.TextOf("run", run))
 	}
 	return nil
 }
 
-// mustHaveEnded is for the run that a prompt follows up.
+// mustHaveEnded checks the run that a prompt follows up: an unknown run is code
+// not_found, one in progress conflict.
 func (rs *Runs) mustHaveEnded(ctx context.Context, run choir.ID) error {
 	r, err := rs.log.Run(ctx, run)
 	switch {
 	case choir.CodeOf(err) == choir.CodeNotFound:
-		return &choir.Error{Op: "computer.prompt", Code: choir.CodeNotFound, Path: "after", Msg: "there is no run " + string(run) + " to follow up", Remedy: "choir run lists the runs"}
+		return choir.Refuse("computer.prompt", choir.ReasonNoRunToFollow, choir.TextOf("run", run)).At("after")
 	case err != nil:
 		return err
 	case r.State.Open():
-		return &choir.Error{Op: "computer.prompt", Code: choir.CodeConflict, Path: "after", Msg: "run " + string(run) + " has not ended", Remedy: "add to it while it works: choir run " + string(run) + " --steer TEXT"}
+		return choir.Refuse("computer.prompt", choir.ReasonRunNotEnded, choir.TextOf("run", run)).At("after")
 	}
 	return nil
 }
 
-// mustHaveTasks is for a run without a prompt: unknown when it has no task, ended
-// when all of them are answered.
+// mustHaveTasks checks a run without a prompt. It returns unknown if the run has no task,
+// code conflict if all its tasks are answered, and nil otherwise.
 func (rs *Runs) mustHaveTasks(ctx context.Context, run choir.ID, unknown error) error {
 	tasks, err := rs.log.Tasks(ctx, run)
 	if err != nil {
@@ -193,7 +195,7 @@ func (rs *Runs) mustHaveTasks(ctx context.Context, run choir.ID, unknown error) 
 			return nil
 		}
 	}
-	return choir.E("computer.run", choir.CodeConflict, "run %s has ended", run)
+	return choir.Refuse("computer.run", choir.ReasonRunEnded, choir.TextOf("run", run))
 }
 
 func (rs *Runs) appendToOpenRun(ctx context.Context, role choir.Role, run choir.ID, p choir.Payload) error {
@@ -204,8 +206,8 @@ func (rs *Runs) appendToOpenRun(ctx context.Context, role choir.Role, run choir.
 	return err
 }
 
-// Read returns what was asked and answered in a run that has ended. Code not_found for
-// a run that is not there or goes on.
+// Read returns the prompt and the end of a run. A run that does not exist, or is in
+// progress, is code not_found.
 func (rs *Runs) Read(ctx context.Context, run choir.ID) (out choir.RunReadReply, err error) {
 	asked, err := rs.log.First(ctx, choir.TypePromptSubmitted, string(run))
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// desktopRuns remembers of runs whether a desktop began them.
+// desktopRuns caches whether a desktop started a run.
 type desktopRuns struct {
 	mu    sync.Mutex // guards begun
 	begun map[choir.ID]bool
 }
 
-// maxDesktopRuns bounds the runs that are remembered.
+// maxDesktopRuns is the maximal number of runs in the cache.
 const maxDesktopRuns = 10_000
 
-// BegunByDesktop reports whether a desktop began a run.
+// BegunByDesktop reports whether a desktop started a run; false for an unknown run.
 func (rs *Runs) BegunByDesktop(ctx context.Context, run choir.ID) (bool, error) {
 	rs.desktop.mu.Lock()
 	begun, known := rs.desktop.begun[run]
@@ -40,8 +40,8 @@ func (rs *Runs) BegunByDesktop(ctx context.Context, run choir.ID) (bool, error) 
 	return begun, nil
 }
 
-// SpentByDesktop sums what model calls cost in the runs that a desktop began
-// within a span of time until now.
+// SpentByDesktop returns the sum of the model usage of the runs that a desktop started
+// within the last span.
 func (rs *Runs) SpentByDesktop(ctx context.Context, span time.Duration) (eventstore.Usage, error) {
 	var sum eventstore.Usage
 	since := choir.TimeOf(rs.cfg.Now().Add(-span))
@@ -73,8 +73,8 @@ func (rs *Runs) SpentByDesktop(ctx context.Context, span time.Duration) (eventst
 	}
 }
 
-// MayPrompt refuses a role whose new prompts would be refused, code budget, for who
-// has something else to do first.
+// MayPrompt returns code budget if a prompt of the role would be refused for its cost. It
+// is for callers that do other work before they prompt.
 func (rs *Runs) MayPrompt(ctx context.Context, role choir.Role) error {
 	if role != choir.RoleDesktop {
 		return nil
@@ -82,8 +82,8 @@ func (rs *Runs) MayPrompt(ctx context.Context, role choir.Role) error {
 	return rs.desktopMayPrompt(ctx, "")
 }
 
-// desktopMayPrompt refuses a prompt of the desktop when the runs that it began
-// have used up their budget. A prompt that is in the log already stays accepted.
+// desktopMayPrompt returns code budget if the runs started by desktops have used up their
+// cost limit, unless the prompt with this key is already in the log.
 func (rs *Runs) desktopMayPrompt(ctx context.Context, key choir.ID) error {
 	most := rs.cfg.DesktopCostUSD
 	if most <= 0 {
@@ -96,7 +96,5 @@ func (rs *Runs) desktopMayPrompt(ctx context.Context, key choir.ID) error {
 	if _, err := rs.log.Event(ctx, key); choir.CodeOf(err) != choir.CodeNotFound {
 		return err
 	}
-	return choir.E("computer.prompt", choir.CodeBudget, "the runs that were begun on the desktop within %s have cost %.2f US dollars, and limits.desktop_cost_usd is %g",
-		rs.cfg.DesktopSpan, sum.CostUSD, most).
-		WithRemedy("prompt under Runs in the top bar or with choir prompt, or raise limits.desktop_cost_usd in choir.toml")
+	return choir.Refuse("computer.prompt", choir.ReasonDesktopBudget, choir.SecondsOf("span", rs.cfg.DesktopSpan), choir.DollarsOf("cost", sum.CostUSD), choir.DollarsOf("most", most))
 }

@@ -16,8 +16,8 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// carriedTree is a source in its archive as a tree: what unpacking the archive into
-// Folder of an empty workspace gives.
+// carriedTree is the snapshot objects of an archived source: the tree that unpacking
+// the archive into Folder of an empty workspace gives.
 type carriedTree struct {
 	root    choir.Digest // of a workspace with nothing else in it
 	source  choir.Digest // of the folder
@@ -45,9 +45,9 @@ func readArchive(archive []byte) (carriedTree, error) {
 		}
 	}
 	var out carriedTree
-	sum := top.seal(&out)
+	sum := top.addTo(&out)
 	out.source = choir.DigestFrom(sum)
-	out.root = out.folder(loneSource(sum))
+	out.root = out.addManifest(loneSource(sum))
 	return out, nil
 }
 
@@ -61,17 +61,17 @@ func loneSource(sum snapshot.Sum) snapshot.Manifest {
 	return snapshot.Manifest{Mode: 0o755, MTime: loneTime, Entries: []snapshot.Entry{{Name: Folder, Kind: snapshot.Dir, Sum: sum}}}
 }
 
-// folder adds a folder's manifest.
-func (c *carriedTree) folder(m snapshot.Manifest) choir.Digest {
+// addManifest adds the manifest of a folder and returns its digest.
+func (c *carriedTree) addManifest(m snapshot.Manifest) choir.Digest {
 	raw := m.Encode()
 	d := choir.DigestOf(raw)
 	c.objects = append(c.objects, snapshot.Object{Digest: d, Manifest: true, Size: int64(len(raw)), Content: raw})
 	return d
 }
 
-// storeTree puts a tree into the computer's store.
+// storeTree stores the objects of a tree in the computer's blob store.
 func (s *Source) storeTree(ctx context.Context, root choir.Digest, objects []snapshot.Object) error {
-	in, err := s.keeper.Begin(ctx)
+	in, err := s.keeper.NewIntake(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,13 +102,13 @@ func newPackedFolder() *packedFolder {
 	return &packedFolder{mode: 0o755, folders: map[string]*packedFolder{}, files: map[string]packedFile{}}
 }
 
-// at is the folder at a path below, which is made when it is missing.
-func (f *packedFolder) at(dir string) *packedFolder {
+// subfolder returns the folder at a path below, and creates it if it is missing.
+func (f *packedFolder) subfolder(dir string) *packedFolder {
 	if dir == "." {
 		return f
 	}
 	parent, name := path.Split(dir)
-	up := f.at(path.Clean("./" + parent))
+	up := f.subfolder(path.Clean("./" + parent))
 	if up.folders[name] == nil {
 		up.folders[name] = newPackedFolder()
 	}
@@ -121,7 +121,7 @@ func (f *packedFolder) add(h *tar.Header, content []byte) error {
 	e := snapshot.Entry{Name: path.Base(name), Mode: mode, MTime: mtime}
 	switch h.Typeflag {
 	case tar.TypeDir:
-		dir := f.at(name)
+		dir := f.subfolder(name)
 		dir.mode, dir.mtime = mode, mtime
 		return nil
 	case tar.TypeReg:
@@ -132,15 +132,16 @@ func (f *packedFolder) add(h *tar.Header, content []byte) error {
 	default:
 		return choir.E("computer.source", choir.CodeCorrupt, "%q is neither folder, file nor link", h.Name)
 	}
-	f.at(path.Dir(name)).files[e.Name] = packedFile{e, content}
+	f.subfolder(path.Dir(name)).files[e.Name] = packedFile{e, content}
 	return nil
 }
 
-// seal adds the folder and all that is in it.
-func (f *packedFolder) seal(out *carriedTree) snapshot.Sum {
+// addTo adds the folder with everything below it to out and returns its digest and
+// size.
+func (f *packedFolder) addTo(out *carriedTree) snapshot.Sum {
 	m := snapshot.Manifest{Mode: f.mode, MTime: f.mtime}
 	for name, below := range f.folders {
-		m.Entries = append(m.Entries, snapshot.Entry{Name: name, Kind: snapshot.Dir, Sum: below.seal(out)})
+		m.Entries = append(m.Entries, snapshot.Entry{Name: name, Kind: snapshot.Dir, Sum: below.addTo(out)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
 		file := f.files[name]
@@ -150,6 +151,6 @@ func (f *packedFolder) seal(out *carriedTree) snapshot.Sum {
 		}
 	}
 	slices.SortFunc(m.Entries, func(a, b snapshot.Entry) int { return cmp.Compare(a.Name, b.Name) })
-	sum, _ := out.folder(m).Bytes()
+	sum, _ := out.addManifest(m).Bytes()
 	return sum
 }

@@ -8,11 +8,13 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/time/rate"
+
 	"choiros/internal/choir"
 )
 
-// How often what broke of the desktop is recorded: a page in a loop says it all
-// the time, and must not fill the log.
+// How often what broke of the desktop is recorded: so many times at once, and as many
+// again in each span. A page in a loop says it all the time, and must not fill the log.
 const (
 	brokeBurst = 20
 	brokeSpan  = time.Minute
@@ -24,8 +26,8 @@ const (
 	maxBrokeLine    = 10_000_000
 )
 
-// Broke is what broke of the desktop's source as it is now, in words that nobody
-// vouches for.
+// Broke describes a failure of the desktop's source as it is now, in words from an
+// untrusted page.
 type Broke struct {
 	Seq     uint64   `json:"seq" doc:"Event that tells of it."`
 	Run     choir.ID `json:"run,omitempty" doc:"Run whose change of the source came last; absent when a person made it."`
@@ -35,24 +37,28 @@ type Broke struct {
 	Line    int      `json:"line,omitempty"`
 }
 
-// reports remember what broke last, as long as choir runs.
+// reports remembers the latest failure that was reported, until choir ends.
 type reports struct {
 	mu     sync.Mutex // guards what follows
 	last   Broke
 	source choir.Digest // the source then
-	recent []time.Time  // of reports within brokeSpan
 }
 
-// ReportBroke records that the desktop's source does not work, once for the same
-// words about the same source, as something of the run whose change of it came
-// last. Code rate_limited when too much is said, conflict when the source is as
-// it was shipped.
+// newBrokeLimit returns the limiter for recorded failures.
+func newBrokeLimit() *rate.Limiter {
+	return rate.NewLimiter(rate.Every(brokeSpan/brokeBurst), brokeBurst)
+}
+
+// ReportBroke records that the desktop's source fails, under the run that changed the
+// source last. The same message about the same source is recorded once. Code
+// rate_limited: too many reports; conflict: the source is unchanged since it was
+// shipped.
 func (s *Source) ReportBroke(ctx context.Context, role choir.Role, p choir.DesktopBroke) (Broke, error) {
 	p = cleanBroke(p)
 	if p.Message == "" {
 		return Broke{}, choir.Invalid("message", "says nothing")
 	}
-	if !s.reports.allow(s.cfg.Now()) {
+	if !s.brokeLimit.AllowN(s.cfg.Now(), 1) {
 		return Broke{}, choir.E("computer.broke", choir.CodeRateLimited, "more than %d reports of a broken desktop in %s", brokeBurst, brokeSpan).
 			WithRemedy("mend what was reported first")
 	}
@@ -73,14 +79,14 @@ func (s *Source) ReportBroke(ctx context.Context, role choir.Role, p choir.Deskt
 	return out, nil
 }
 
-// NoteBroke is ReportBroke for the server that builds the source.
+// NoteBroke is ReportBroke for the development server that builds the source.
 func (s *Source) NoteBroke(ctx context.Context, p choir.DesktopBroke) error {
 	_, err := s.ReportBroke(ctx, choir.RoleControl, p)
 	return err
 }
 
-// Broke returns what broke of the source as the log knows it; nil when nothing did, or
-// the source was changed since.
+// Broke returns the latest failure of the source in the log; nil if there is none or
+// the source has changed since.
 func (s *Source) Broke(ctx context.Context) (*Broke, error) {
 	s.reports.mu.Lock()
 	out, source := s.reports.last, s.reports.source
@@ -103,23 +109,9 @@ func (s *Source) Broke(ctx context.Context) (*Broke, error) {
 	return &out, err
 }
 
-// allow reports whether one more report may be taken up now, and counts it.
-func (r *reports) allow(now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for len(r.recent) > 0 && now.Sub(r.recent[0]) >= brokeSpan {
-		r.recent = r.recent[1:]
-	}
-	if len(r.recent) >= brokeBurst {
-		return false
-	}
-	r.recent = append(r.recent, now)
-	return true
-}
-
-// lastToChange finds the source as it is in the workspace, and the run that changed it
-// last. What the log does not know yet is the task's that works, a person's when none
-// does. Code conflict when the source is as it was shipped.
+// lastToChange returns the digest of the source in the workspace and the run that
+// changed it last. An unrecorded change belongs to the run of the working task, or to
+// no run. Code conflict: the source is unchanged since it was shipped.
 func (s *Source) lastToChange(ctx context.Context) (source choir.Digest, run choir.ID, err error) {
 	source, known, err := s.folderNow(ctx)
 	if err != nil {
@@ -144,8 +136,8 @@ func (s *Source) lastToChange(ctx context.Context) (source choir.Digest, run cho
 	return source, e.Run, err
 }
 
-// folderNow scans the source's folder in the workspace and returns its digest, and what
-// the log knows of it.
+// folderNow scans the source's folder in the workspace. It returns the folder's digest
+// and the state of the source according to the log.
 func (s *Source) folderNow(ctx context.Context) (choir.Digest, state, error) {
 	unlock, err := s.workspace.Lock(ctx)
 	if err != nil {
@@ -164,7 +156,7 @@ func (s *Source) folderNow(ctx context.Context) (choir.Digest, state, error) {
 	return d, known, err
 }
 
-// cleanBroke bounds what was said, and takes out what would not stay text.
+// cleanBroke truncates the texts of a failure report and removes control characters.
 func cleanBroke(p choir.DesktopBroke) choir.DesktopBroke {
 	p.Message = plainText(p.Message, maxBrokeMessage)
 	// The shell's own bar names the file: nothing but a path gets there.
@@ -173,8 +165,8 @@ func cleanBroke(p choir.DesktopBroke) choir.DesktopBroke {
 	return p
 }
 
-// plainText is text without control characters but line breaks and tabs, without
-// what turns its direction around, and of so many bytes at most.
+// plainText removes control characters, except line breaks and tabs, and marks of text
+// direction from s, and truncates it to limit bytes.
 func plainText(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {

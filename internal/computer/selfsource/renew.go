@@ -8,20 +8,20 @@ import (
 	"choiros/internal/guest"
 )
 
-// MayRenew reports whether Renew may have something to do, as far as the log knows.
+// MayRenew reports whether Renew may have to replace the source, according to the log.
 func (s *Source) MayRenew(ctx context.Context) (bool, error) {
 	state, err := s.state(ctx)
 	return state.mayRenew(), err
 }
 
-// mayRenew reports whether the source is older than this choir's and nobody's own.
+// mayRenew reports whether the source is outdated and unchanged.
 func (s state) mayRenew() bool { return s.outdated() && !s.changed() }
 
-// Renew replaces a source that nobody changed by the one in this choir, when the
-// Associate's sandbox has come up and before it is given out. A source that was changed
-// is left to the owner, as is one in a workspace that a task was at work in, or that
-// changed under the log. No collection may run meanwhile. The error is that of ctx: the
-// computer works with the source it has when it cannot be replaced.
+// Renew replaces an unchanged source by the version that this choir carries, after the
+// Associate's sandbox has started and before it is used. It leaves a changed source
+// alone, and a source in a workspace that a task was working in or that differs from
+// the log. No collection may run meanwhile. It returns only the error of ctx, because
+// the computer also works with the old source.
 func (s *Source) Renew(ctx context.Context, client *guest.Client) error {
 	in, err := s.renewal(ctx, client)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Source) Renew(ctx context.Context, client *guest.Client) error {
 	return err
 }
 
-// renewal makes the intent of Renew; nil when there is nothing to do.
+// renewal returns the intent of Renew; nil if there is nothing to replace.
 func (s *Source) renewal(ctx context.Context, client *guest.Client) (*workspace.Intent, error) {
 	state, err := s.state(ctx)
 	if err != nil || !state.mayRenew() {
@@ -53,7 +53,7 @@ func (s *Source) renewal(ctx context.Context, client *guest.Client) (*workspace.
 	if now, err := s.workspace.ScanWith(ctx, client, nil); err != nil || now.Root != last {
 		return nil, err
 	}
-	base, shipped, err := s.sides(ctx, state)
+	base, shipped, err := s.upgradeTrees(ctx, state)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +61,6 @@ func (s *Source) renewal(ctx context.Context, client *guest.Client) (*workspace.
 	if err != nil || len(m.Conflicts) > 0 {
 		return nil, err
 	}
-	draft, err := s.events.Draft(s.upgraded(shipped, last, m.Root, workspace.CountShown(m.Changes), nil))
+	draft, err := s.events.Draft(s.upgradeEvent(shipped, last, m.Root, workspace.CountShown(m.Changes), nil))
 	return &workspace.Intent{Before: last, Target: m.Root, Reason: "taken", Role: choir.RoleControl, Draft: draft}, err
 }

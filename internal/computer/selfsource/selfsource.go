@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/treemerge"
@@ -32,7 +34,7 @@ const ThemeFolder = Folder + "/" + themes
 // themes is the folder of the source with its themes.
 const themes = "themes"
 
-// Log is what a Source reads of its computer's log. The methods are those of
+// Log is the part of its computer's log that a Source reads. The methods are those of
 // eventstore.Store.
 type Log interface {
 	Head() (uint64, choir.Digest)
@@ -79,24 +81,25 @@ type Config struct {
 
 // Source is the desktop's source in one workspace. Its methods may be called at once.
 type Source struct {
-	cfg       Config
-	log       Log
-	events    *appender.Appender // appends to log
-	keeper    *snapshot.Keeper   // of the workspace's trees
-	workspace Workspace
-	merger    Merger
-	known     known
-	reports   reports
+	cfg        Config
+	log        Log
+	events     *appender.Appender // appends to log
+	keeper     *snapshot.Keeper   // of the workspace's trees
+	workspace  Workspace
+	merger     Merger
+	known      known
+	reports    reports
+	brokeLimit *rate.Limiter
 }
 
 // New makes the source of a computer's desktop. It reads log and appends with events,
 // which must append to the same log; merger must merge into the same workspace.
 func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, merger Merger, cfg Config) *Source {
-	return &Source{cfg: cfg, log: log, events: events, keeper: keeper, workspace: workspace, merger: merger}
+	return &Source{cfg: cfg, log: log, events: events, keeper: keeper, workspace: workspace, merger: merger, brokeLimit: newBrokeLimit()}
 }
 
-// Ship unpacks the source that this choir carries into a workspace of which no
-// snapshot was taken yet. What the owner took away later stays away.
+// Ship unpacks the source that this choir carries into a new workspace, of which no
+// snapshot was taken yet. A source that the owner removed later is not restored.
 func (s *Source) Ship(ctx context.Context, client *guest.Client) error {
 	last, err := s.workspace.LastSnapshot(ctx)
 	if err != nil || last != "" || len(s.cfg.Archive) == 0 {

@@ -33,21 +33,21 @@ type state struct {
 	tree    choir.Digest // a tree in which base is
 }
 
-// changed reports whether the source is a person's or an agent's by now. A source that
-// is not there is not changed.
+// changed reports whether a person or an agent has changed the source. A missing source
+// counts as unchanged.
 func (s state) changed() bool {
 	return s.base != "" && s.now != "" && s.now != s.base && s.now != s.carried
 }
 
-// outdated reports whether this choir carries another source than the one that the
-// workspace's was made of.
+// outdated reports whether this choir carries another version than the one the
+// workspace's source is based on.
 func (s state) outdated() bool {
 	return s.base != "" && s.now != "" && s.carried != "" && s.base != s.carried && s.now != s.carried
 }
 
-// Changed reports whether the source is different from what was shipped, so that the
-// page has to be made of it. Themes are data, which every page reads as they lie there;
-// times do not count. A source that is not there is not different.
+// Changed reports whether the source differs from the version that was shipped, so that
+// its page must be built. Themes and times do not count, and a missing source counts as
+// unchanged.
 func (s *Source) Changed(ctx context.Context) (bool, error) {
 	state, err := s.state(ctx)
 	if err != nil || !state.changed() {
@@ -56,14 +56,14 @@ func (s *Source) Changed(ctx context.Context) (bool, error) {
 	return s.rewritten(ctx, state.base, state.now)
 }
 
-// Outdated reports whether choir carries a newer source than the workspace's was made
-// of. A source that nobody changed is replaced when the computer wakes.
+// Outdated reports whether choir carries a newer version than the one the workspace's
+// source is based on. An unchanged source is replaced when the computer wakes.
 func (s *Source) Outdated(ctx context.Context) (bool, error) {
 	state, err := s.state(ctx)
 	return state.outdated(), err
 }
 
-// rewritten compares two folders with a source, but for themes and times.
+// rewritten reports whether two source folders differ in more than themes and times.
 func (s *Source) rewritten(ctx context.Context, base, now choir.Digest) (bool, error) {
 	s.known.mu.Lock()
 	last := s.known.rewritten
@@ -88,12 +88,12 @@ func (s *Source) rewritten(ctx context.Context, base, now choir.Digest) (bool, e
 	return last.yes, nil
 }
 
-// isTheme reports whether a path of the source is of its themes.
+// isTheme reports whether a path lies in the themes folder of the source.
 func isTheme(path string) bool {
 	return path == themes || strings.HasPrefix(path, themes+"/")
 }
 
-// state finds the source as the log knows it.
+// state returns the state of the source according to the log.
 func (s *Source) state(ctx context.Context) (out state, err error) {
 	if out.tree, err = s.shippedTree(ctx); err != nil || out.tree == "" {
 		return out, err
@@ -112,9 +112,8 @@ func (s *Source) state(ctx context.Context) (out state, err error) {
 	return out, err
 }
 
-// shippedTree finds the tree with the source as it was shipped last: that of the newest
-// upgrade in force, else the first snapshot in the log, the computer's own or of the
-// one it was forked from.
+// shippedTree returns the tree with the version that the workspace's source is based
+// on: that of the newest upgrade in force, else the first snapshot in the log.
 func (s *Source) shippedTree(ctx context.Context) (choir.Digest, error) {
 	up, err := s.log.SourceUpgraded(ctx)
 	if choir.CodeOf(err) != choir.CodeNotFound {
@@ -132,8 +131,8 @@ func (s *Source) shippedTree(ctx context.Context) (choir.Digest, error) {
 	return taken.Snapshot, err
 }
 
-// carried returns the digest that the source in this choir has in a workspace; empty
-// when it carries none.
+// carried returns the digest of the source that this choir carries; empty if it carries
+// none.
 func (s *Source) carried() (choir.Digest, error) {
 	s.known.mu.Lock()
 	defer s.known.mu.Unlock()
@@ -147,8 +146,8 @@ func (s *Source) carried() (choir.Digest, error) {
 	return t.source, err
 }
 
-// folderIn returns the digest of the source's folder in a tree; empty when there is
-// none, or no page in it.
+// folderIn returns the digest of the source's folder in a tree; empty if there is none
+// or it has no page.
 func (s *Source) folderIn(ctx context.Context, root choir.Digest) (choir.Digest, error) {
 	if root == "" {
 		return "", nil

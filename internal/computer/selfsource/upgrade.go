@@ -12,7 +12,7 @@ import (
 	"choiros/internal/timeline"
 )
 
-// SourceFate is what an upgrade does to a file of the desktop's source.
+// SourceFate is the outcome of an upgrade for a file of the desktop's source.
 type SourceFate string
 
 // The fates.
@@ -31,17 +31,16 @@ type SourceFile struct {
 	Fate SourceFate `json:"fate" enum:"updated,merged,added,removed,kept,conflict" doc:"What becomes of it. One in conflict stays as it is."`
 }
 
-// Upgraded says what an upgrade of the desktop's source did, or would do.
+// Upgraded is the result of an upgrade of the desktop's source, or of a dry run.
 type Upgraded struct {
 	treemerge.Applied
-	Files []SourceFile // by path; those that nobody changed are not among them
+	Files []SourceFile // by path, without the files that nobody changed
 }
 
-// Upgrade merges what changed between the source that the workspace's was
-// made of and the one that this choir carries into the workspace's. Paths that
-// both changed in the same place stay as they are. Code conflict when there is
-// nothing to upgrade, and while a task works. With dryRun it only says what would
-// change.
+// Upgrade merges the changes between the base of the workspace's source and this
+// choir's source into the workspace's. Paths that both changed in the same place stay
+// as they are. Code conflict: there is nothing to upgrade, or a task works. With dryRun
+// it only returns the changes.
 func (s *Source) Upgrade(ctx context.Context, role choir.Role, dryRun bool) (Upgraded, error) {
 	unlock, err := s.workspace.Lock(ctx)
 	if err != nil {
@@ -53,21 +52,21 @@ func (s *Source) Upgrade(ctx context.Context, role choir.Role, dryRun bool) (Upg
 		return Upgraded{}, err
 	}
 	if !state.outdated() {
-		return Upgraded{}, choir.E("computer.upgrade", choir.CodeConflict, "the desktop's source is not older than the one in this choir")
+		return Upgraded{}, choir.Refuse("computer.upgrade", choir.ReasonSourceNotOlder)
 	}
 	if err := s.workspace.MustBeIdle(ctx); err != nil {
 		return Upgraded{}, err
 	}
-	base, shipped, err := s.sides(ctx, state)
+	base, shipped, err := s.upgradeTrees(ctx, state)
 	if err != nil {
 		return Upgraded{}, err
 	}
 	return s.upgrade(ctx, role, base, shipped, dryRun)
 }
 
-// sides makes trees with nothing but a source: the one that the workspace's was made
-// of, and the one in this choir.
-func (s *Source) sides(ctx context.Context, of state) (base, shipped choir.Digest, err error) {
+// upgradeTrees stores two trees that contain only a source, and returns them: the
+// version the workspace's source is based on, and the version in this choir.
+func (s *Source) upgradeTrees(ctx context.Context, of state) (base, shipped choir.Digest, err error) {
 	tree, err := s.cfg.Available(ctx, of.tree)
 	if err != nil {
 		return "", "", err
@@ -82,8 +81,8 @@ func (s *Source) sides(ctx context.Context, of state) (base, shipped choir.Diges
 	return base, t.root, err
 }
 
-// onlySource makes a tree of a tree's source with nothing else in it. Code not_found when
-// it has none.
+// onlySource stores a tree that contains only the source folder of the tree root, and
+// returns it. Code not_found: root has no source.
 func (s *Source) onlySource(ctx context.Context, root choir.Digest) (choir.Digest, error) {
 	e, err := s.workspace.Lookup(ctx, root, Folder)
 	if err != nil {
@@ -93,7 +92,7 @@ func (s *Source) onlySource(ctx context.Context, root choir.Digest) (choir.Diges
 		return "", choir.E("computer.upgrade", choir.CodeNotFound, "there is no folder %s", Folder)
 	}
 	var t carriedTree
-	lone := t.folder(loneSource(e.Sum))
+	lone := t.addManifest(loneSource(e.Sum))
 	return lone, s.storeTree(ctx, lone, t.objects)
 }
 
@@ -108,7 +107,7 @@ func (s *Source) upgrade(ctx context.Context, role choir.Role, base, shipped cho
 		return Upgraded{}, err
 	}
 	step.Record = func(before, now choir.Digest, files int64) choir.Payload {
-		return s.upgraded(shipped, before, now, files, conflicts)
+		return s.upgradeEvent(shipped, before, now, files, conflicts)
 	}
 	a, err := s.merger.ApplyHeld(ctx, role, step, dryRun)
 	a.Conflicts = append(a.Conflicts, conflicts...)
@@ -128,8 +127,8 @@ func (s *Source) upgrade(ctx context.Context, role choir.Role, base, shipped cho
 // maxConflicts is how many paths the event of an upgrade names.
 const maxConflicts = 256
 
-// upgraded makes the event of an upgrade.
-func (s *Source) upgraded(shipped, before, now choir.Digest, files int64, conflicts []timeline.Conflict) choir.DesktopUpgraded {
+// upgradeEvent returns the desktop.upgraded payload.
+func (s *Source) upgradeEvent(shipped, before, now choir.Digest, files int64, conflicts []timeline.Conflict) choir.DesktopUpgraded {
 	p := choir.DesktopUpgraded{Version: s.cfg.Version, Base: shipped, Before: before, Snapshot: now, Files: files}
 	for _, one := range conflicts[:min(len(conflicts), maxConflicts)] {
 		p.Conflicts = append(p.Conflicts, one.Path)
@@ -144,16 +143,16 @@ func (s *Source) recordUpgrade(ctx context.Context, role choir.Role, shipped cho
 		return choir.Receipt{}, 0, err
 	}
 	back, _ := s.log.Head()
-	receipts, err := s.events.Append(ctx, role, s.upgraded(shipped, now, now, 0, conflicts))
+	receipts, err := s.events.Append(ctx, role, s.upgradeEvent(shipped, now, now, 0, conflicts))
 	if err != nil {
 		return choir.Receipt{}, 0, err
 	}
 	return receipts[0], back, nil
 }
 
-// leaveConflicts takes what conflicts with the workspace out of what the step merges,
-// and returns it. What was taken out can let another path through, or stand in its way,
-// so it looks again until nothing conflicts.
+// leaveConflicts removes the paths that conflict with the workspace from the step, and
+// returns the conflicts. Each removal can cause other conflicts, so it repeats until
+// there are none.
 func (s *Source) leaveConflicts(ctx context.Context, step *treemerge.Step) ([]timeline.Conflict, error) {
 	var all []timeline.Conflict
 	for {
@@ -177,8 +176,8 @@ func (s *Source) leaveConflicts(ctx context.Context, step *treemerge.Step) ([]ti
 	}
 }
 
-// conflicting are the changed paths that conflicts are about, folders first: the
-// path itself, and what is below one that is to become something else.
+// conflicting lists the changed paths that conflicts are about, folders first: the path
+// itself, and everything below a path that is to become something else.
 func conflicting(changes []snapshot.Change, conflicts []timeline.Conflict) []string {
 	var paths []string
 	for _, one := range conflicts {
@@ -193,7 +192,7 @@ func conflicting(changes []snapshot.Change, conflicts []timeline.Conflict) []str
 	return out
 }
 
-// changesSince lists what the workspace has made of a source.
+// changesSince lists the differences of the source in the tree root from the tree base.
 func (s *Source) changesSince(ctx context.Context, base, root choir.Digest) ([]snapshot.Change, error) {
 	ours, err := s.onlySource(ctx, root)
 	if err != nil {
@@ -202,9 +201,8 @@ func (s *Source) changesSince(ctx context.Context, base, root choir.Digest) ([]s
 	return snapshot.Diff(ctx, s.keeper, base, ours)
 }
 
-// fates says what becomes of each file, from what the upgrade writes, what the
-// workspace had changed, and what conflicts. Folders, and what was only touched,
-// are left out.
+// fates lists the outcome for each file, from the upgrade's writes, the workspace's
+// changes, and the conflicts. Folders, and files that were only touched, are left out.
 func fates(written, ours []snapshot.Change, conflicts []timeline.Conflict) []SourceFile {
 	fate := map[string]SourceFate{}
 	for _, one := range snapshot.FileChanges(snapshot.Apart(ours)) {

@@ -1,27 +1,29 @@
-// Package session is the sessions of the control plane in the log of one computer: the
-// first and the last event of each, and what one that was killed left open. It works on
-// the log alone.
+// Package session records the sessions of the control plane in the log of one computer:
+// the first and the last event of each, and the open ends of a killed session. It works
+// on the log alone.
 package session
 
 import (
 	"context"
 	"iter"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 )
 
-// Log is what a Session reads of its computer's log; eventstore.Store is one.
+// Log is the part of a computer's log that a Session reads. eventstore.Store implements
+// it.
 type Log interface {
 	Head() (uint64, choir.Digest)
 	Backwards(ctx context.Context, before uint64) iter.Seq2[choir.Event, error]
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 }
 
-// Session is the session of a control plane on one computer. UnreturnedCalls may be called
-// at once with all; the others are called one after the other.
+// Session is a control plane's session on one computer. UnreturnedCalls and EndBecause are
+// safe for concurrent use with every method; the others must be called one after another.
 type Session struct {
 	log     Log
 	events  *appender.Appender // appends to log
@@ -29,16 +31,18 @@ type Session struct {
 	boot    string
 	// recovered says that the session before did not end in order.
 	recovered bool
+	// because is why the session ends, unless choir stops.
+	because atomic.Pointer[string]
 }
 
-// New makes the session of a control plane of a version. It reads log and appends with
-// events, which must append to the same log. boot names the time since the machine was
-// started; empty when that is not known.
+// New returns the session of a control plane of a version. It reads log, and appends with
+// events, which must append to the same log. boot identifies the current boot of the
+// machine; empty if it is unknown.
 func New(log Log, events *appender.Appender, version, boot string) *Session {
 	return &Session{log: log, events: events, version: version, boot: boot}
 }
 
-// Before is how the session before ended.
+// Before describes how the previous session ended.
 type Before struct {
 	// Killed says that it did not end in order. Seq is its first event then.
 	Killed bool
@@ -47,7 +51,7 @@ type Before struct {
 	MachineWentDown bool
 }
 
-// Opening is what a log that is opened may need.
+// Opening holds what OpenLog may have to append to a log.
 type Opening struct {
 	Name    string              // of the computer, for a new log
 	Repairs []choir.LogRepaired // of the log, since it was open last
@@ -55,9 +59,10 @@ type Opening struct {
 	Lost func(events iter.Seq2[choir.Event, error]) ([]choir.Payload, error)
 }
 
-// OpenLog appends the first event of a new log, and to an old one the ends of what a
-// killed session left open, and the repairs. It returns how the session before ended, and
-// is called before Start. Code corrupt when the log's event of that cannot be read.
+// OpenLog prepares the log and returns how the previous session ended. To a new log it
+// appends computer.created; to an existing one the repairs and, if the previous session
+// did not end in order, the payloads of o.Lost. It must be called before Start. A session
+// event that cannot be read is code corrupt.
 func (s *Session) OpenLog(ctx context.Context, o Opening) (Before, error) {
 	var payloads []choir.Payload
 	var before Before
@@ -76,7 +81,7 @@ func (s *Session) OpenLog(ctx context.Context, o Opening) (Before, error) {
 	return before, err
 }
 
-// readBefore finds out how the session before ended.
+// readBefore returns how the previous session ended and sets s.recovered.
 func (s *Session) readBefore(ctx context.Context) (Before, error) {
 	last, err := s.lastEvent(ctx)
 	if s.recovered = last != nil && last.Type == choir.TypeSessionStarted; err != nil || !s.recovered {
@@ -86,10 +91,10 @@ func (s *Session) readBefore(ctx context.Context) (Before, error) {
 	return Before{Killed: true, Seq: last.Seq, MachineWentDown: down}, err
 }
 
-// Recovered reports whether the session follows one that did not end in order.
+// Recovered reports whether the previous session did not end in order.
 func (s *Session) Recovered() bool { return s.recovered }
 
-// Start appends the first event of the session.
+// Start appends session.started, with the description of the isolation.
 func (s *Session) Start(ctx context.Context, isolation string) error {
 	_, err := s.events.Append(ctx, choir.RoleControl, choir.SessionStarted{
 		Version: s.version, Isolation: isolation, Recovered: s.recovered, Boot: s.boot,
@@ -97,20 +102,34 @@ func (s *Session) Start(ctx context.Context, isolation string) error {
 	return err
 }
 
-// endPatience bounds how long the end of a session may take.
+// EndBecause sets the reason for the next end of the session.
+func (s *Session) EndBecause(reason string) { s.because.Store(&reason) }
+
+// EndReason returns why the session ends: the reason of EndBecause, or that choir was
+// stopped.
+func (s *Session) EndReason() string {
+	if because := s.because.Load(); because != nil {
+		return *because
+	}
+	return "choir was stopped"
+}
+
+// endPatience is the time limit of End.
 const endPatience = 5 * time.Second
 
-// End appends that the session ended in order, also when ctx has ended. A further Start
-// follows this session.
-func (s *Session) End(ctx context.Context, reason string) error {
+// End appends session.ended with EndReason, even if ctx has ended. Start may be called
+// again afterwards.
+func (s *Session) End(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
-	_, err := s.events.Append(ctx, choir.RoleControl, choir.SessionEnded{Reason: reason})
+	_, err := s.events.Append(ctx, choir.RoleControl, choir.SessionEnded{Reason: s.EndReason()})
 	s.recovered = err != nil
+	s.because.Store(nil)
 	return err
 }
 
-// lastEvent returns the newest session event in the log; nil when there is none.
+// lastEvent returns the newest event in the log that starts or ends a session, or starts
+// the computer from another's past; nil if there is none.
 func (s *Session) lastEvent(ctx context.Context) (*choir.Event, error) {
 	for e, err := range s.log.Backwards(ctx, 0) {
 		if err != nil {
@@ -124,9 +143,9 @@ func (s *Session) lastEvent(ctx context.Context) (*choir.Event, error) {
 	return nil, nil
 }
 
-// UnreturnedCalls lists the model.called that have no model.returned, of the
-// session that the log ends in. It looks at nothing when that session ended in
-// order, because then its gateway wrote the end of every call.
+// UnreturnedCalls returns the model.called events without a model.returned of the log's
+// last session. It returns none if that session ended in order, because then every call
+// has its end.
 func (s *Session) UnreturnedCalls(ctx context.Context) ([]choir.Event, error) {
 	last, err := s.lastEvent(ctx)
 	if err != nil || last == nil || last.Type != choir.TypeSessionStarted {
@@ -147,8 +166,8 @@ func (s *Session) UnreturnedCalls(ctx context.Context) ([]choir.Event, error) {
 	return open, nil
 }
 
-// wentDownSince reports whether the machine was started anew since a session that did not
-// end.
+// wentDownSince reports whether the machine was booted again since a session.started
+// event; false if either boot is unknown.
 func (s *Session) wentDownSince(started *choir.Event) (bool, error) {
 	p, err := choir.ReadPayload(started.Type, started.Payload)
 	if err != nil {

@@ -131,21 +131,28 @@ func TestASessionIsStartedAndEndedInTheLog(t *testing.T) {
 	must(s.OpenLog(t.Context(), Opening{Lost: nothingLost}))(t)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 2 {
+	for _, because := range []string{"it was idle", ""} {
 		if err := s.Start(t.Context(), "none"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.End(ended, "test"); err != nil { // it was stopped by its context
+		if because != "" {
+			s.EndBecause(because)
+		}
+		if err := s.End(ended); err != nil { // it was stopped by its context
 			t.Fatal(err)
 		}
 	}
 	var recovered []bool
+	var reasons []string
 	var last choir.Type
 	for e, err := range l.log.Events(t.Context(), 2, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		last = e.Type
+		if e.Type == choir.TypeSessionEnded {
+			reasons = append(reasons, must(choir.ReadPayload(e.Type, e.Payload))(t).(*choir.SessionEnded).Reason)
+		}
 		if e.Type != choir.TypeSessionStarted {
 			continue
 		}
@@ -154,6 +161,9 @@ func TestASessionIsStartedAndEndedInTheLog(t *testing.T) {
 		if p.Version != "test" || p.Isolation != "none" || p.Boot != "a" {
 			t.Errorf("%+v", p)
 		}
+	}
+	if !slices.Equal(reasons, []string{"it was idle", "choir was stopped"}) {
+		t.Errorf("the sessions ended because %q", reasons)
 	}
 	if !slices.Equal(recovered, []bool{true, false}) || last != choir.TypeSessionEnded {
 		t.Errorf("the sessions are recovered %v; the log ends with %s", recovered, last)

@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 )
 
-// RecordAround appends what changed in the workspace when the Associate's drafts begin or
-// end a tool call that may write. What changed before the call, and what the call changed,
-// is then in the log right before the event that tells of the call, so that every moment
-// between two calls is exact. A call that was refused begins and ends in one append, and
-// ran nothing.
+// RecordAround scans the workspace if the Associate's drafts begin or end a tool call that
+// may write, and appends the changes. So the changes before and during a call stand in the
+// log right before its events, and every moment between two calls is exact. A refused
+// call, whose two events come together, is not scanned.
 func (c *Changes) RecordAround(ctx context.Context, drafts []choir.Draft) error {
 	if len(drafts) != 1 || drafts[0].Type != choir.TypeToolCalled && drafts[0].Type != choir.TypeToolReturned {
 		return nil
@@ -26,7 +26,7 @@ func (c *Changes) RecordAround(ctx context.Context, drafts []choir.Draft) error 
 	switch p := p.(type) {
 	case *choir.ToolCalled:
 		if p.Writes {
-			return c.recordCall(ctx, d, "tool_called", "")
+			return c.recordCallOf(ctx, d, "tool_called", "")
 		}
 	case *choir.ToolReturned:
 		called, err := c.log.First(ctx, choir.TypeToolCalled, string(p.Call))
@@ -37,45 +37,50 @@ func (c *Changes) RecordAround(ctx context.Context, drafts []choir.Draft) error 
 			return err
 		}
 		if p, err := choir.ReadPayload(called.Type, called.Payload); err == nil && p.(*choir.ToolCalled).Writes {
-			return c.recordCall(ctx, d, "tool_returned", called.ID)
+			return c.recordCallOf(ctx, d, "tool_returned", called.ID)
 		}
 	}
 	return nil
 }
 
-// recordCall appends what changed in the workspace since the last look, as a draft's
-// task's, or as the owner's when it was a person at a terminal.
-func (c *Changes) recordCall(ctx context.Context, d *choir.Draft, reason string, cause choir.ID) error {
+// recordCallOf calls recordCall for the task of a draft.
+func (c *Changes) recordCallOf(ctx context.Context, d *choir.Draft, reason string, cause choir.ID) error {
+	t, err := c.scopes.task(ctx, c.log, d.Task)
+	if err != nil {
+		return err
+	}
+	t.Run, t.ID = d.Run, d.Task // which the store holds against the log
+	return c.recordCall(ctx, &t, reason, cause)
+}
+
+// recordCall appends the changes in the workspace since the last scan, as the task's in
+// its scope, or as the owner's if a terminal was used before the call. Changes in the
+// scopes of other tasks are those tasks'.
+func (c *Changes) recordCall(ctx context.Context, t *eventstore.Task, reason string, cause choir.ID) error {
 	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	now, _, err := c.workspace.Scan(ctx)
-	if err != nil {
-		return c.allowUnseen(ctx, d, err)
-	}
-	if c.workspace.ByTerminal(reason) {
-		return c.workspace.RecordOwners(ctx, now)
-	}
-	drafts, err := c.workspace.Record(ctx, now, reason, false)
-	if err != nil {
+	if err := c.mustBeOpen(ctx, t.ID); err != nil {
 		return err
 	}
-	for i := range drafts {
-		drafts[i] = drafts[i].ForRun(d.Run, d.Task).CausedBy(cause)
+	now, _, err := c.workspace.Scan(ctx)
+	if err != nil {
+		return c.allowUnseen(ctx, t.ID, err)
 	}
-	return c.workspace.AppendAll(ctx, choir.RoleControl, drafts)
+	if c.workspace.ByTerminal(reason) {
+		return c.workspace.RecordOwnersBeside(ctx, now, t)
+	}
+	return c.workspace.RecordTask(ctx, now, reason, false, t, cause)
 }
 
-// allowUnseen decides whether a call goes on in a workspace that could not be scanned, and
-// returns the error when it does not. A full disk ends the call as it would end its
-// events. A tree that does not hold still, or has something in it that cannot be read, is
-// no reason to end the work in it: the next look finds what this one missed.
-func (c *Changes) allowUnseen(ctx context.Context, d *choir.Draft, err error) error {
+// allowUnseen returns nil if a tool call may go on although the scan failed with err: the
+// next scan finds the changes. It returns err if ctx ended or the disk is full.
+func (c *Changes) allowUnseen(ctx context.Context, task choir.ID, err error) error {
 	if ctx.Err() != nil || choir.CodeOf(err) == choir.CodeNoSpace {
 		return err
 	}
-	c.logger.Warn("no snapshot around a tool call", "computer", c.computer, "task", d.Task, "error", err)
+	c.logger.Warn("no snapshot around a tool call", "computer", c.computer, "task", task, "error", err)
 	return nil
 }

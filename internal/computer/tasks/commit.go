@@ -4,17 +4,13 @@ import (
 	"context"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer/workspace"
 	"choiros/internal/snapshot"
 )
 
-// Compare scans the workspace and compares it with the base of a task.
+// Compare takes a snapshot of the workspace. The reply has its digest and, if it differs
+// from the task's base, the paths that only the owner changed.
 func (c *Changes) Compare(ctx context.Context, id choir.ID) (choir.TaskTreeReply, error) {
-	t, err := c.startedTask(ctx, id)
-	if err != nil {
-		return choir.TaskTreeReply{}, err
-	}
-	unlock, err := c.workspace.Lock(ctx)
+	t, unlock, err := c.lockStarted(ctx, id)
 	if err != nil {
 		return choir.TaskTreeReply{}, err
 	}
@@ -31,14 +27,10 @@ func (c *Changes) Compare(ctx context.Context, id choir.ID) (choir.TaskTreeReply
 	return choir.TaskTreeReply{Snapshot: now.Root, Owner: w.onlyOwner()}, err
 }
 
-// Commit appends what a task changed since the last snapshot, for a reason. It scans only
-// the given folders, when there are any.
+// Commit takes a snapshot of the workspace and appends the task's changes since the last
+// one, with reason. If only is not empty, only those folders are scanned.
 func (c *Changes) Commit(ctx context.Context, id choir.ID, reason string, only []string) (choir.TaskCommitReply, error) {
-	t, err := c.startedTask(ctx, id)
-	if err != nil {
-		return choir.TaskCommitReply{}, err
-	}
-	unlock, err := c.workspace.Lock(ctx)
+	t, unlock, err := c.lockStarted(ctx, id)
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
@@ -47,18 +39,15 @@ func (c *Changes) Commit(ctx context.Context, id choir.ID, reason string, only [
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
-	drafts, err := c.workspace.Record(ctx, now, reason, reason == "checkpoint")
-	if err != nil {
-		return choir.TaskCommitReply{}, err
-	}
-	return choir.TaskCommitReply{Snapshot: now.Root}, c.workspace.AppendAll(ctx, choir.RoleControl, workspace.ForTask(drafts, &t))
+	return choir.TaskCommitReply{Snapshot: now.Root}, c.workspace.RecordTask(ctx, now, reason, reason == "checkpoint", &t, "")
 }
 
-// CommitCommand appends what the last command of a task without a model changed.
+// CommitCommand appends the changes since the last scan as those of a command of a task
+// without a model, and returns the last snapshot.
 func (c *Changes) CommitCommand(ctx context.Context, id choir.ID) (choir.TaskCommitReply, error) {
 	t, err := c.startedTask(ctx, id)
 	if err == nil {
-		err = c.recordCall(ctx, &choir.Draft{Run: t.Run, Task: t.ID}, "tool_returned", "")
+		err = c.recordCall(ctx, &t, "tool_returned", "")
 	}
 	if err != nil {
 		return choir.TaskCommitReply{}, err

@@ -53,11 +53,14 @@ type task struct {
 	choir.DirectorTask
 }
 
-// dispatch dispatches a task of a run of its own.
-func (l *lab) dispatch() *task {
+// dispatch dispatches a task of a run of its own, in the whole workspace.
+func (l *lab) dispatch() *task { return l.dispatchIn("") }
+
+// dispatchIn dispatches a task of a run of its own, in a project.
+func (l *lab) dispatchIn(repo string) *task {
 	l.T.Helper()
 	t := &task{lab: l, DirectorTask: choir.DirectorTask{
-		Version: choir.ContractVersion, TaskID: workspacetest.NewID(l.T), Kind: choir.TaskEditRepo, Instruction: "x",
+		Version: choir.ContractVersion, TaskID: workspacetest.NewID(l.T), Kind: choir.TaskEditRepo, Instruction: "x", Repo: repo,
 	}}
 	t.RunID = choir.DeriveID(t.TaskID, "run")
 	must(l.Events.AppendToRun(l.Within(), choir.RoleCLI, workspacetest.NewID(l.T), t.RunID, t.TaskID, choir.TaskDispatched{Task: t.DirectorTask}))(l.T)
@@ -68,6 +71,14 @@ func (l *lab) dispatch() *task {
 func (l *lab) start() *task {
 	l.T.Helper()
 	t := l.dispatch()
+	must(l.Start(l.Within(), t.TaskID, ""))(l.T)
+	return t
+}
+
+// startIn dispatches a task in a project and starts it.
+func (l *lab) startIn(repo string) *task {
+	l.T.Helper()
+	t := l.dispatchIn(repo)
 	must(l.Start(l.Within(), t.TaskID, ""))(l.T)
 	return t
 }

@@ -12,53 +12,63 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// TakeBack implements dispatch.Workspace. It rolls the task back after it has ended the
-// Associate's process, which its seat starts again.
-func (c *Changes) TakeBack(ctx context.Context, id choir.ID) (choir.TaskRollbackReply, error) {
-	client, err := c.sandbox.Guest(ctx)
-	if err == nil {
-		err = client.StopRole(ctx)
-	}
+// TakeBack ends the Associate's process, which its seat restarts, rolls the task back and calls answer with
+// the result. It holds the tree's lock until then, so that no task begins meanwhile. It implements
+// dispatch.Workspace.
+func (c *Changes) TakeBack(ctx context.Context, id choir.ID, answer func(choir.TaskRollbackReply) error) error {
+	client, err := c.sandbox.Guest(ctx) // before the lock, which a sandbox that starts needs
 	if err != nil {
-		return choir.TaskRollbackReply{}, err
+		return err
 	}
-	return c.Rollback(ctx, id, nil)
+	t, unlock, err := c.lockStarted(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := client.StopRole(ctx); err != nil {
+		return err
+	}
+	reply, err := c.rollback(ctx, &t, nil)
+	if err != nil {
+		return err
+	}
+	return answer(reply)
 }
 
-// Rollback restores the base of a task in the workspace, in place, except for the paths
-// the caller wants kept and those the owner wrote meanwhile: these become what the owner
-// wrote, whatever the task did to them after. Code corrupt when content of the base is
-// damaged; the workspace stays as the task made it then.
+// Rollback restores the task's base in the workspace, in place. The paths in keep stay as
+// they are; paths that the owner wrote meanwhile become what the owner wrote. Code corrupt:
+// content of the base is damaged; the workspace stays as the task left it.
 func (c *Changes) Rollback(ctx context.Context, id choir.ID, keep []string) (choir.TaskRollbackReply, error) {
-	t, err := c.startedTask(ctx, id)
-	if err != nil {
-		return choir.TaskRollbackReply{}, err
-	}
-	unlock, err := c.workspace.Lock(ctx)
+	t, unlock, err := c.lockStarted(ctx, id)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
 	defer unlock()
+	return c.rollback(ctx, &t, keep)
+}
+
+// rollback does the work of Rollback for a started task. The caller holds the tree's lock.
+func (c *Changes) rollback(ctx context.Context, t *eventstore.Task, keep []string) (choir.TaskRollbackReply, error) {
 	now, client, err := c.workspace.Scan(ctx)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
-	if now, keep, err = c.workspace.ClearWay(ctx, client, t.Base, now, keep); err != nil {
+	if now, keep, err = c.workspace.ClearWay(ctx, client, c.workspace.Scope(t), t.Base, now, keep); err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
-	w, err := c.writersOf(ctx, &t, now.Root)
+	w, err := c.writersOf(ctx, t, now.Root)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
-	reply, err := c.restoreBase(ctx, client, t.Base, now.Root, keep, w)
+	reply, err := c.restoreBase(ctx, client, t, now.Root, keep, w)
 	if choir.CodeOf(err) == choir.CodeCorrupt {
 		// What the workspace still has of it, a scan brings back.
 		if now, client, err = c.workspace.Scan(ctx); err == nil {
-			reply, err = c.restoreBase(ctx, client, t.Base, now.Root, keep, w)
+			reply, err = c.restoreBase(ctx, client, t, now.Root, keep, w)
 		}
 	}
 	if choir.CodeOf(err) == choir.CodeCorrupt {
-		return reply, c.recordUnrestored(ctx, &t, err)
+		return reply, c.recordUnrestored(ctx, t, err)
 	}
 	if err != nil {
 		return reply, err
@@ -66,15 +76,15 @@ func (c *Changes) Rollback(ctx context.Context, id choir.ID, keep []string) (cho
 	if now, _, err = c.workspace.Scan(ctx); err != nil {
 		return reply, err
 	}
-	return reply, c.workspace.RecordFor(ctx, now, "task_ended", &t)
+	return reply, c.workspace.RecordTask(ctx, now, "task_ended", false, t, "")
 }
 
-// recordUnrestored appends the workspace as it is after a rollback that cannot be done,
-// because content of the base is damaged and nobody else has it. It returns that error.
+// recordUnrestored appends the workspace's current state after a rollback that failed with
+// why, because content of the base is damaged. It returns that error.
 func (c *Changes) recordUnrestored(ctx context.Context, t *eventstore.Task, why error) error {
 	now, _, err := c.workspace.Scan(ctx)
 	if err == nil {
-		err = c.workspace.RecordFor(ctx, now, "task_ended", t)
+		err = c.workspace.RecordTask(ctx, now, "task_ended", false, t, "")
 	}
 	if err != nil {
 		return err
@@ -82,21 +92,26 @@ func (c *Changes) recordUnrestored(ctx context.Context, t *eventstore.Task, why 
 	return choir.Wrap("computer.rollback", choir.CodeCorrupt, why, "the workspace was left as task %s made it", t.ID)
 }
 
-// restoreBase restores the base around what is kept, and then what the owner wrote.
-func (c *Changes) restoreBase(ctx context.Context, client *guest.Client, base, now choir.Digest, keep []string, w writers) (choir.TaskRollbackReply, error) {
-	changes, err := snapshot.Diff(ctx, c.keeper, base, now)
+// restoreBase restores the base in the task's scope, except for the kept paths and the
+// paths that other tasks wrote, and then the owner's versions of files that the task overwrote.
+// Other changes stay.
+func (c *Changes) restoreBase(ctx context.Context, client *guest.Client, t *eventstore.Task, now choir.Digest, keep []string, w writers) (choir.TaskRollbackReply, error) {
+	scope := c.workspace.Scope(t)
+	changes, err := snapshot.Diff(ctx, c.keeper, t.Base, now)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
+	changes = scope.Within(changes)
 	owners := slices.Sorted(maps.Keys(w.owner))
-	plan := snapshot.PlanRollback(changes, append(slices.Clone(owners), keep...), func(path string) bool {
+	kept := slices.Concat(owners, slices.Sorted(maps.Keys(w.others)), keep)
+	plan := snapshot.PlanRollback(changes, kept, func(path string) bool {
 		_, owned := w.owner[path]
 		return w.task[path] && (owned || belowAny(path, w.owner))
 	})
 	reply := choir.TaskRollbackReply{Restored: int64(len(plan.Restore)), Conflicts: w.conflicts(plan.Conflicts)}
 	if len(plan.Restore) > 0 {
-		opts := guest.RestoreOptions{Only: plan.Restore, Narrow: len(plan.Kept) > 0 || len(owners) > 0}
-		if _, err := c.workspace.RestoreTree(ctx, client, base, opts); err != nil {
+		opts := guest.RestoreOptions{Only: plan.Restore, Narrow: len(plan.Kept) > 0 || len(owners) > 0 || scope != ""}
+		if _, err := c.workspace.RestoreTree(ctx, client, t.Base, opts); err != nil {
 			return reply, err
 		}
 	}
@@ -113,8 +128,8 @@ func (c *Changes) restoreBase(ctx context.Context, client *guest.Client, base, n
 	return reply, nil
 }
 
-// writersOf reads who wrote what from the log; what no event tells of yet is the
-// task's.
+// writersOf returns who wrote which path since the task began, from the log. Changes in
+// the task's scope that are not yet in the log count as the task's.
 func (c *Changes) writersOf(ctx context.Context, t *eventstore.Task, now choir.Digest) (writers, error) {
 	w := newWriters()
 	last, err := c.workspace.LastSnapshot(ctx)
@@ -125,6 +140,7 @@ func (c *Changes) writersOf(ctx context.Context, t *eventstore.Task, now choir.D
 	if err != nil {
 		return w, err
 	}
+	changes = c.workspace.Scope(t).Within(changes)
 	for i := range changes {
 		if ch := &changes[i]; !ch.TimeOnly() {
 			w.task[ch.Path] = true
@@ -134,8 +150,8 @@ func (c *Changes) writersOf(ctx context.Context, t *eventstore.Task, now choir.D
 	return w, w.read(c.log.Events(ctx, t.StartedSeq+1, 0), t.ID)
 }
 
-// lostToTask finds the owner's paths that are not what the owner wrote any more,
-// with the folders they need, by the snapshot that has them.
+// lostToTask returns the paths at which a task overwrote the owner's version, grouped by the snapshot
+// that has that version. Missing parent folders are included.
 func (c *Changes) lostToTask(ctx context.Context, w writers, now choir.Digest) (map[choir.Digest][]string, error) {
 	out := map[choir.Digest][]string{}
 	for path, in := range w.owner {
@@ -168,8 +184,8 @@ func (c *Changes) lostToTask(ctx context.Context, w writers, now choir.Digest) (
 	return out, nil
 }
 
-// same says whether two entries are one to their owner; what is in a folder is
-// paths of their own.
+// same reports whether two entries are equal to their owner: equal files, or folders,
+// whatever their content.
 func same(a, b *snapshot.Entry) bool {
 	switch {
 	case a == nil || b == nil:

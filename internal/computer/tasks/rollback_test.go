@@ -1,10 +1,12 @@
 package tasks
 
 import (
+	"context"
 	"maps"
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/workspace"
@@ -68,9 +70,23 @@ func TestSnapshotsAroundCallsKeepARollbackWhole(t *testing.T) {
 	l.Write("mine", "owner")
 	task.call(true, func() { l.WriteOutside("d/more", "more") })
 	// The Associate does not answer: the control plane takes the task back.
-	if back, err := l.TakeBack(l.Within(), task.TaskID); err != nil || len(back.Conflicts) > 0 {
-		t.Errorf("%+v, %v", back, err)
+	next := l.dispatch()
+	err := l.TakeBack(l.Within(), task.TaskID, func(back choir.TaskRollbackReply) error {
+		busy, stop := context.WithTimeout(l.Within(), 10*time.Millisecond)
+		defer stop()
+		if _, err := l.Start(busy, next.TaskID, ""); err == nil {
+			t.Error("a task began before the one that was taken back was answered")
+		}
+		if len(back.Conflicts) > 0 {
+			t.Errorf("%+v", back)
+		}
+		task.answer()
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
+	l.wantCode(l.TakeBack(l.Within(), task.TaskID, nil), choir.CodeConflict)
 	if got, want := l.Files(""), map[string]string{"kept": "before", "mine": "owner"}; !maps.Equal(got, want) {
 		t.Errorf("the workspace has %q", got)
 	}
@@ -117,5 +133,73 @@ func TestARollbackThatCannotBeDoneSaysSoAndLeavesTheTask(t *testing.T) {
 	}
 	if got := task.snapshots(); !slices.Equal(got, []string{"task_ended"}) || l.rootAt(l.Head()) != l.root() {
 		t.Errorf("the log does not have the workspace as it is: %q", got)
+	}
+}
+
+// lateLock is a workspace in which something happens before each lock of the tree.
+type lateLock struct {
+	Workspace
+	before func()
+}
+
+func (w lateLock) Lock(ctx context.Context) (func(), error) {
+	w.before()
+	return w.Workspace.Lock(ctx)
+}
+
+// TestAVerbOfAnAnsweredTaskChangesNothing has a verb wait for the tree until its task is
+// answered and the next one works.
+func TestAVerbOfAnAnsweredTaskChangesNothing(t *testing.T) {
+	for name, verb := range map[string]func(*Changes, context.Context, choir.ID) error{
+		"rollback": func(c *Changes, ctx context.Context, id choir.ID) error {
+			_, err := c.Rollback(ctx, id, nil)
+			return err
+		},
+		"compare": func(c *Changes, ctx context.Context, id choir.ID) error {
+			_, err := c.Compare(ctx, id)
+			return err
+		},
+		"commit": func(c *Changes, ctx context.Context, id choir.ID) error {
+			_, err := c.Commit(ctx, id, "task_ended", nil)
+			return err
+		},
+		"command": func(c *Changes, ctx context.Context, id choir.ID) error {
+			_, err := c.CommitCommand(ctx, id)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			l.Write("x", "before")
+			task := l.start()
+			head := uint64(0)
+			late := l.changesOf(lateLock{l.Workspace, func() {
+				task.answer()
+				l.start().call(true, func() { l.WriteOutside("x", "the next task") })
+				head = l.Head()
+			}})
+			l.wantCode(verb(late, l.Within(), task.TaskID), choir.CodeConflict)
+			if got := l.Files("")["x"]; got != "the next task" || l.Head() != head {
+				t.Errorf("the workspace has %q; %d events came", got, l.Head()-head)
+			}
+		})
+	}
+}
+
+// A task that is taken up again starts from what the log has, not from its base: else the
+// log would not tell that the rollback put anything back.
+func TestARollbackOfATaskThatIsTakenUpAgainIsTold(t *testing.T) {
+	l := newLab(t)
+	l.Write("x", "before")
+	before := must(l.Log.Files(l.Within(), 0, "x", 1, ""))(t)
+	task := l.start()
+	task.call(true, func() { l.WriteOutside("x", "task") })
+	must(l.Start(l.Within(), task.TaskID, ""))(t)
+	if got := l.rootAt(l.Head()); got != l.root() {
+		t.Errorf("after the start the log has %s", got)
+	}
+	must(l.Rollback(l.Within(), task.TaskID, nil))(t)
+	if after := must(l.Log.Files(l.Within(), 0, "x", 1, ""))(t); !slices.Equal(after, before) {
+		t.Errorf("the log has %+v, it had %+v", after, before)
 	}
 }

@@ -2,7 +2,7 @@ package tasks
 
 import (
 	"context"
-	"errors"
+	"slices"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/workspace"
@@ -10,26 +10,29 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Start appends that a task works from now on: the workspace as it is becomes the base of
-// its rollback. A redelivered task keeps the base of its first delivery. With since, the
-// base is compared with that snapshot. Code unavailable while another task works.
+// Start appends that a task begins. The current snapshot becomes its base, to which a
+// rollback leads; a redelivered task keeps its first base. The reply lists the changes
+// between the snapshot since and the base, unless since is empty. Code unavailable:
+// another task works whose scope overlaps this one's.
 func (c *Changes) Start(ctx context.Context, id choir.ID, since choir.Digest) (choir.TaskBeginReply, error) {
-	t, err := c.openTask(ctx, id)
-	if err != nil {
-		return choir.TaskBeginReply{}, err
-	}
 	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return choir.TaskBeginReply{}, err
 	}
 	defer unlock()
-	if err := c.mustBeAlone(ctx, id); err != nil {
+	t, err := c.openTask(ctx, id) // with the lock, see IfUnbegun
+	if err != nil {
 		return choir.TaskBeginReply{}, err
 	}
+	beside, err := c.mustFit(ctx, &t)
+	if err != nil {
+		return choir.TaskBeginReply{}, err
+	}
+	c.scopes.remember(append(beside, t))
 	reply := choir.TaskBeginReply{Base: t.Base, Attempt: t.Attempt + 1, Resumed: t.Attempt > 0}
 	var drafts []choir.Draft
 	if reply.Resumed {
-		if reply.UnfinishedCalls, err = c.unfinishedCalls(ctx, t); err != nil {
+		if reply.Calls, reply.UnfinishedCalls, err = c.formerCalls(ctx, t); err != nil {
 			return reply, err
 		}
 	} else {
@@ -42,36 +45,86 @@ func (c *Changes) Start(ctx context.Context, id choir.ID, since choir.Digest) (c
 			return reply, err
 		}
 	}
+	if reply.Cancelled, err = c.isCancelled(ctx, id); err != nil {
+		return reply, err
+	}
 	reply.Changed, reply.Compared = c.since(ctx, since, reply.Base)
-	d, err := c.events.Draft(choir.TaskStarted{Base: reply.Base, Attempt: reply.Attempt})
+	started, err := c.startedEvents(ctx, &t, choir.TaskStarted{Base: reply.Base, Attempt: reply.Attempt})
 	if err != nil {
 		return reply, err
 	}
-	err = c.workspace.AppendAll(ctx, choir.RoleControl, append(drafts, d.ForRun(t.Run, t.ID)))
+	err = c.workspace.AppendAll(ctx, choir.RoleControl, append(drafts, started...))
 	c.log.CatchUp() // while commands run; the look after them asks about the task
 	return reply, err
 }
 
-// mustBeAlone refuses a task while another works: a base that holds half of another
-// task's work would keep it for ever.
-func (c *Changes) mustBeAlone(ctx context.Context, id choir.ID) error {
-	other, err := c.workspace.TaskAtWork(ctx)
-	if err == nil && (other == nil || other.ID == id) {
-		return nil
+// startedEvents returns the event that a task starts, and the last snapshot once more if
+// that is not the task's base: the event says that the workspace is the base, which a task
+// that is taken up again, and tasks beside it, have changed since.
+func (c *Changes) startedEvents(ctx context.Context, t *eventstore.Task, p choir.TaskStarted) ([]choir.Draft, error) {
+	payloads := []choir.Payload{p}
+	if p.Attempt > 1 {
+		last, _, err := c.log.SnapshotAt(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		if last.Snapshot != p.Base {
+			last.Reason = "task_started"
+			payloads = append(payloads, last)
+		}
 	}
-	busy := choir.E("computer.task", choir.CodeUnavailable, "another task works in the workspace").WithRemedy("it is delivered again after that")
-	if err != nil {
-		return errors.Join(busy, err)
-	}
-	return busy
+	drafts, err := c.events.Drafts(payloads)
+	return workspace.ForTask(drafts, t), err
 }
 
-// maxCompared bounds the paths in the answer to a task's begin, in bytes.
+// isCancelled reports whether the log has a request to cancel a task.
+func (c *Changes) isCancelled(ctx context.Context, id choir.ID) (bool, error) {
+	_, err := c.log.First(ctx, choir.TypeTaskCancelRequested, string(id))
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// IfUnbegun calls do if the task has neither begun nor an answer, and reports whether it
+// called it. It holds the tree's lock meanwhile, so that the task cannot begin. It
+// implements dispatch.Workspace.
+func (c *Changes) IfUnbegun(ctx context.Context, id choir.ID, do func() error) (bool, error) {
+	unlock, err := c.workspace.Lock(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	t, err := c.log.Task(ctx, id)
+	if err != nil || t.Base != "" || t.Result != nil {
+		return false, err
+	}
+	return true, do()
+}
+
+// mustFit returns the other tasks at work. Code unavailable: a task that has not begun
+// could change what one of them can change, so its base would contain half of that one's
+// changes.
+func (c *Changes) mustFit(ctx context.Context, t *eventstore.Task) (beside []eventstore.Task, err error) {
+	beside, err = c.workspace.TasksAtWork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	beside = slices.DeleteFunc(beside, func(other eventstore.Task) bool { return other.ID == t.ID })
+	scope := c.workspace.Scope(t)
+	for i := range beside {
+		if t.Base == "" && scope.Overlaps(c.workspace.Scope(&beside[i])) {
+			return nil, choir.E("computer.task", choir.CodeUnavailable, "another task works in the workspace").WithRemedy("ask again after that")
+		}
+	}
+	return beside, nil
+}
+
+// maxCompared limits the total size of the paths in the reply to a task's start, in bytes.
 const maxCompared = 256 << 10
 
-// since lists the files that differ between two snapshots, outside of .git. It
-// is not whole when there is nothing to compare with, or too much differs: then
-// whoever asked must look for itself.
+// since returns the files outside of .git that differ between two snapshots. whole is
+// false if from is empty or unreadable, or too much differs: then the caller must scan.
 func (c *Changes) since(ctx context.Context, from, to choir.Digest) (paths []string, whole bool) {
 	if from == "" {
 		return nil, false
@@ -95,12 +148,13 @@ func (c *Changes) since(ctx context.Context, from, to choir.Digest) (paths []str
 	return paths, true
 }
 
-// unfinishedCalls are the tool calls of a task that have no return.
-func (c *Changes) unfinishedCalls(ctx context.Context, t eventstore.Task) ([]choir.ID, error) {
-	var open []choir.ID
-	err := c.eachOfTask(ctx, t, func(e choir.Event, p choir.Payload) {
+// formerCalls returns the number of a task's recorded tool calls, and the ids of those without a recorded
+// return.
+func (c *Changes) formerCalls(ctx context.Context, t eventstore.Task) (calls int, open []choir.ID, err error) {
+	err = c.eachOfTask(ctx, t, func(e choir.Event, p choir.Payload) {
 		switch p := p.(type) {
 		case *choir.ToolCalled:
+			calls++
 			open = append(open, p.Call)
 		case *choir.ToolReturned:
 			for i, id := range open {
@@ -111,10 +165,10 @@ func (c *Changes) unfinishedCalls(ctx context.Context, t eventstore.Task) ([]cho
 			}
 		}
 	})
-	return open, err
+	return calls, open, err
 }
 
-// eachOfTask visits the events of a task in order.
+// eachOfTask calls visit for the events of a task with their payloads, in order.
 func (c *Changes) eachOfTask(ctx context.Context, t eventstore.Task, visit func(choir.Event, choir.Payload)) error {
 	for e, err := range c.log.EventsOfRun(ctx, t.Run, t.DispatchedSeq-1) {
 		if err != nil {

@@ -1,8 +1,10 @@
 package tasks
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/workspace/workspacetest"
@@ -21,7 +23,7 @@ func TestATaskThatIsDeliveredAgainKeepsItsBase(t *testing.T) {
 	open := workspacetest.NewID(t)
 	task.appendEvent(choir.ToolCalled{Call: open, Tool: "bash", Writes: true, Input: choir.ToolInput{Command: "x"}})
 	again := must(l.Start(l.Within(), task.TaskID, ""))(t)
-	if again.Base != base || again.Attempt != 2 || !again.Resumed || !slices.Equal(again.UnfinishedCalls, []choir.ID{open}) {
+	if again.Base != base || again.Attempt != 2 || !again.Resumed || again.Calls != 2 || again.Cancelled || !slices.Equal(again.UnfinishedCalls, []choir.ID{open}) {
 		t.Errorf("the second start is %+v", again)
 	}
 }
@@ -59,6 +61,43 @@ func TestASnapshotThatIsNotThereIsNotComparedWith(t *testing.T) {
 	got := must(l.Start(l.Within(), l.dispatch().TaskID, choir.DigestOf([]byte("made up"))))(t)
 	if got.Compared || len(got.Changed) > 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestATaskThatIsToEndIsSaidToBe(t *testing.T) {
+	l := newLab(t)
+	task := l.start()
+	d := must(l.Events.Draft(choir.TaskCancelRequested{Reason: "run_cancelled"}))(t).ForRun(task.RunID, task.TaskID)
+	must(l.Log.Append(l.Within(), choir.RoleControl, d))(t)
+	again := must(l.Start(l.Within(), task.TaskID, ""))(t)
+	if !again.Cancelled || !again.Resumed {
+		t.Errorf("%+v", again)
+	}
+}
+
+// TestATaskIsAnsweredOnlyBeforeItBegins tries tasks in each state.
+func TestATaskIsAnsweredOnlyBeforeItBegins(t *testing.T) {
+	l := newLab(t)
+	answered, waiting := l.start(), l.dispatch()
+	answered.answer()
+	for _, c := range []struct {
+		name string
+		task choir.ID
+		want bool
+	}{{"answered", answered.TaskID, false}, {"waiting", waiting.TaskID, true}, {"begun", l.start().TaskID, false}} {
+		called := false
+		got, err := l.IfUnbegun(l.Within(), c.task, func() error {
+			called = true
+			busy, stop := context.WithTimeout(l.Within(), 10*time.Millisecond)
+			defer stop()
+			if _, err := l.Start(busy, c.task, ""); err == nil {
+				t.Error("the task began meanwhile")
+			}
+			return nil
+		})
+		if err != nil || got != c.want || called != c.want {
+			t.Errorf("%s: %v, called %v: %v", c.name, got, called, err)
+		}
 	}
 }
 

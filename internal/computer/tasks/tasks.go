@@ -1,9 +1,9 @@
-// Package tasks is what the tasks of one computer change in its workspace: the tree that
-// a task starts from, the moments around its tool calls, the commit of its changes, and
-// the rollback to the tree it started from.
+// Package tasks records and undoes the changes that tasks make in the workspace of one
+// computer: the base of a task, the snapshots around its tool calls, the commit of its
+// changes, and the rollback to its base.
 //
-// It reaches the tree by way of package workspace and knows neither driver nor bus, so it
-// is tested with choir-init's server in the test's own process. Package dispatch delivers
+// It uses the tree through package workspace and does not import driver or bus, so it is
+// tested with choir-init's server in the test's own process. Package dispatch delivers
 // the tasks and waits for their answers.
 package tasks
 
@@ -14,61 +14,66 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 )
 
-// Log is what Changes read of their computer's log. The methods are those of
-// eventstore.Store.
+// Log reads the computer's log. The methods are those of eventstore.Store.
 type Log interface {
 	Task(ctx context.Context, id choir.ID) (eventstore.Task, error)
 	Event(ctx context.Context, id choir.ID) (choir.Event, error)
 	First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error)
+	SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error)
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
-	// CatchUp hurries the copy that Task reads, see eventstore.Store.
+	// CatchUp hurries the SQLite copy that Task reads, see eventstore.Store.
 	CatchUp()
 }
 
-// Tree is the workspace's tree. Whoever looks at it or rewrites it holds its lock.
+// Tree is the workspace's tree of files. Callers hold its lock while they scan or change
+// it.
 type Tree interface {
 	Lock(ctx context.Context) (unlock func(), err error)
-	TaskAtWork(ctx context.Context) (*eventstore.Task, error)
+	TasksAtWork(ctx context.Context) ([]eventstore.Task, error)
+	// Scope returns the part of the tree that a task can change.
+	Scope(task *eventstore.Task) workspace.Scope
 	Scan(ctx context.Context, only ...string) (snapshot.Result, *guest.Client, error)
-	ClearWay(ctx context.Context, client *guest.Client, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error)
+	ClearWay(ctx context.Context, client *guest.Client, scope workspace.Scope, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error)
 	RestoreTree(ctx context.Context, client *guest.Client, root choir.Digest, opts guest.RestoreOptions) (snapshot.RestoreResult, error)
 }
 
-// Record is what the log knows of the tree, and how it learns what changed.
+// Record reads from the log which state of the tree is recorded, and appends changes.
 type Record interface {
 	LastSnapshot(ctx context.Context) (choir.Digest, error)
 	Changes(ctx context.Context, from, to choir.Digest) ([]snapshot.Change, error)
 	Lookup(ctx context.Context, root choir.Digest, path string) (*snapshot.Entry, error)
 	ByTerminal(reason string) bool
 	Record(ctx context.Context, now snapshot.Result, reason string, always bool) ([]choir.Draft, error)
-	RecordFor(ctx context.Context, now snapshot.Result, reason string, task *eventstore.Task) error
-	RecordOwners(ctx context.Context, now snapshot.Result) error
+	// RecordTask appends changes by scope, see workspace.Workspace.
+	RecordTask(ctx context.Context, now snapshot.Result, reason string, always bool, task *eventstore.Task, cause choir.ID) error
+	// RecordOwnersBeside appends changes as the owner's but for other tasks' scopes.
+	RecordOwnersBeside(ctx context.Context, now snapshot.Result, task *eventstore.Task) error
 	AppendAll(ctx context.Context, role choir.Role, drafts []choir.Draft) error
 }
 
-// Workspace is the workspace that the tasks work in; workspace.Workspace is one.
+// Workspace is the workspace in which the tasks work; workspace.Workspace implements it.
 type Workspace interface {
 	Tree
 	Record
 }
 
-// Sandbox is the sandbox of the Associate, which has the tree.
+// Sandbox is the Associate's sandbox.
 type Sandbox interface {
-	// Guest returns a client of the sandbox's choir-init. Code unavailable when the
-	// sandbox does not run.
+	// Guest returns a client of the sandbox's choir-init. Code unavailable: the sandbox does not run.
 	Guest(ctx context.Context) (*guest.Client, error)
 }
 
-// Changes is what the tasks of one computer change. Its methods may be called at once.
-// Those that are given a task return code not_found when there is none, and code conflict
-// when it has been answered.
+// Changes records and undoes the changes of one computer's tasks. Its methods are safe
+// for concurrent use. Methods with a task return code not_found if there is none, and code
+// conflict if it has an answer.
 type Changes struct {
 	computer  choir.ID
 	log       Log
@@ -77,16 +82,17 @@ type Changes struct {
 	workspace Workspace
 	sandbox   Sandbox
 	logger    *slog.Logger
+	scopes    scopes
 }
 
-// New makes the Changes of a computer. It reads log and appends with events, which must
-// append to the same log; sandbox must have the tree of the workspace. The logger is told
-// under the computer's name of what nobody waits for.
+// New returns the Changes of a computer. It reads log and appends with events, which must
+// append to the same log; sandbox must be that of the workspace. Errors that no caller
+// receives are logged to logger.
 func New(computer choir.ID, log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, sandbox Sandbox, logger *slog.Logger) *Changes {
 	return &Changes{computer: computer, log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, logger: logger}
 }
 
-// openTask returns a task that is dispatched and not yet answered.
+// openTask returns a task without an answer; code conflict if it has one.
 func (c *Changes) openTask(ctx context.Context, id choir.ID) (eventstore.Task, error) {
 	t, err := c.log.Task(ctx, id)
 	if err == nil && t.Result != nil && !fault.NoTaskKeys {
@@ -95,11 +101,36 @@ func (c *Changes) openTask(ctx context.Context, id choir.ID) (eventstore.Task, e
 	return t, err
 }
 
-// startedTask returns an open task that has a base.
+// startedTask returns a task that has begun and has no answer; else code conflict.
 func (c *Changes) startedTask(ctx context.Context, id choir.ID) (eventstore.Task, error) {
 	t, err := c.openTask(ctx, id)
 	if err == nil && t.Base == "" {
 		err = choir.E("computer.task", choir.CodeConflict, "task %s has not begun", id)
 	}
 	return t, err
+}
+
+// lockStarted locks the tree and returns a started task without an answer, and the function that unlocks the
+// tree. It reads the task under the lock, because the task may be answered while a verb waits for the lock.
+func (c *Changes) lockStarted(ctx context.Context, id choir.ID) (t eventstore.Task, unlock func(), err error) {
+	if unlock, err = c.workspace.Lock(ctx); err != nil {
+		return t, nil, err
+	}
+	if t, err = c.startedTask(ctx, id); err != nil {
+		unlock()
+		return t, nil, err
+	}
+	return t, unlock, nil
+}
+
+// mustBeOpen returns an error with code conflict if a task has an answer. The caller holds the tree's lock.
+func (c *Changes) mustBeOpen(ctx context.Context, id choir.ID) error {
+	_, err := c.log.First(ctx, choir.TypeTaskReturned, string(id))
+	switch {
+	case choir.CodeOf(err) == choir.CodeNotFound, err == nil && fault.NoTaskKeys:
+		return nil
+	case err != nil:
+		return err
+	}
+	return choir.E("computer.task", choir.CodeConflict, "task %s has been answered already", id)
 }

@@ -3,36 +3,37 @@ package tasks
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
 
 	"choiros/internal/choir"
-	"choiros/internal/eventstore"
 )
 
-// EventLog is a computer's log; eventstore.Store is one.
+// EventLog yields the events of a computer's log; eventstore.Store implements it.
 type EventLog interface {
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 }
 
-// WrittenByOwner lists the paths that the owner wrote while an answered task worked, and
-// the task did not.
-func WrittenByOwner(ctx context.Context, log EventLog, t *eventstore.Task) ([]string, error) {
+// WrittenByOthers returns the paths, sorted, that the owner or other tasks but not the task
+// wrote between two events.
+func WrittenByOthers(ctx context.Context, log EventLog, task choir.ID, from, to uint64) ([]string, error) {
 	w := newWriters()
-	err := w.read(log.Events(ctx, t.StartedSeq+1, t.ReturnedSeq), t.ID)
-	return w.onlyOwner(), err
+	err := w.read(log.Events(ctx, from+1, to), task)
+	return w.notTask(maps.Keys(w.owner), maps.Keys(w.others)), err
 }
 
-// writers are who wrote what since a task began.
+// writers records who wrote which paths since a task began.
 type writers struct {
-	owner map[string]choir.Digest // paths, and the snapshot in which each is as the owner left it
-	task  map[string]bool
+	owner  map[string]choir.Digest // paths that the owner wrote, with the snapshot that has the owner's version
+	task   map[string]bool         // paths that the task wrote
+	others map[string]bool         // paths that other tasks wrote
 }
 
 func newWriters() writers {
-	return writers{owner: map[string]choir.Digest{}, task: map[string]bool{}}
+	return writers{owner: map[string]choir.Digest{}, task: map[string]bool{}, others: map[string]bool{}}
 }
 
-// conflicts are the paths that both wrote, and those the plan found besides.
+// conflicts returns the paths that both wrote, and those in planned, sorted.
 func (w writers) conflicts(planned []string) []string {
 	both := slices.Clone(planned)
 	for path := range w.owner {
@@ -44,23 +45,28 @@ func (w writers) conflicts(planned []string) []string {
 	return slices.Compact(both)
 }
 
-// onlyOwner are the paths that the owner wrote and the task did not.
-func (w writers) onlyOwner() []string {
+// onlyOwner returns the paths that the owner wrote and the task did not, sorted.
+func (w writers) onlyOwner() []string { return w.notTask(maps.Keys(w.owner)) }
+
+// notTask returns the paths that the task did not write, sorted, each once.
+func (w writers) notTask(sets ...iter.Seq[string]) []string {
 	var paths []string
-	for path := range w.owner {
-		if !w.task[path] {
-			paths = append(paths, path)
+	for _, set := range sets {
+		for path := range set {
+			if !w.task[path] {
+				paths = append(paths, path)
+			}
 		}
 	}
 	slices.Sort(paths)
-	return paths
+	return slices.Compact(paths)
 }
 
-// read adds what events say of a task and of the owner.
+// read adds the paths written by the events of a task, of the owner and of other tasks.
 func (w *writers) read(events iter.Seq2[choir.Event, error], task choir.ID) error {
 	for e, err := range events {
 		if err == nil {
-			err = w.note(&e, task)
+			err = w.addEvent(&e, task)
 		}
 		if err != nil {
 			return err
@@ -69,10 +75,10 @@ func (w *writers) read(events iter.Seq2[choir.Event, error], task choir.ID) erro
 	return nil
 }
 
-// note adds what one event says.
-func (w *writers) note(e *choir.Event, task choir.ID) error {
+// addEvent adds the paths that one event wrote, if it is the owner's or a task's.
+func (w *writers) addEvent(e *choir.Event, task choir.ID) error {
 	owner := e.Source == choir.SourceUser || e.Source == choir.SourceDesktop
-	if e.Type != choir.TypeFileWritten && e.Type != choir.TypeFileRemoved || !owner && e.Task != task {
+	if e.Type != choir.TypeFileWritten && e.Type != choir.TypeFileRemoved || !owner && e.Task == "" {
 		return nil
 	}
 	p, err := choir.ReadPayload(e.Type, e.Payload)
@@ -91,10 +97,13 @@ func (w *writers) note(e *choir.Event, task choir.ID) error {
 		in, paths = p.Snapshot, p.Paths
 	}
 	for _, path := range paths {
-		if owner {
+		switch {
+		case owner:
 			w.owner[path] = in
-		} else {
+		case e.Task == task:
 			w.task[path] = true
+		default:
+			w.others[path] = true
 		}
 	}
 	return nil

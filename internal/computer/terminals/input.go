@@ -6,8 +6,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// How much may be typed ahead of the program by all views together, and how
-// often a view is told what was taken.
+// MaxAhead bounds the input that all views together may send ahead of the program, and
+// takenStep is the number of consumed bytes after which a view is told.
 const (
 	// MaxAhead is in bytes. A view should send no more than a quarter of it before
 	// it is told that some was taken.
@@ -15,7 +15,7 @@ const (
 	takenStep = 32 << 10
 )
 
-// input is what was typed and the program has not taken yet.
+// input is the queue of input that the program has not consumed yet.
 type input struct {
 	mu     sync.Mutex // guards what follows
 	filled *sync.Cond
@@ -24,7 +24,7 @@ type input struct {
 	closed bool
 }
 
-// keys are what one view typed.
+// keys is a piece of input from one view.
 type keys struct {
 	bytes []byte
 	by    *View
@@ -36,12 +36,13 @@ func newInput() *input {
 	return in
 }
 
-// put takes input in and keeps the slice; code too_large beyond MaxAhead.
+// put appends input of a view to the queue and keeps the slice. Beyond MaxAhead the error
+// is code too_large; after close it discards the input.
 func (in *input) put(p []byte, by *View) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.held+len(p) > MaxAhead {
-		return choir.E("terminal.type", choir.CodeTooLarge, "more than %d bytes were typed ahead of the program", MaxAhead)
+		return choir.Refuse("terminal.type", choir.ReasonTypedTooFar, choir.BytesOf("limit", MaxAhead))
 	}
 	if in.closed || len(p) == 0 {
 		return nil
@@ -52,8 +53,9 @@ func (in *input) put(p []byte, by *View) error {
 	return nil
 }
 
-// take waits for input; false when there will be none any more.
-func (in *input) take() ([]byte, *View, bool) {
+// awaitInput waits for input and returns the next piece with its view; ok is false once
+// the queue is closed. The bytes count against MaxAhead until free.
+func (in *input) awaitInput() ([]byte, *View, bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for len(in.queue) == 0 && !in.closed {
@@ -67,8 +69,8 @@ func (in *input) take() ([]byte, *View, bool) {
 	return first.bytes, first.by, true
 }
 
-// typed makes room for n bytes that were taken.
-func (in *input) typed(n int) {
+// free subtracts n consumed bytes from the count that MaxAhead limits.
+func (in *input) free(n int) {
 	in.mu.Lock()
 	in.held -= n
 	in.mu.Unlock()

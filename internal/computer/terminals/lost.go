@@ -7,8 +7,9 @@ import (
 	"choiros/internal/choir"
 )
 
-// Lost closes the terminals that events of a session which did not end in order left
-// open, oldest first. An error is that of events, or of a payload that cannot be read.
+// Lost returns a terminal.closed payload, oldest first, for each terminal that was opened
+// and not closed in the events of a session that ended by a crash. An error is one of
+// events, or of a payload that cannot be read.
 func Lost(events iter.Seq2[choir.Event, error]) ([]choir.Payload, error) {
 	var open []choir.ID
 	for e, err := range events {

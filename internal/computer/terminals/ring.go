@@ -2,15 +2,15 @@ package terminals
 
 import "bytes"
 
-// ring keeps the newest bytes of an output without end. A byte is named by its
-// offset, how many came before it.
+// ring keeps the newest bytes of an endless output. The offset of a byte is the number of
+// bytes before it.
 type ring struct {
 	keep int    // how many bytes at most
 	buf  []byte // the byte at offset o is buf[o%keep]
 	end  uint64 // offset of the next byte
 }
 
-// start is the offset of the oldest byte that is kept.
+// start returns the offset of the oldest byte kept.
 func (r *ring) start() uint64 { return r.end - uint64(len(r.buf)) }
 
 func (r *ring) write(p []byte) {
@@ -23,8 +23,9 @@ func (r *ring) write(p []byte) {
 	}
 }
 
-// read copies what is kept from an offset on into p. What lies before the oldest
-// byte is skipped; from says where the bytes begin.
+// read copies the stored bytes from offset at on into p. If the byte at at is no longer
+// stored, it begins at resume. It returns the offset of the first copied byte and the
+// number of bytes.
 func (r *ring) read(p []byte, at uint64) (from uint64, n int) {
 	if at < r.start() {
 		at = r.resume()
@@ -37,12 +38,13 @@ func (r *ring) read(p []byte, at uint64) (from uint64, n int) {
 	return from, n
 }
 
-// resumeWithin is how much more may be skipped to begin with a whole line.
+// resumeWithin is the maximal number of further bytes to skip in order to begin with a
+// whole line.
 const resumeWithin = 4096
 
-// resume is where a reader begins that has missed something: after the first end
-// of a line, so that it is not in the middle of a character or a control
-// sequence.
+// resume returns the offset at which a reader that has missed output should begin: after
+// the first line end kept, so that it does not begin within a character or a control
+// sequence; if there is none within resumeWithin, the oldest byte.
 func (r *ring) resume() uint64 {
 	start := r.start()
 	var head [resumeWithin]byte

@@ -10,7 +10,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Config of a Set.
+// Config configures a Set.
 type Config struct {
 	Limit    int           // terminals at once; default 16
 	Keep     int           // bytes of output kept of each; default 2 MiB
@@ -24,7 +24,7 @@ type Config struct {
 	Active func()
 }
 
-// Set is the terminals of one computer. Its methods may be called at once.
+// Set is the terminals of one computer. It is safe for concurrent use.
 type Set struct {
 	cfg     Config
 	running sync.WaitGroup
@@ -34,10 +34,10 @@ type Set struct {
 	all      []*Terminal
 	starting int    // terminals on their way into all
 	holds    int    // who wants none to be opened
-	why      string // said to whoever is refused meanwhile
+	why      string // the reason in the refusals meanwhile
 }
 
-// New makes a set without terminals.
+// New returns a set without terminals.
 func New(cfg Config) *Set {
 	cfg.Limit = cmp.Or(cfg.Limit, 16)
 	cfg.Keep = cmp.Or(cfg.Keep, 2<<20)
@@ -48,10 +48,11 @@ func New(cfg Config) *Set {
 	return s
 }
 
-// Open starts a program behind a new terminal. Code rate_limited when there are
-// as many as there may be, conflict while none may be opened.
+// Open starts a program with start and adds its terminal to the set. It returns the
+// terminal's Info. At the limit the error is code rate_limited, while Stop holds
+// terminals back conflict.
 func (s *Set) Open(ctx context.Context, role choir.Role, info Info, start func() (Process, error)) (Info, error) {
-	if err := s.enter(); err != nil {
+	if err := s.reserveSlot(); err != nil {
 		return Info{}, err
 	}
 	p, err := start()
@@ -74,22 +75,22 @@ func (s *Set) Open(ctx context.Context, role choir.Role, info Info, start func()
 	return info, nil
 }
 
-// enter counts a terminal that is about to start.
-func (s *Set) enter() error {
+// reserveSlot counts a terminal that is about to start. While Stop holds terminals back
+// the error is code conflict, at the limit rate_limited.
+func (s *Set) reserveSlot() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.holds > 0 {
-		return choir.E("terminal.open", choir.CodeConflict, "no terminal can be opened now: %s", s.why).WithRemedy("try again in a moment")
+		return choir.Refuse("terminal.open", choir.ReasonNoTerminalNow, choir.TextOf("why", s.why))
 	}
 	if n := len(s.all) + s.starting; n >= s.cfg.Limit {
-		return choir.E("terminal.open", choir.CodeRateLimited, "this computer has %d terminals already", n).
-			WithRemedy("close one, or raise limits.terminals")
+		return choir.Refuse("terminal.open", choir.ReasonTooManyTerminals, choir.CountOf("n", n))
 	}
 	s.starting++
 	return nil
 }
 
-// ended takes a terminal out and tells of it.
+// ended removes a terminal that has ended from the set and reports its end.
 func (s *Set) ended(t *Terminal) {
 	s.mu.Lock()
 	s.all = slices.DeleteFunc(s.all, func(o *Terminal) bool { return o == t })
@@ -97,7 +98,7 @@ func (s *Set) ended(t *Terminal) {
 	s.cfg.Ended(t.info, *t.end)
 }
 
-// List tells about the terminals, in the order in which they were opened.
+// List returns the Info of each terminal, in the order of their opening.
 func (s *Set) List() []Info {
 	out := []Info{}
 	for _, t := range s.now() {
@@ -106,7 +107,7 @@ func (s *Set) List() []Info {
 	return out
 }
 
-// Count returns how many terminals are open.
+// Count returns the number of open terminals.
 func (s *Set) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,17 +120,18 @@ func (s *Set) now() []*Terminal {
 	return slices.Clone(s.all)
 }
 
-// Find finds a terminal; code not_found.
+// Find returns the terminal with an id. If there is none the error is code not_found.
 func (s *Set) Find(id choir.ID) (*Terminal, error) {
 	for _, t := range s.now() {
 		if t.info.ID == id {
 			return t, nil
 		}
 	}
-	return nil, &choir.Error{Op: "terminal.find", Code: choir.CodeNotFound, Path: "terminal", Msg: "there is no such terminal, or it has ended", Remedy: "open a new one"}
+	return nil, choir.Refuse("terminal.find", choir.ReasonNoTerminal).At("terminal")
 }
 
-// Attach lets a browser look at a terminal from an offset on.
+// Attach adds a view to a terminal, for a browser that has its output up to offset after.
+// An unknown terminal is code not_found.
 func (s *Set) Attach(id choir.ID, after uint64) (*View, error) {
 	t, err := s.Find(id)
 	if err != nil {
@@ -138,8 +140,8 @@ func (s *Set) Attach(id choir.ID, after uint64) (*View, error) {
 	return t.attach(after), nil
 }
 
-// Close ends a terminal and everything that was started in it, and returns when
-// that is done.
+// Close ends a terminal with all its processes and waits until it has ended. An unknown
+// terminal is code not_found.
 func (s *Set) Close(id choir.ID) error {
 	t, err := s.Find(id)
 	if err == nil {
@@ -148,8 +150,8 @@ func (s *Set) Close(id choir.ID) error {
 	return err
 }
 
-// Stop ends every terminal for a reason that each shows as its last line, says
-// how many these were, and lets none be opened until release is called.
+// Stop ends every terminal and returns their number; words, if not empty, are the last
+// line that each shows. No terminal can be opened until release is called.
 func (s *Set) Stop(reason choir.TerminalReason, words string) (ended int, release func()) {
 	s.mu.Lock()
 	s.holds++
@@ -171,8 +173,8 @@ func (s *Set) Stop(reason choir.TerminalReason, words string) (ended int, releas
 	}
 }
 
-// Shut ends every terminal and returns when all that ran for them has ended.
-// Terminals can be opened again afterwards.
+// Shut ends every terminal, as Stop does, and waits for their goroutines. Afterwards
+// terminals can be opened again.
 func (s *Set) Shut(words string) {
 	_, release := s.Stop(choir.TerminalLost, words)
 	defer release()

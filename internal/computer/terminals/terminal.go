@@ -10,21 +10,22 @@ import (
 	"choiros/internal/guest"
 )
 
-// Process is the program behind a terminal; *guest.Process is one.
+// Process is the program behind a terminal. *guest.Process implements it.
 type Process interface {
-	// Write types. It may block while the program does not read.
+	// Write sends input to the program. It may block while the program does not read.
 	io.Writer
 	Resize(guest.Size) error
 	Signal(name string) error
-	// Kill ends the program and everything that it started.
+	// Kill kills the program and all its descendants.
 	Kill() error
-	// Wait gives the output and returns when all of that has ended.
+	// Wait passes the output to stdout and stderr and returns the exit when the program
+	// and its descendants have ended.
 	Wait(stdout, stderr io.Writer) (guest.Exit, error)
-	// Close breaks off; Wait returns.
+	// Close closes the connection to the program, which makes Wait return.
 	Close() error
 }
 
-// Info tells about a terminal.
+// Info describes a terminal.
 type Info struct {
 	ID      choir.ID   `json:"terminal" doc:"The terminal."`
 	Title   string     `json:"title" doc:"What its tab says."`
@@ -34,14 +35,15 @@ type Info struct {
 	Viewers int        `json:"viewers" doc:"Browsers that look on."`
 }
 
-// End is how a terminal ended.
+// End is how a terminal ended: the reason, and the exit code or the signal of its
+// program.
 type End struct {
 	Reason choir.TerminalReason `json:"reason" doc:"exited, closed, rewind, undo, taken or lost."`
 	Code   int                  `json:"code" doc:"Exit code of its shell; -1 when a signal ended it or nobody knows."`
 	Signal string               `json:"signal,omitempty" doc:"Signal that ended its shell."`
 }
 
-// Terminal is one of a Set. Its methods may be called at once.
+// Terminal is one terminal of a Set. It is safe for concurrent use.
 type Terminal struct {
 	set     *Set
 	info    Info // without what changes
@@ -58,7 +60,7 @@ type Terminal struct {
 	lead    *View
 	changed chan struct{} // closed and replaced whenever something changes
 	reason  choir.TerminalReason
-	words   string // the last line of one that is ended
+	words   string // the last line of an ended terminal
 	end     *End
 }
 
@@ -69,7 +71,7 @@ func newTerminal(s *Set, info Info, p Process) *Terminal {
 	}
 }
 
-// Info tells about it as it is now.
+// Info returns the terminal's description with its current size and number of views.
 func (t *Terminal) Info() Info {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,7 +80,7 @@ func (t *Terminal) Info() Info {
 	return info
 }
 
-// run follows the program to its end.
+// run passes output and input until the program has ended, and then reports the end.
 func (t *Terminal) run() {
 	var typing sync.WaitGroup
 	typing.Go(t.feed)
@@ -91,7 +93,7 @@ func (t *Terminal) run() {
 	close(t.done)
 }
 
-// finish notes the end, after the last words.
+// finish records the end of the terminal and writes its last line.
 func (t *Terminal) finish(exit guest.Exit, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,34 +110,35 @@ func (t *Terminal) finish(exit guest.Exit, err error) {
 		t.out.write([]byte("\x1b[0m\r\n[" + t.words + "]\r\n"))
 	}
 	t.end = &end
-	t.tell()
+	t.notifyChanged()
 }
 
-// tell wakes everybody who waits for a change. The caller holds mu.
-func (t *Terminal) tell() {
+// notifyChanged wakes every goroutine that waits for a change. The caller holds mu.
+func (t *Terminal) notifyChanged() {
 	close(t.changed)
 	t.changed = make(chan struct{})
 }
 
-// Write takes the program's output. It returns when no view is too far behind.
+// Write adds output of the program and waits while a view is too far behind. It never
+// fails.
 func (t *Terminal) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	t.out.write(p)
-	t.tell()
+	t.notifyChanged()
 	t.mu.Unlock()
 	t.set.cfg.Active()
-	t.holdUp()
+	t.waitForViews()
 	return len(p), nil
 }
 
-// holdUp waits for the views that are behind, and cuts off one that does not
-// come nearer.
-func (t *Terminal) holdUp() {
+// waitForViews waits until no view is more than Config.Window bytes behind. It cuts off a
+// view that makes no progress for Config.Patience.
+func (t *Terminal) waitForViews() {
 	timer := time.NewTimer(t.set.cfg.Patience)
 	defer timer.Stop()
 	for {
 		t.mu.Lock()
-		wait, behind := t.behind(time.Now())
+		wait, behind := t.checkSlowViews(time.Now())
 		changed := t.changed
 		t.mu.Unlock()
 		if !behind {
@@ -151,9 +154,10 @@ func (t *Terminal) holdUp() {
 	}
 }
 
-// behind cuts off the views that are out of patience and says how long to wait
-// for the others. The caller holds mu.
-func (t *Terminal) behind(now time.Time) (wait time.Duration, behind bool) {
+// checkSlowViews cuts off the views whose patience has run out. behind reports whether
+// others are too far behind, and wait how long until the next runs out. The caller holds
+// mu.
+func (t *Terminal) checkSlowViews(now time.Time) (wait time.Duration, behind bool) {
 	for _, v := range slices.Clone(t.views) {
 		left, slow := v.patience(now)
 		switch {
@@ -166,30 +170,30 @@ func (t *Terminal) behind(now time.Time) (wait time.Duration, behind bool) {
 	return wait, behind
 }
 
-// feed types what the views typed.
+// feed writes the views' input to the program until the input is closed.
 func (t *Terminal) feed() {
 	for {
-		p, v, ok := t.input.take()
+		p, v, ok := t.input.awaitInput()
 		if !ok {
 			return
 		}
 		// A program that has ended needs no input.
 		t.process.Write(p)
-		t.input.typed(len(p))
+		t.input.free(len(p))
 		t.mu.Lock()
-		if v.taken += uint64(len(p)); v.taken-v.told >= takenStep {
-			t.tell()
+		if v.consumed += uint64(len(p)); v.consumed-v.reported >= takenStep {
+			t.notifyChanged()
 		}
 		t.mu.Unlock()
 	}
 }
 
-// Resize makes it as large as this, until the leading view says otherwise.
+// Resize sets the size of the terminal. The leading view may change it later.
 func (t *Terminal) Resize(size guest.Size) error {
 	t.mu.Lock()
 	same := t.size == size
 	if t.size = size; !same {
-		t.tell()
+		t.notifyChanged()
 	}
 	t.mu.Unlock()
 	if same {
@@ -198,7 +202,7 @@ func (t *Terminal) Resize(size guest.Size) error {
 	return t.applySize()
 }
 
-// applySize tells the program the newest size.
+// applySize tells the program the current size.
 func (t *Terminal) applySize() error {
 	t.sizing.Lock()
 	defer t.sizing.Unlock()
@@ -208,14 +212,16 @@ func (t *Terminal) applySize() error {
 	return t.process.Resize(size)
 }
 
-// How long a program may take to end after a hangup, and after it was killed.
+// hangupGrace is the time that a program has to end after a hangup, killGrace the time
+// after a kill.
 const (
 	hangupGrace = 300 * time.Millisecond
 	killGrace   = 5 * time.Second
 )
 
-// stop ends it with everything that was started in it, and returns when that is
-// done. The words, when there are any, are the last line that it shows.
+// stop ends the terminal with all its processes and waits until it has ended: hangup
+// first, then kill. words, if not empty, are the last line that it shows. A second call
+// only waits.
 func (t *Terminal) stop(reason choir.TerminalReason, words string) {
 	t.mu.Lock()
 	first := t.reason == ""
@@ -230,19 +236,20 @@ func (t *Terminal) stop(reason choir.TerminalReason, words string) {
 	}
 	// Errors are those of a program that is gone already.
 	t.process.Signal("SIGHUP")
-	if t.within(hangupGrace) {
+	if t.endsWithin(hangupGrace) {
 		return
 	}
 	t.process.Kill()
-	if t.within(killGrace) {
+	if t.endsWithin(killGrace) {
 		return
 	}
 	t.process.Close()
 	<-t.done
 }
 
-// within waits for the end.
-func (t *Terminal) within(d time.Duration) bool {
+// endsWithin waits for the end of the terminal, at most for d, and reports whether it has
+// ended.
+func (t *Terminal) endsWithin(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

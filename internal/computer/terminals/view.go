@@ -9,34 +9,34 @@ import (
 	"choiros/internal/guest"
 )
 
-// View is one browser that looks at a terminal. Next is for one goroutine, the
-// other methods for any.
+// View is one browser's view of a terminal. Only one goroutine may call Next; the other
+// methods are safe for concurrent use.
 type View struct {
 	t    *Terminal
 	buf  []byte // of the last update
 	head uint64
 
 	// What follows is guarded by the terminal's mu.
-	at    uint64 // offset of the next byte to be sent
-	acked uint64 // offset up to which it has shown the output
-	size  guest.Size
-	taken uint64 // bytes it typed that the program took
-	told  uint64 // of these it knows
-	last  Status // of these too
-	since time.Time
-	mark  uint64 // where it was then, when it holds the output up
-	cut   error
-	ended bool // it knows of the end
+	at       uint64 // offset of the next byte to be sent
+	acked    uint64 // offset up to which it has shown the output
+	size     guest.Size
+	consumed uint64 // bytes it typed that the program took
+	reported uint64 // of these it knows
+	last     Status // of these too
+	since    time.Time
+	mark     uint64 // where it was then, when it holds the output up
+	cutErr   error
+	ended    bool // it knows of the end
 }
 
-// Status is what a view shows besides the output.
+// Status is the state of a view apart from the output.
 type Status struct {
 	Size    guest.Size `json:"size"`
 	Lead    bool       `json:"lead" doc:"This browser was used last: its size counts, and it answers what programs ask of a terminal."`
 	Viewers int        `json:"viewers" doc:"Browsers that look on."`
 }
 
-// Update is what a view is to show next.
+// Update is the next change for a view. Fields that are zero have no news.
 type Update struct {
 	Data   []byte // output; valid until the next update
 	From   uint64 // its offset
@@ -46,11 +46,11 @@ type Update struct {
 	End    *End   // the last update of all
 }
 
-// chunk is how much output one update has at most.
+// chunk is the maximal number of bytes of output in one update.
 const chunk = 32 << 10
 
-// attach adds a view that has the output up to an offset. One that is from the
-// future, of a terminal long gone, gets everything.
+// attach adds a view that has the output up to offset after. An offset beyond the end
+// means that the output is of an earlier terminal; the view then gets everything.
 func (t *Terminal) attach(after uint64) *View {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,27 +62,28 @@ func (t *Terminal) attach(after uint64) *View {
 	if t.lead == nil {
 		t.lead = v
 	}
-	t.tell()
+	t.notifyChanged()
 	return v
 }
 
-// Head is how far the output was when the view came: what is before it was shown
-// before, and what programs asked in it was answered.
+// Head returns the offset of the end of the output when the view was attached. Earlier
+// output was already shown, and the program's queries in it were answered.
 func (v *View) Head() uint64 { return v.head }
 
-// Close ends the view. The terminal goes on.
+// Close removes the view from the terminal, which goes on.
 func (v *View) Close() {
 	v.t.mu.Lock()
-	resized := v.leave()
+	resized := v.remove()
 	v.t.mu.Unlock()
 	if resized {
 		v.t.applySize()
 	}
 }
 
-// leave takes the view out of its terminal, and lets the newest of the others
-// lead. The caller holds mu and applies the size when it changed.
-func (v *View) leave() (resized bool) {
+// remove removes the view from its terminal. If it led, the newest other view becomes the
+// leader; resized reports whether the size changed, which the caller applies. The caller
+// holds mu.
+func (v *View) remove() (resized bool) {
 	t := v.t
 	at := slices.Index(t.views, v)
 	if at < 0 {
@@ -92,16 +93,16 @@ func (v *View) leave() (resized bool) {
 	if t.lead == v {
 		t.lead = nil
 		if n := len(t.views); n > 0 {
-			resized = t.views[n-1].take()
+			resized = t.views[n-1].becomeLeader()
 		}
 	}
-	t.tell()
+	t.notifyChanged()
 	return resized
 }
 
-// take makes the view the leader. The caller holds mu and applies the size when
-// it changed.
-func (v *View) take() (resized bool) {
+// becomeLeader makes the view the leader. It reports whether the size changed, which
+// the caller applies. The caller holds mu.
+func (v *View) becomeLeader() (resized bool) {
 	t := v.t
 	if t.lead == v || !slices.Contains(t.views, v) {
 		return false
@@ -111,14 +112,14 @@ func (v *View) take() (resized bool) {
 	if resized {
 		t.size = v.size
 	}
-	t.tell()
+	t.notifyChanged()
 	return resized
 }
 
-// Use makes the view the leader: somebody turned to it.
+// Use makes the view the leader, whose size the terminal has.
 func (v *View) Use() error {
 	v.t.mu.Lock()
-	resized := v.take()
+	resized := v.becomeLeader()
 	v.t.mu.Unlock()
 	if resized {
 		return v.t.applySize()
@@ -126,7 +127,8 @@ func (v *View) Use() error {
 	return nil
 }
 
-// Resize says how much room the browser has. It counts while the view leads.
+// Resize sets the size that the browser has room for. The terminal has it while the view
+// leads.
 func (v *View) Resize(size guest.Size) error {
 	t := v.t
 	t.mu.Lock()
@@ -139,8 +141,8 @@ func (v *View) Resize(size guest.Size) error {
 	return nil
 }
 
-// Type gives input to the program, and makes the view the leader. It keeps the
-// slice. Code too_large when the program does not take it.
+// Type queues input for the program and makes the view the leader. It keeps the slice. If
+// the program does not consume its input the error is code too_large.
 func (v *View) Type(p []byte) error {
 	if err := v.Use(); err != nil {
 		return err
@@ -149,7 +151,7 @@ func (v *View) Type(p []byte) error {
 	return v.t.input.put(p, v)
 }
 
-// Ack says up to which offset the browser has shown the output.
+// Ack records that the browser has shown the output up to an offset.
 func (v *View) Ack(offset uint64) {
 	t := v.t
 	t.mu.Lock()
@@ -158,11 +160,11 @@ func (v *View) Ack(offset uint64) {
 		return
 	}
 	v.acked = offset
-	t.tell()
+	t.notifyChanged()
 }
 
-// patience is for how long the view may still hold the output up; slow is false
-// for one that does not. The caller holds mu.
+// patience returns how much longer the view may delay the output; slow is false for a
+// view that is not too far behind. The caller holds mu.
 func (v *View) patience(now time.Time) (left time.Duration, slow bool) {
 	window := uint64(v.t.set.cfg.Window)
 	if v.t.out.end-v.acked <= window {
@@ -176,21 +178,21 @@ func (v *View) patience(now time.Time) (left time.Duration, slow bool) {
 	return v.t.set.cfg.Patience - now.Sub(v.since), true
 }
 
-// cutOff ends the view for a reason that Next returns. The caller holds mu.
+// cutOff removes the view and makes Next return why. The caller holds mu.
 func (v *View) cutOff(why error) {
-	v.cut = why
-	if v.leave() {
+	v.cutErr = why
+	if v.remove() {
 		go v.t.applySize() // ends at once: it writes to a local socket
 	}
 }
 
-// Next waits for something to show. The error is that of the context, or why the
-// view was cut off. After the update with End there is none.
+// Next waits for a change and returns it. An error is that of the context, or the reason
+// why the view was cut off. The update with End is the last; do not call Next after it.
 func (v *View) Next(ctx context.Context) (Update, error) {
 	for {
 		v.t.mu.Lock()
 		u, ok := v.update()
-		changed, cut := v.t.changed, v.cut
+		changed, cut := v.t.changed, v.cutErr
 		v.t.mu.Unlock()
 		switch {
 		case cut != nil:
@@ -206,16 +208,17 @@ func (v *View) Next(ctx context.Context) (Update, error) {
 	}
 }
 
-// update is what the view does not know yet. The caller holds mu.
+// update returns the next change for the view; ok is false if there is none. The caller
+// holds mu.
 func (v *View) update() (u Update, ok bool) {
 	t := v.t
 	if now := (Status{Size: t.size, Lead: t.lead == v, Viewers: len(t.views)}); now != v.last {
 		v.last = now
 		u.Status, ok = &now, true
 	}
-	if v.taken > v.told && (v.taken-v.told >= takenStep || ok) {
-		v.told = v.taken
-		u.Taken, ok = v.taken, true
+	if v.consumed > v.reported && (v.consumed-v.reported >= takenStep || ok) {
+		v.reported = v.consumed
+		u.Taken, ok = v.consumed, true
 	}
 	if v.at < t.out.end && (v.at-v.acked < uint64(t.set.cfg.Window) || t.end != nil) {
 		from, n := t.out.read(v.buf, v.at)

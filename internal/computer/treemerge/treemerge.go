@@ -19,7 +19,7 @@ import (
 	"choiros/internal/timeline"
 )
 
-// Log is what a Merger reads of its computer's log; eventstore.Store is one.
+// Log is the part of its computer's log that a Merger reads; eventstore.Store is one.
 type Log interface {
 	Head() (uint64, choir.Digest)
 }
@@ -58,8 +58,7 @@ func New(log Log, events *appender.Appender, workspace Workspace, keeper *snapsh
 	return &Merger{log: log, events: events, workspace: workspace, keeper: keeper, terminals: terminals, now: now}
 }
 
-// Step is what changed between two trees, as something to be merged into the
-// workspace.
+// Step is the change between two trees, to be merged into the workspace.
 type Step struct {
 	// Base and Theirs are the trees before and after the change.
 	Base, Theirs choir.Digest
@@ -72,7 +71,7 @@ type Step struct {
 	Record func(before, now choir.Digest, files int64) choir.Payload
 }
 
-// Applied says what a step did, or would do.
+// Applied is the result of a step, or of a dry run.
 type Applied struct {
 	workspace.Difference
 	// Conflicts are paths that were changed on both sides; with one, nothing was
@@ -83,9 +82,9 @@ type Applied struct {
 	BackSeq   uint64        // the moment just before, to rewind to
 }
 
-// Apply merges the step into the workspace. Code conflict, with the paths in Applied,
-// when the workspace was changed differently there, and when a task works. With dryRun
-// it only says what would change.
+// Apply merges the change of a step into the workspace. Code conflict: the workspace
+// has other changes at the same paths, listed in Applied, or a task works. With dryRun
+// it changes nothing and returns what would change.
 func (m *Merger) Apply(ctx context.Context, role choir.Role, s Step, dryRun bool) (Applied, error) {
 	unlock, err := m.workspace.Lock(ctx)
 	if err != nil {
@@ -121,15 +120,14 @@ func (m *Merger) ApplyHeld(ctx context.Context, role choir.Role, s Step, dryRun 
 	return m.carryOut(ctx, role, client, s, now, a)
 }
 
-// PlanHeld scans the workspace and says what the step would make of it, as a dry run
-// of ApplyHeld. The caller holds the tree.
+// PlanHeld scans the workspace and returns the result that ApplyHeld would have. The
+// caller holds the tree.
 func (m *Merger) PlanHeld(ctx context.Context, s Step) (Applied, error) {
 	_, _, a, err := m.plan(ctx, s)
 	return a, err
 }
 
-// plan is PlanHeld with the look at the workspace, and a client of the sandbox that
-// has it.
+// plan does the work of PlanHeld. It also returns the scan and the client that scanned.
 func (m *Merger) plan(ctx context.Context, s Step) (now snapshot.Result, client *guest.Client, a Applied, err error) {
 	if now, client, err = m.workspace.Scan(ctx); err != nil {
 		return now, client, a, err
@@ -147,8 +145,9 @@ func (m *Merger) plan(ctx context.Context, s Step) (now snapshot.Result, client 
 	return now, client, a, ConflictsError(merged.Conflicts)
 }
 
-// Trees merges what changed from base to theirs into ours, see timeline.Merge, without
-// a look at the workspace. The time now is that of the machine, in whole milliseconds.
+// Trees merges the changes between the trees base and theirs into the tree ours, see
+// timeline.Merge. It does not read the workspace. New folders are dated with the
+// current time in whole milliseconds.
 func (m *Merger) Trees(ctx context.Context, base, theirs, ours choir.Digest) (timeline.Merged, error) {
 	at := m.now()
 	stamp := snapshot.Stamp{Sec: at.Unix(), Nsec: uint32(at.Nanosecond() / int(time.Millisecond) * int(time.Millisecond))}
@@ -168,11 +167,11 @@ func (m *Merger) carryOut(ctx context.Context, role choir.Role, client *guest.Cl
 	return a, err
 }
 
-// maxNamed is how many conflicting paths the error names.
+// maxNamed is the largest number of conflicting paths that the error names.
 const maxNamed = 3
 
-// ConflictsError is the refusal of a merge with conflicts, code conflict; nil when
-// there is none.
+// ConflictsError returns an error with code conflict that names the conflicts; nil if
+// there are none.
 func ConflictsError(all []timeline.Conflict) error {
 	if len(all) == 0 {
 		return nil
@@ -184,6 +183,5 @@ func ConflictsError(all []timeline.Conflict) error {
 	if more := len(all) - len(names); more > 0 {
 		names = append(names, "and more")
 	}
-	return choir.E("computer.apply", choir.CodeConflict, "%d paths were changed differently since: %s", len(all), strings.Join(names, ", ")).
-		WithRemedy("nothing was changed; rewind to the moment before it, or change these paths by hand")
+	return choir.Refuse("computer.apply", choir.ReasonChangedOnBothSides, choir.CountOf("n", len(all)), choir.TextOf("paths", strings.Join(names, ", ")))
 }

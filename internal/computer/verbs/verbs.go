@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"choiros/internal/blob"
@@ -31,7 +32,7 @@ type Content interface {
 	Get(ctx context.Context, r choir.BlobGetRequest) (choir.BlobGetReply, error)
 }
 
-// Desk appends what a role says; desk.Desk is one.
+// Desk appends a role's drafts; desk.Desk is one.
 type Desk interface {
 	Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error)
 }
@@ -46,7 +47,7 @@ type Roles interface {
 	Hello(ctx context.Context, publicKey string) error
 }
 
-// Tasks is what tasks change in the workspace; tasks.Changes is one.
+// Tasks tracks the changes of tasks in the workspace; tasks.Changes is one.
 type Tasks interface {
 	Start(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error)
 	RecordAround(ctx context.Context, drafts []choir.Draft) error
@@ -82,8 +83,8 @@ type Verbs struct {
 	logger   *slog.Logger
 }
 
-// New makes what answers the verbs of a computer. The logger is told under the computer's
-// name of the causes of internal errors.
+// New makes the handler of a computer's verbs. The logger gets the causes of internal
+// errors, under the computer's name.
 func New(computer choir.ID, parts Parts, observer Observer, logger *slog.Logger) *Verbs {
 	return &Verbs{computer: computer, parts: parts, observer: observer, logger: logger}
 }
@@ -109,7 +110,7 @@ func (v *Verbs) Handle(ctx context.Context, who choir.Caller, verb choir.Verb, b
 	return reply, err
 }
 
-// answer does a verb, and returns its reply.
+// answer carries out a verb and returns its reply.
 func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, body []byte) (any, error) {
 	switch verb {
 	case choir.VerbAppend:
@@ -119,6 +120,8 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 		})
 	case choir.VerbEventsAfter:
 		return handle(body, func(r choir.EventsAfterRequest) (choir.EventsAfterReply, error) { return v.eventsAfter(ctx, r) })
+	case choir.VerbTasksAfter:
+		return handle(body, func(r choir.TasksAfterRequest) (choir.TasksAfterReply, error) { return v.tasksAfter(ctx, r) })
 	case choir.VerbRunRead:
 		return handle(body, func(r choir.RunReadRequest) (choir.RunReadReply, error) { return v.parts.Runs.Read(ctx, r.Run) })
 	case choir.VerbBlobPut:
@@ -135,12 +138,12 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 		})
 	case choir.VerbTaskTree:
 		reply, err := handle(body, func(r choir.TaskTreeRequest) (choir.TaskTreeReply, error) { return v.parts.Tasks.Compare(ctx, r.Task) })
-		return v.orLarge(ctx, reply, err)
+		return v.replyOrBlob(ctx, reply, err)
 	case choir.VerbTaskRollback:
 		reply, err := handle(body, func(r choir.TaskRollbackRequest) (choir.TaskRollbackReply, error) {
 			return v.parts.Tasks.Rollback(ctx, r.Task, r.Keep)
 		})
-		return v.orLarge(ctx, reply, err)
+		return v.replyOrBlob(ctx, reply, err)
 	case choir.VerbTaskCommit:
 		return handle(body, func(r choir.TaskCommitRequest) (choir.TaskCommitReply, error) {
 			if r.Reason == "tool_returned" {
@@ -152,8 +155,8 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 	return nil, choir.E("computer.verb", choir.CodeNotFound, "there is no verb %q", verb)
 }
 
-// appendFrom appends what a sandbox's role asks for, after what changed in the workspace
-// around an Associate's tool call.
+// appendFrom appends the drafts of a role in a sandbox. Around an Associate's tool call
+// it first records the changes in the workspace.
 func (v *Verbs) appendFrom(ctx context.Context, role choir.Role, drafts []choir.Draft) ([]choir.Receipt, error) {
 	if role == choir.RoleAssociate {
 		if err := v.parts.Tasks.RecordAround(ctx, drafts); err != nil {
@@ -163,7 +166,8 @@ func (v *Verbs) appendFrom(ctx context.Context, role choir.Role, drafts []choir.
 	return v.parts.Desk.Append(ctx, role, drafts...)
 }
 
-// request is the body that was sent, or that the blob store has.
+// request returns the body of a request, from the message or from the blob it refers
+// to.
 func (v *Verbs) request(ctx context.Context, body []byte) ([]byte, error) {
 	if !bytes.HasPrefix(body, []byte(`{"large":`)) {
 		return body, nil
@@ -175,9 +179,9 @@ func (v *Verbs) request(ctx context.Context, body []byte) ([]byte, error) {
 	return blob.ReadAll(ctx, v.parts.Blobs, at.Large, choir.MaxLargeBody)
 }
 
-// orLarge puts a reply that does not fit into a message into the blob store: a
-// task may change as many files as it likes.
-func (v *Verbs) orLarge(ctx context.Context, reply any, err error) (any, error) {
+// replyOrBlob returns a reply, or a reference to it in the blob store if it is too
+// large for a message.
+func (v *Verbs) replyOrBlob(ctx context.Context, reply any, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +193,7 @@ func (v *Verbs) orLarge(ctx context.Context, reply any, err error) (any, error) 
 	return hub.Large(d), err
 }
 
-// handle decodes strictly and answers.
+// handle decodes a request strictly, calls answer and returns its reply.
 func handle[Req, Rep any](body []byte, answer func(Req) (Rep, error)) (any, error) {
 	var req Req
 	if err := choir.DecodeStrict(body, &req); err != nil {
@@ -202,7 +206,33 @@ func handle[Req, Rep any](body []byte, answer func(Req) (Rep, error)) (any, erro
 	return rep, nil
 }
 
-// eventsAfter reads a page of the log that fits into a message.
+// maxLookedAt is the largest number of events of the log that one tasks-after reply
+// looks at.
+const maxLookedAt = 4 * choir.MaxEventsAfter
+
+// tasksAfter returns the events after a number that the Associate needs, as many as fit
+// into a message. It looks at a bounded number of events; Next in the reply is the
+// number to continue after.
+func (v *Verbs) tasksAfter(ctx context.Context, r choir.TasksAfterRequest) (choir.TasksAfterReply, error) {
+	head, _ := v.parts.Log.Head()
+	reply := choir.TasksAfterReply{Events: []choir.Event{}, Next: r.Seq, Head: head}
+	for looked := 0; looked < maxLookedAt && reply.Next < head; {
+		page, err := v.parts.Log.EventsAfter(ctx, reply.Next, choir.MaxEventsAfter)
+		if err != nil || len(page) == 0 {
+			return reply, err
+		}
+		looked += len(page)
+		reply.Next = page[len(page)-1].Seq
+		found := append(reply.Events, slices.DeleteFunc(page, func(e choir.Event) bool { return !choir.InTaskFeed(e.Type) })...)
+		if reply.Events = hub.Fit(found); len(reply.Events) < len(found) {
+			reply.Next = reply.Events[len(reply.Events)-1].Seq
+			return reply, nil
+		}
+	}
+	return reply, nil
+}
+
+// eventsAfter returns a page of events that fits into a message.
 func (v *Verbs) eventsAfter(ctx context.Context, r choir.EventsAfterRequest) (choir.EventsAfterReply, error) {
 	if r.Limit == 0 {
 		r.Limit = choir.MaxEventsAfter

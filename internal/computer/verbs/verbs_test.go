@@ -57,9 +57,10 @@ func (l *lab) ask(role choir.Role, verb choir.Verb, body string) (string, error)
 
 // stubParts are the parts of a computer. They fail with err when it is not nil.
 type stubParts struct {
-	asked []string
-	owner []string // of the answer of Compare
-	err   error
+	asked  []string
+	events []choir.Event // the log; one event when nil
+	owner  []string      // of the answer of Compare
+	err    error
 }
 
 func (s *stubParts) note(format string, args ...any) error {
@@ -70,7 +71,17 @@ func (s *stubParts) note(format string, args ...any) error {
 func (s *stubParts) Head() (uint64, choir.Digest) { return 7, "" }
 
 func (s *stubParts) EventsAfter(_ context.Context, seq uint64, limit int) ([]choir.Event, error) {
-	return []choir.Event{{Seq: 3}}, s.note("events %d %d", seq, limit)
+	var page []choir.Event
+	log := s.events
+	if log == nil {
+		log = []choir.Event{{Seq: 3}}
+	}
+	for _, e := range log {
+		if e.Seq > seq && len(page) < limit {
+			page = append(page, e)
+		}
+	}
+	return page, s.note("events %d %d", seq, limit)
 }
 
 func (s *stubParts) Put(_ context.Context, who choir.Caller, r choir.BlobPutRequest) (choir.BlobPutReply, error) {
@@ -128,6 +139,7 @@ func TestEveryVerbIsAnsweredByItsPart(t *testing.T) {
 	}{
 		{choir.VerbEventsAfter, `{"seq":2,"limit":5}`, []string{"events 2 5"}},
 		{choir.VerbEventsAfter, `{"seq":2}`, []string{fmt.Sprint("events 2 ", choir.MaxEventsAfter)}},
+		{choir.VerbTasksAfter, `{"seq":2}`, []string{fmt.Sprint("events 2 ", choir.MaxEventsAfter), fmt.Sprint("events 3 ", choir.MaxEventsAfter)}},
 		{choir.VerbRunRead, `{"run":"ID"}`, []string{"read ID"}},
 		{choir.VerbBlobPut, `{"digest":"` + digest + `","size":1,"offset":0,"chunk":"eA=="}`, []string{"put c 1"}},
 		{choir.VerbBlobGet, `{"digest":"` + digest + `","offset":4}`, []string{"get 4"}},
@@ -158,6 +170,47 @@ func TestEveryVerbIsAnsweredByItsPart(t *testing.T) {
 		if !asked[v.Verb] {
 			t.Errorf("nobody asks for %s here", v.Verb)
 		}
+	}
+}
+
+// TestTheAssociateReadsItsTasksAndNothingElse reads a log with events of each type.
+func TestTheAssociateReadsItsTasksAndNothingElse(t *testing.T) {
+	l := newLab(t)
+	for i, info := range choir.Types() {
+		l.parts.events = append(l.parts.events, choir.Event{Seq: uint64(i + 1), Type: info.Type, Payload: []byte("{}")})
+	}
+	reply, err := l.ask(choir.RoleAssociate, choir.VerbTasksAfter, `{"seq":0}`)
+	var page choir.TasksAfterReply
+	if err == nil {
+		err = json.Unmarshal([]byte(reply), &page)
+	}
+	var got []choir.Type
+	for _, e := range page.Events {
+		got = append(got, e.Type)
+	}
+	want := []choir.Type{choir.TypeTaskDispatched, choir.TypeTaskCancelRequested, choir.TypeTaskReturned}
+	if err != nil || !slices.Equal(got, want) || page.Next < 7 {
+		t.Errorf("%v: the Associate reads %v, up to %d", err, got, page.Next)
+	}
+}
+
+// TestAPageOfTasksFitsIntoAMessage has tasks of 200 KiB each.
+func TestAPageOfTasksFitsIntoAMessage(t *testing.T) {
+	l := newLab(t)
+	large := []byte(`"` + strings.Repeat("x", 200<<10) + `"`)
+	for seq := range uint64(7) {
+		l.parts.events = append(l.parts.events, choir.Event{Seq: seq + 1, Type: choir.TypeTaskDispatched, Payload: large})
+	}
+	for seq, pages := uint64(0), 0; seq < 7; pages++ {
+		var page choir.TasksAfterReply
+		reply, err := l.ask(choir.RoleAssociate, choir.VerbTasksAfter, fmt.Sprintf(`{"seq":%d}`, seq))
+		if err == nil {
+			err = json.Unmarshal([]byte(reply), &page)
+		}
+		if err != nil || len(page.Events) == 0 || page.Events[0].Seq != seq+1 || page.Next != page.Events[len(page.Events)-1].Seq || len(reply) > hub.MaxPayload || pages > 7 {
+			t.Fatalf("after %d: %d events of %d bytes, next %d: %v", seq, len(page.Events), len(reply), page.Next, err)
+		}
+		seq = page.Next
 	}
 }
 

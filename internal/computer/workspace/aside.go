@@ -12,8 +12,8 @@ import (
 	"choiros/internal/timeline"
 )
 
-// Aside is one path that no snapshot holds and that was in the way of a rewind or a
-// rollback: it was moved to the trash by rename, where its owner finds it.
+// Aside is one path that no snapshot holds and that a rewind or rollback moved to the
+// trash, because it was in the way. The owner finds it there.
 type Aside struct {
 	ID   choir.ID `json:"id,omitempty" doc:"Item of the trash; absent when nothing was done."`
 	From string   `json:"from" doc:"Path it had."`
@@ -21,8 +21,8 @@ type Aside struct {
 }
 
 // InTheWay lists the paths that no snapshot holds and that stand where the target
-// has something: the target cannot be made while they are there. A cache is in the
-// way only of what is no folder.
+// snapshot has something: restoring the target requires moving them first. A cache
+// folder is in the way only of a target entry that is no folder.
 func (tr *trash) InTheWay(ctx context.Context, target choir.Digest, now snapshot.Result) ([]string, error) {
 	over := map[string]bool{}
 	for _, l := range now.Over {
@@ -33,7 +33,7 @@ func (tr *trash) InTheWay(ctx context.Context, target choir.Digest, now snapshot
 		if Below(path, []string{trashDir}) {
 			continue
 		}
-		meets, err := tr.meets(ctx, target, path, over[path])
+		meets, err := tr.occupies(ctx, target, path, over[path])
 		if err != nil {
 			return nil, err
 		}
@@ -44,9 +44,9 @@ func (tr *trash) InTheWay(ctx context.Context, target choir.Digest, now snapshot
 	return out, nil
 }
 
-// meets reports whether a snapshot has something else than a folder above a path,
-// or, with at, anything at the path itself.
-func (tr *trash) meets(ctx context.Context, root choir.Digest, path string, at bool) (bool, error) {
+// occupies reports whether the snapshot root has something other than a folder above
+// path, or, if at is set, anything at path itself.
+func (tr *trash) occupies(ctx context.Context, root choir.Digest, path string, at bool) (bool, error) {
 	raw, err := snapshot.UnescapePath(path)
 	if err != nil {
 		return false, err
@@ -71,7 +71,7 @@ func (tr *trash) meets(ctx context.Context, root choir.Digest, path string, at b
 	return false, nil
 }
 
-// MoveAside moves paths to the trash; after an error they are where they were. The
+// MoveAside moves paths to the trash. After an error all are back where they were. The
 // caller holds the tree.
 func (tr *trash) MoveAside(ctx context.Context, client *guest.Client, paths []string) ([]Aside, error) {
 	var out []Aside
@@ -88,11 +88,12 @@ func (tr *trash) MoveAside(ctx context.Context, client *guest.Client, paths []st
 	return out, nil
 }
 
-// ClearWay moves to the trash what no snapshot holds and stands where the base of a
-// rollback has something, and scans again. It returns the new snapshot, and the paths
-// to keep with those of what is in the trash for it. The caller holds the tree.
-func (tr *trash) ClearWay(ctx context.Context, client *guest.Client, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error) {
+// ClearWay moves to the trash the paths in a scope that no snapshot holds and that are in
+// the way of restoring base, and scans the tree again. It returns the new scan, and keep
+// extended by the paths of the new trash items. The caller holds the tree.
+func (tr *trash) ClearWay(ctx context.Context, client *guest.Client, scope Scope, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error) {
 	way, err := tr.InTheWay(ctx, base, now)
+	way = slices.DeleteFunc(way, func(path string) bool { return !scope.Holds(path) })
 	if err != nil || len(way) == 0 {
 		return now, keep, err
 	}
@@ -108,8 +109,8 @@ func (tr *trash) ClearWay(ctx context.Context, client *guest.Client, base choir.
 	return now, keep, err
 }
 
-// putBack moves items of the trash to where they were, as far as they are not there
-// yet. An item whose place was taken meanwhile stays in the trash.
+// putBack moves items of the trash back to their former paths. It skips items that are
+// already back, and items whose path is now occupied.
 func putBack(ctx context.Context, client *guest.Client, items []Aside) error {
 	for _, a := range items {
 		err := makeParents(ctx, client, a.From)
@@ -129,8 +130,9 @@ func putBack(ctx context.Context, client *guest.Client, items []Aside) error {
 	return nil
 }
 
-// throwAgain moves what putBack moved to the trash again, as far as it is there.
-func throwAgain(ctx context.Context, client *guest.Client, items []Aside) error {
+// returnToTrash moves items that putBack restored to the trash again. It skips items
+// that are not there.
+func returnToTrash(ctx context.Context, client *guest.Client, items []Aside) error {
 	for _, a := range items {
 		err := makeParents(ctx, client, a.Item)
 		if err == nil {
@@ -143,8 +145,8 @@ func throwAgain(ctx context.Context, client *guest.Client, items []Aside) error 
 	return nil
 }
 
-// ThrownSince finds in the trash what no snapshot held at a moment and was thrown
-// away after it: going back to the moment gives it back.
+// ThrownSince lists the trash items that were thrown away after event seq and that no
+// snapshot held at that time. A rewind to seq restores them from the trash.
 func (tr *trash) ThrownSince(ctx context.Context, seq uint64, now snapshot.Result) ([]Aside, error) {
 	left, err := tr.tree.log.LeftOut(ctx, seq)
 	if err != nil || len(left.Over) == 0 && len(left.Paths) == 0 {
@@ -174,9 +176,9 @@ func (tr *trash) ThrownSince(ctx context.Context, seq uint64, now snapshot.Resul
 	return out, nil
 }
 
-// KeepNotes returns the target of a rewind with the notes of what lies in the trash
-// and no snapshot holds, because the things themselves stay there too. What goes back
-// to its place needs none.
+// KeepNotes returns the snapshot target extended by the trash notes (the "from" files)
+// of items that no snapshot holds, because a rewind leaves these items in the trash.
+// Items in back return to their place and need no note.
 func (tr *trash) KeepNotes(ctx context.Context, target choir.Digest, now snapshot.Result, back []Aside) (choir.Digest, error) {
 	var folders []string
 	for _, path := range now.Left {

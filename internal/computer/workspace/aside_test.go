@@ -102,7 +102,7 @@ func TestTheWayOfARollbackIsCleared(t *testing.T) {
 	l := newLab(t, smallHold)
 	l.write("p/main.go", "one\n")
 	base := must(l.LastSnapshot(l.within()))(t)
-	same, keep, err := l.ClearWay(l.within(), l.client, base, l.scanned(), []string{"mine"})
+	same, keep, err := l.ClearWay(l.within(), l.client, "", base, l.scanned(), []string{"mine"})
 	if err != nil || same.Root != base || !slices.Equal(keep, []string{"mine"}) {
 		t.Errorf("nothing was in the way: %v, %v", keep, err)
 	}
@@ -110,7 +110,10 @@ func TestTheWayOfARollbackIsCleared(t *testing.T) {
 	found := l.scanned()
 	unlock := must(l.Lock(l.within()))(t)
 	defer unlock()
-	now, keep, err := l.ClearWay(l.within(), l.client, base, found, []string{"mine"})
+	if now, keep, err := l.ClearWay(l.within(), l.client, "q", base, found, nil); err != nil || now.Root != found.Root || len(keep) > 0 || !l.exists("p/main.go") {
+		t.Errorf("it was moved out of the way of another scope: %v, %v", keep, err)
+	}
+	now, keep, err := l.ClearWay(l.within(), l.client, "p", base, found, []string{"mine"})
 	if err != nil || l.exists("p/main.go") || now.Root == found.Root {
 		t.Errorf("it is still in the way: %v", err)
 	}

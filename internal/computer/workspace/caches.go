@@ -14,9 +14,9 @@ const (
 	maxLeftBytes = 32 << 10
 )
 
-// leftOut is the event that says what a scan left out, when that is something else
-// than the log knows; else nil.
-func (t *tree) leftOut(ctx context.Context, now snapshot.Result) (choir.Payload, error) {
+// leftOutEvent returns the event that lists the paths a scan left out of the snapshot,
+// or nil if the log already has the same list.
+func (t *tree) leftOutEvent(ctx context.Context, now snapshot.Result) (choir.Payload, error) {
 	known, err := t.log.LeftOut(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -45,17 +45,17 @@ func (t *tree) leftOut(ctx context.Context, now snapshot.Result) (choir.Payload,
 	return there, nil
 }
 
-// sameLeft reports whether the log need not say anew that a path is left out: that
-// a file goes on growing is no news.
+// sameLeft reports whether two left-out paths are the same for the log: growth of the
+// file does not count.
 func sameLeft(a, b choir.LeftPath) bool { return a.Path == b.Path && a.Reason == b.Reason }
 
-// Without returns a snapshot without these paths, which no snapshot holds and nobody
-// removes: while they are there, the tree can be restored to no more than that.
+// Without returns the snapshot root without the given paths, which no snapshot holds
+// and which nothing removes: the tree can only be restored to that while they exist.
 func (t *tree) Without(ctx context.Context, root choir.Digest, caches []string) (choir.Digest, error) {
 	if len(caches) == 0 {
 		return root, nil
 	}
-	in, err := t.keeper.Begin(ctx)
+	in, err := t.keeper.NewIntake(ctx)
 	if err != nil {
 		return "", err
 	}

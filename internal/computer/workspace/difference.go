@@ -5,19 +5,19 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Difference is how the tree differs between two moments.
+// Difference lists the changes between the trees of two moments.
 type Difference struct {
 	From, To choir.Digest
 	Changes  []snapshot.Change
 }
 
-// IsShown reports whether people see a change: folders, times and what git keeps for
-// itself are exact in the snapshots, and in no list.
+// IsShown reports whether lists for people include a change. Folders, times and files
+// in .git are left out; the snapshots have them.
 func IsShown(ch *snapshot.Change) bool {
 	return ch.Path != "" && !InGit(ch.Path) && !ch.TimeOnly() && !IsFolder(ch.Before) && !IsFolder(ch.After)
 }
 
-// CountShown counts the changes that people see.
+// CountShown counts the changes for which IsShown holds.
 func CountShown(changes []snapshot.Change) (n int64) {
 	for i := range changes {
 		if IsShown(&changes[i]) {
@@ -27,5 +27,5 @@ func CountShown(changes []snapshot.Change) (n int64) {
 	return n
 }
 
-// IsFolder reports whether an entry is there and is a folder.
+// IsFolder reports whether an entry is not nil and is a folder.
 func IsFolder(e *snapshot.Entry) bool { return e != nil && e.Kind == snapshot.Dir }

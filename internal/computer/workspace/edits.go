@@ -10,10 +10,10 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// edits are changes that people make, each between two looks at the tree.
+// edits makes changes by people, each between two scans of the tree.
 type edits struct{ tree *tree }
 
-// change is what a person does to the workspace.
+// change is an edit of the workspace by a person.
 type change struct {
 	// paths are the person's: what changes at and below them is recorded as theirs.
 	paths []string
@@ -22,16 +22,17 @@ type change struct {
 	do    func(*guest.Client) error
 }
 
-// change lets a person change paths. What others changed before, and at the same
-// time, is recorded as theirs, so that a rollback can tell the two apart. What was
-// done before an error is recorded like the rest.
-func (ed *edits) change(ctx context.Context, role choir.Role, ch change) (snapshot.Result, error) {
+// applyEdit makes a person's change between two scans of the tree and returns the
+// second one. Other changes found by the scans are recorded under the tasks that work
+// in the tree, or as nobody's, so that a rollback can tell them from the person's.
+// After an error the changes made so far are recorded too.
+func (ed *edits) applyEdit(ctx context.Context, role choir.Role, ch change) (snapshot.Result, error) {
 	unlock, err := ed.tree.Lock(ctx)
 	if err != nil {
 		return snapshot.Result{}, err
 	}
 	defer unlock()
-	only, err := ed.around(ctx, ch.paths)
+	only, err := ed.parentsOf(ctx, ch.paths)
 	if err != nil {
 		return snapshot.Result{}, err
 	}
@@ -39,11 +40,7 @@ func (ed *edits) change(ctx context.Context, role choir.Role, ch change) (snapsh
 	if err != nil {
 		return before, err
 	}
-	task, err := ed.tree.TaskAtWork(ctx)
-	if err != nil {
-		return before, err
-	}
-	if err := ed.tree.RecordFor(ctx, before, ReasonOutside, task); err != nil {
+	if err := ed.tree.recordOutside(ctx, before); err != nil {
 		return before, err
 	}
 	if err := ch.check(before.Root); err != nil {
@@ -60,19 +57,19 @@ func (ed *edits) change(ctx context.Context, role choir.Role, ch change) (snapsh
 	return after, err
 }
 
-// mostAround bounds the folders that are looked at one by one.
-const mostAround = 32
+// maxParents is the largest number of folders that are scanned individually.
+const maxParents = 32
 
-// around are the folders in which these paths lie, to look at nothing else; none,
-// which is everything, when one of them lies in the workspace itself.
-func (ed *edits) around(ctx context.Context, paths []string) ([]string, error) {
+// parentsOf returns the folders that contain the paths, to limit a scan to them. It
+// returns none, for a scan of everything, if a path lies directly in the workspace.
+func (ed *edits) parentsOf(ctx context.Context, paths []string) ([]string, error) {
 	var only []string
 	for _, path := range paths {
 		dir := Parent(path)
 		if path == trashDir {
 			dir = trashDir
 		}
-		if dir == "" || len(only) == mostAround {
+		if dir == "" || len(only) == maxParents {
 			return nil, nil
 		}
 		if !Below(dir, only) {
@@ -92,8 +89,8 @@ func (ed *edits) around(ctx context.Context, paths []string) ([]string, error) {
 	return only, nil
 }
 
-// recordEdit appends what a person changed, and then, as the task's or nobody's,
-// what else changed meanwhile.
+// recordEdit appends the changes between two scans: those at paths as the role's, the
+// others as the tasks' at work or nobody's.
 func (ed *edits) recordEdit(ctx context.Context, role choir.Role, paths []string, before, after snapshot.Result) error {
 	if before.Root == after.Root {
 		return ed.tree.RecordFor(ctx, after, ReasonOutside, nil)
@@ -104,7 +101,7 @@ func (ed *edits) recordEdit(ctx context.Context, role choir.Role, paths []string
 	}
 	var theirs, others []snapshot.Change
 	for _, ch := range snapshot.Apart(changes) {
-		if madeBy(ch, paths) {
+		if isOfEdit(ch, paths) {
 			theirs = append(theirs, ch)
 		} else {
 			others = append(others, ch)
@@ -118,19 +115,16 @@ func (ed *edits) recordEdit(ctx context.Context, role choir.Role, paths []string
 	if err := ed.tree.AppendAll(ctx, role, drafts); err != nil {
 		return err
 	}
-	task, err := ed.tree.TaskAtWork(ctx)
+	parts, of, err := ed.tree.divideAmong(ctx, others)
 	if err != nil {
 		return err
 	}
-	if drafts, err = ed.tree.events.Drafts(append(FileEvents(others, after.Root), taken(after, ReasonOutside))); err != nil {
-		return err
-	}
-	return ed.tree.AppendAll(ctx, choir.RoleControl, ForTask(drafts, task))
+	return ed.tree.appendParts(ctx, nil, parts, after, ReasonOutside, of, "")
 }
 
-// madeBy says whether a change is at or below a path, or is a folder that one of
-// them needed.
-func madeBy(ch snapshot.Change, paths []string) bool {
+// isOfEdit reports whether a change is at or below one of paths, or creates a parent
+// folder of one.
+func isOfEdit(ch snapshot.Change, paths []string) bool {
 	return Below(ch.Path, paths) || ch.Before == nil && slices.ContainsFunc(paths, func(p string) bool {
 		return strings.HasPrefix(p, ch.Path+"/")
 	})

@@ -12,8 +12,8 @@ const (
 	eventPaths = 4096
 )
 
-// FileEvents lists changes as events that each fit inline. What lies in a .git
-// folder is exact in the snapshot and left out here: it is git's bookkeeping.
+// FileEvents converts changes to events small enough to be stored inline. It leaves out
+// files in .git folders; the snapshot has them.
 func FileEvents(changes []snapshot.Change, root choir.Digest) []choir.Payload {
 	l := fileLists{root: root}
 	for i := range changes {
@@ -37,7 +37,8 @@ func FileEvents(changes []snapshot.Change, root choir.Digest) []choir.Payload {
 	return l.out
 }
 
-// Removals are file.removed events that keep their limit.
+// Removals returns file.removed events for paths, split by the size limit of an event.
+// in is the snapshot they name.
 func Removals(paths []string, in choir.Digest) []choir.Payload {
 	changes := make([]snapshot.Change, len(paths))
 	for i, path := range paths {
@@ -46,7 +47,7 @@ func Removals(paths []string, in choir.Digest) []choir.Payload {
 	return FileEvents(changes, in)
 }
 
-// fileLists gathers paths into events.
+// fileLists collects paths into events of limited size.
 type fileLists struct {
 	root                     choir.Digest
 	out                      []choir.Payload

@@ -11,14 +11,15 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Expect says what must be at a path for a write to go ahead.
+// Expect is the precondition of a write: what the path contains now. The zero value
+// allows anything.
 type Expect struct {
 	Digest choir.Digest // a file with this content
 	Absent bool         // nothing
 	// With neither, anything may be there.
 }
 
-// files is what people do with files and folders.
+// files makes changes to files and folders on behalf of people.
 type files struct {
 	tree    *tree
 	edits   *edits
@@ -27,9 +28,9 @@ type files struct {
 	blobs   blob.Store
 }
 
-// WriteFile makes a file of the workspace what a person wrote, with the folders
-// it needs. When something else is there than was expected, the code is conflict
-// and the state says what. Paths are escaped as in file events.
+// WriteFile writes a person's content to a file of the workspace and creates missing
+// parent folders. It returns the state of the path. Code conflict: the path has other
+// content than want, and the state describes it. Paths are escaped as in file events.
 func (f *files) WriteFile(ctx context.Context, role choir.Role, path string, content io.Reader, want Expect) (choir.FileState, error) {
 	if err := checkPath(path); err != nil {
 		return choir.FileState{}, err
@@ -40,7 +41,7 @@ func (f *files) WriteFile(ctx context.Context, role choir.Role, path string, con
 		return choir.FileState{}, err
 	}
 	defer body.Close()
-	return f.edit(ctx, role, path, want, func(client *guest.Client) error {
+	return f.editPath(ctx, role, path, want, func(client *guest.Client) error {
 		if err := makeParents(ctx, client, path); err != nil {
 			return err
 		}
@@ -49,13 +50,13 @@ func (f *files) WriteFile(ctx context.Context, role choir.Role, path string, con
 	})
 }
 
-// RemoveFile removes a path of the workspace and everything below it. Code
-// not_found when nothing is there; otherwise as WriteFile.
+// RemoveFile removes a path of the workspace with everything below it. Code not_found:
+// nothing is there. Other errors are as for WriteFile.
 func (f *files) RemoveFile(ctx context.Context, role choir.Role, path string, want Expect) (choir.FileState, error) {
 	if err := checkPath(path); err != nil {
 		return choir.FileState{}, err
 	}
-	return f.edit(ctx, role, path, want, func(client *guest.Client) error {
+	return f.editPath(ctx, role, path, want, func(client *guest.Client) error {
 		err := client.Remove(ctx, path, false)
 		if choir.CodeOf(err) == choir.CodeConflict {
 			err = f.remover.removeLater(ctx, client, path)
@@ -70,16 +71,16 @@ func checkPath(path string) error {
 		return choir.Under("path", err)
 	}
 	if len(raw) == 0 || len(path) > 4096 {
-		return choir.Invalid("path", "must have 1 to 4096 characters")
+		return choir.Refuse("computer.file", choir.ReasonPathLength).At("path")
 	}
 	for _, part := range strings.Split(string(raw), "/") {
 		if part == "" || part == "." || part == ".." || len(part) > snapshot.MaxName {
-			return choir.Invalid("path", "%q is no path below the workspace", path)
+			return choir.Refuse("computer.file", choir.ReasonPathOutside, choir.TextOf("path", path)).At("path")
 		}
 	}
 	if InGit(path) {
 		// File events leave these out, so a rollback could not keep them.
-		return &choir.Error{Op: "computer.file", Code: choir.CodeRefused, Path: path, Msg: "lies in git's own folder"}
+		return choir.Refuse("computer.file", choir.ReasonPathInGit, choir.TextOf("path", path)).At(path)
 	}
 	return nil
 }
@@ -96,10 +97,11 @@ func makeParents(ctx context.Context, client *guest.Client, path string) error {
 	return nil
 }
 
-// edit lets a person change one path.
-func (f *files) edit(ctx context.Context, role choir.Role, path string, want Expect, do func(*guest.Client) error) (choir.FileState, error) {
+// editPath checks the precondition of a person's change of one path, makes the change
+// with do and returns the path's new state.
+func (f *files) editPath(ctx context.Context, role choir.Role, path string, want Expect, do func(*guest.Client) error) (choir.FileState, error) {
 	var there *snapshot.Entry
-	after, err := f.edits.change(ctx, role, change{
+	after, err := f.edits.applyEdit(ctx, role, change{
 		paths: []string{path},
 		check: func(root choir.Digest) (err error) {
 			if there, err = f.tree.Lookup(ctx, root, path); err == nil {
@@ -116,20 +118,19 @@ func (f *files) edit(ctx context.Context, role choir.Role, path string, want Exp
 	return stateOf(path, now), err
 }
 
-// check holds what is at a path against what was expected.
+// check compares the entry at a path with the expectation; there is nil for nothing.
+// Code conflict: they differ.
 func (w Expect) check(path string, there *snapshot.Entry) error {
-	conflict := func(format string, args ...any) error {
-		e := choir.E("computer.file", choir.CodeConflict, format, args...)
-		e.Path = path
-		return e
+	conflict := func(why choir.Reason) error {
+		return choir.Refuse("computer.file", why, choir.TextOf("path", path)).At(path)
 	}
 	switch {
 	case w.Absent && there != nil:
-		return conflict("exists already")
+		return conflict(choir.ReasonPathExists)
 	case w.Digest != "" && there == nil:
-		return conflict("does not exist any more")
+		return conflict(choir.ReasonPathVanished)
 	case w.Digest != "" && (there.Kind != snapshot.File || there.Digest() != w.Digest):
-		return conflict("was changed meanwhile")
+		return conflict(choir.ReasonPathChanged)
 	}
 	return nil
 }

@@ -14,22 +14,22 @@ const (
 	cachedEntries = 100_000
 )
 
-// folderCache keeps the entries of the folders that were listed or searched last: a
-// large one is asked for page by page or path by path, and its manifest is read,
-// checked and decoded whole.
-// A digest names one content for ever, so nothing kept is ever out of date.
+// folderCache caches the decoded entries of recently used folders, because clients ask
+// for a large folder page by page and each time the whole manifest would be decoded. A
+// digest identifies immutable content, so entries never become stale.
 type folderCache struct {
 	mu   sync.Mutex // guards kept
 	kept []cachedFolder
 }
 
-// cachedFolder is one folder; the least used is the last that is kept.
+// cachedFolder is one cached folder; the list is ordered from most to least recently
+// used.
 type cachedFolder struct {
 	digest  choir.Digest
 	entries []snapshot.Entry // in the byte order of their names; nobody writes to them
 }
 
-// get finds a folder and makes it the most recently used.
+// get returns the entries of a cached folder and makes it the most recently used.
 func (f *folderCache) get(digest choir.Digest) ([]snapshot.Entry, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,7 +42,7 @@ func (f *folderCache) get(digest choir.Digest) ([]snapshot.Entry, bool) {
 	return found.entries, true
 }
 
-// put keeps a folder, and lets go of what was used least.
+// put caches a folder, and drops the least recently used one.
 func (f *folderCache) put(digest choir.Digest, entries []snapshot.Entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

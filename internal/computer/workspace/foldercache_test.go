@@ -50,7 +50,7 @@ func TestFilesGetTheDigestsOfTheLastSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := slices.Clone(listed)
-		giveDigests(known, got)
+		fillDigests(known, got)
 		for i, f := range got {
 			want := m.Entries[200+i].Digest()
 			if i == 3 || i == 4 {
@@ -103,7 +103,7 @@ func BenchmarkFolderPage(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				giveDigests(known, listed)
+				fillDigests(known, listed)
 			}
 		})
 	}

@@ -15,15 +15,15 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// FolderPage is one page of a folder as it is.
+// FolderPage is one page of the entries of a folder.
 type FolderPage struct {
 	Folder  choir.FileState   `json:"folder"`
 	Entries []choir.FileState `json:"entries" doc:"In the byte order of their names; a file's digest is given when the last snapshot knows it."`
 	More    bool              `json:"more" doc:"There are entries after the last one."`
 }
 
-// ListFolder lists one page of a folder of the workspace, beginning after a name;
-// the empty path is the workspace itself. Names are in byte order.
+// ListFolder lists up to limit entries of a folder of the workspace whose names come
+// after a name, in byte order. The empty path is the workspace itself.
 func (f *files) ListFolder(ctx context.Context, path, after string, limit int) (FolderPage, error) {
 	if path != "" {
 		if err := checkPath(path); err != nil && choir.CodeOf(err) != choir.CodeRefused {
@@ -49,20 +49,20 @@ func (f *files) ListFolder(ctx context.Context, path, after string, limit int) (
 	return page, f.addDigests(ctx, path, page.Entries)
 }
 
-// addDigests gives files the digest that the last snapshot has for them, when
-// nothing else of them differs.
+// addDigests sets the digests of files from the last snapshot where size and time agree
+// with it.
 func (f *files) addDigests(ctx context.Context, path string, files []choir.FileState) error {
 	known, err := f.lastFolder(ctx, path)
 	if err != nil {
 		return err
 	}
-	giveDigests(known, files)
+	fillDigests(known, files)
 	return nil
 }
 
-// giveDigests gives files what is known of them, which is in the byte order of
-// names. A page is looked up by halves: a map would be made of the whole folder.
-func giveDigests(known []snapshot.Entry, files []choir.FileState) {
+// fillDigests sets the digests of files from known, which is sorted by name. It
+// searches known by bisection, because a page is small and the folder may be large.
+func fillDigests(known []snapshot.Entry, files []choir.FileState) {
 	for i := range files {
 		f := &files[i]
 		name, err := snapshot.UnescapePath(f.Path[strings.LastIndexByte(f.Path, '/')+1:])
@@ -76,8 +76,8 @@ func giveDigests(known []snapshot.Entry, files []choir.FileState) {
 	}
 }
 
-// lastFolder is what lay in a folder in the last snapshot, in the byte order of
-// names; nil when it was not there.
+// lastFolder returns the entries of a folder in the last snapshot, sorted by name; nil
+// if the folder is not in it.
 func (f *files) lastFolder(ctx context.Context, path string) ([]snapshot.Entry, error) {
 	root, err := f.tree.LastSnapshot(ctx)
 	if err != nil || root == "" {
@@ -97,9 +97,9 @@ func unchanged(e *snapshot.Entry, f choir.FileState) bool {
 	return e.Kind == snapshot.File && e.Size == f.Size && e.MTime.UnixMilli() == f.MTime
 }
 
-// OpenFile opens a file of the workspace as it is for reading; the caller
-// closes. What is read is a snapshot's, so the digest is true of it and it does
-// not change while it is read. Code conflict for what is no file.
+// OpenFile opens a file of the workspace for reading and returns its state; the caller
+// closes it. The content is that of a snapshot or of a copy, so it agrees with the
+// digest and does not change meanwhile. Code conflict: the path is no file.
 func (f *files) OpenFile(ctx context.Context, path string) (choir.FileState, io.ReadSeekCloser, error) {
 	if err := checkPath(path); err != nil {
 		return choir.FileState{}, nil, err
@@ -115,18 +115,19 @@ func (f *files) OpenFile(ctx context.Context, path string) (choir.FileState, io.
 	if state.Kind != "file" {
 		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeConflict, Path: path, Msg: "is a " + state.Kind + ", not a file"}
 	}
-	e, err := f.known(ctx, path, state)
+	e, err := f.inLastSnapshot(ctx, path, state)
 	if err != nil {
 		return state, nil, err
 	}
 	if e == nil {
-		return f.readNow(ctx, client, path, state)
+		return f.copyCurrent(ctx, client, path, state)
 	}
-	return e.State(path), &pieces{ctx: ctx, store: f.blobs, digest: e.Digest(), size: e.Size}, nil
+	return e.State(path), &blobReader{ctx: ctx, store: f.blobs, digest: e.Digest(), size: e.Size}, nil
 }
 
-// known finds a file in the last snapshot; nil when it changed since.
-func (f *files) known(ctx context.Context, path string, state choir.FileState) (*snapshot.Entry, error) {
+// inLastSnapshot returns the entry of a file in the last snapshot; nil if the file has
+// changed since.
+func (f *files) inLastSnapshot(ctx context.Context, path string, state choir.FileState) (*snapshot.Entry, error) {
 	root, err := f.tree.LastSnapshot(ctx)
 	if err != nil || root == "" {
 		return nil, err
@@ -138,10 +139,10 @@ func (f *files) known(ctx context.Context, path string, state choir.FileState) (
 	return e, nil
 }
 
-// readNow copies a file that no snapshot has as it is, beside the workspace and
-// without a name, so that it does not change while it is read. Code too_large for
-// a file that no snapshot may hold.
-func (f *files) readNow(ctx context.Context, client *guest.Client, path string, state choir.FileState) (choir.FileState, io.ReadSeekCloser, error) {
+// copyCurrent copies a file that is in no snapshot to an unnamed file outside the
+// workspace, so that it does not change while it is read. Code too_large: the file
+// exceeds the limit of a snapshot.
+func (f *files) copyCurrent(ctx context.Context, client *guest.Client, path string, state choir.FileState) (choir.FileState, io.ReadSeekCloser, error) {
 	if limit := f.tree.cfg.Hold.FileBytes; limit > 0 && state.Size > limit {
 		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeTooLarge, Path: path,
 			Msg: "is longer than " + strconv.FormatInt(limit>>20, 10) + " MiB", Remedy: "look at it in a terminal, or raise storage.file_mb"}
@@ -168,7 +169,8 @@ func (f *files) readNow(ctx context.Context, client *guest.Client, path string, 
 	return state, copied, nil
 }
 
-// mustFit refuses what would take the room that is left free on the disk.
+// mustFit returns an error if size bytes do not fit on the disk beside the reserved
+// space.
 func (f *files) mustFit(size int64) error {
 	if store, ok := f.blobs.(blob.Roomer); ok {
 		return store.RoomFor(size)
@@ -176,8 +178,8 @@ func (f *files) mustFit(size int64) error {
 	return nil
 }
 
-// pieces reads a blob from wherever it is asked to.
-type pieces struct {
+// blobReader is an io.ReadSeekCloser over a blob.
+type blobReader struct {
 	ctx    context.Context
 	store  blob.Store
 	digest choir.Digest
@@ -187,12 +189,12 @@ type pieces struct {
 }
 
 // Read implements io.Reader.
-func (p *pieces) Read(b []byte) (int, error) {
+func (p *blobReader) Read(b []byte) (int, error) {
 	if p.at >= p.size {
 		return 0, io.EOF
 	}
 	if p.open == nil {
-		if err := p.begin(); err != nil {
+		if err := p.openAtOffset(); err != nil {
 			return 0, err
 		}
 	}
@@ -201,7 +203,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (p *pieces) begin() (err error) {
+// openAtOffset opens the blob at the current position.
+func (p *blobReader) openAtOffset() (err error) {
 	if s, ok := p.store.(blob.Piecer); ok && p.at > 0 {
 		p.open, err = s.OpenAt(p.ctx, p.digest, p.at)
 		return err
@@ -213,7 +216,7 @@ func (p *pieces) begin() (err error) {
 }
 
 // Seek implements io.Seeker.
-func (p *pieces) Seek(offset int64, whence int) (int64, error) {
+func (p *blobReader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += p.at
@@ -231,7 +234,7 @@ func (p *pieces) Seek(offset int64, whence int) (int64, error) {
 }
 
 // Close implements io.Closer.
-func (p *pieces) Close() error {
+func (p *blobReader) Close() error {
 	if p.open == nil {
 		return nil
 	}
@@ -240,7 +243,8 @@ func (p *pieces) Close() error {
 	return open.Close()
 }
 
-// Find looks for files below a folder of the workspace, but not in the trash.
+// Find searches a folder of the workspace for files and skips the trash. It returns up
+// to limit of them.
 func (f *files) Find(ctx context.Context, path string, spec guest.FindSpec, limit int) (guest.Found, error) {
 	if path != "" {
 		if err := checkPath(path); err != nil {
@@ -254,13 +258,13 @@ func (f *files) Find(ctx context.Context, path string, spec guest.FindSpec, limi
 	return client.Find(ctx, path, spec, []string{trashDir}, limit)
 }
 
-// MakeFolder makes an empty folder, with those it lies in; code conflict when
-// something is there.
+// MakeFolder creates an empty folder and missing parent folders; code conflict if the
+// path exists.
 func (f *files) MakeFolder(ctx context.Context, role choir.Role, path string) (choir.FileState, error) {
 	if err := checkPath(path); err != nil {
 		return choir.FileState{}, err
 	}
-	return f.edit(ctx, role, path, Expect{Absent: true}, func(client *guest.Client) error {
+	return f.editPath(ctx, role, path, Expect{Absent: true}, func(client *guest.Client) error {
 		if err := makeParents(ctx, client, path); err != nil {
 			return err
 		}
@@ -268,21 +272,21 @@ func (f *files) MakeFolder(ctx context.Context, role choir.Role, path string) (c
 	})
 }
 
-// Transfer is one path that is to be moved or copied.
+// Transfer is one path to move or copy.
 type Transfer struct {
 	From, To string
 	Want     Expect  // of what is at From
 	Replace  *Expect // of what is at To, which goes to the trash; nil for nothing
 }
 
-// Move moves paths, one after the other. Nothing is done unless all of them can
-// be: code conflict when something else is there than was expected, not_found
-// when nothing is, invalid for a folder into itself.
+// Move moves paths one after the other, after checking all. Code conflict: a path has
+// other content than expected; not_found: there is nothing at a source; invalid: a
+// folder would be moved into itself. With these errors nothing was moved.
 func (f *files) Move(ctx context.Context, role choir.Role, items []Transfer) ([]choir.FileState, error) {
 	return f.transfer(ctx, role, items, true, func(client *guest.Client, t Transfer) error { return client.Rename(ctx, t.From, t.To) })
 }
 
-// Copy copies paths with all that is below them, as Move moves them.
+// Copy copies paths with everything below them, with the checks of Move.
 func (f *files) Copy(ctx context.Context, role choir.Role, items []Transfer) ([]choir.FileState, error) {
 	return f.transfer(ctx, role, items, false, func(client *guest.Client, t Transfer) error {
 		_, _, err := client.Copy(ctx, t.From, t.To)
@@ -297,7 +301,7 @@ func (f *files) transfer(ctx context.Context, role choir.Role, items []Transfer,
 			return nil, err
 		}
 		if slices.Contains(to, t.To) {
-			return nil, choir.Invalid("to", "%q is given twice", t.To)
+			return nil, choir.Refuse("computer.file", choir.ReasonTargetTwice, choir.TextOf("path", t.To)).At("to")
 		}
 		to = append(to, t.To)
 		if move {
@@ -305,7 +309,7 @@ func (f *files) transfer(ctx context.Context, role choir.Role, items []Transfer,
 		}
 	}
 	var replaced []string
-	after, err := f.edits.change(ctx, role, change{
+	after, err := f.edits.applyEdit(ctx, role, change{
 		paths: append(append(paths, to...), trashDir),
 		check: func(root choir.Digest) (err error) {
 			replaced, err = f.checkTransfers(ctx, root, items)
@@ -346,7 +350,7 @@ func (f *files) statesOf(ctx context.Context, root choir.Digest, paths []string)
 	return states, nil
 }
 
-// check looks at what can be said without the workspace.
+// check validates the paths of a transfer without looking at the workspace.
 func (t Transfer) check() error {
 	if err := checkPath(t.From); err != nil {
 		return choir.Under("from", err)
@@ -356,17 +360,17 @@ func (t Transfer) check() error {
 	}
 	switch {
 	case t.From == t.To:
-		return choir.Invalid("to", "%q is where it is already", t.To)
+		return choir.Refuse("computer.file", choir.ReasonAlreadyThere, choir.TextOf("path", t.To)).At("to")
 	case Below(t.To, []string{t.From}):
-		return choir.Invalid("to", "%q lies in %q itself", t.To, t.From).WithRemedy("choose a folder outside of it")
+		return choir.Refuse("computer.file", choir.ReasonIntoItself, choir.TextOf("path", t.To), choir.TextOf("from", t.From)).At("to")
 	case Below(t.From, []string{t.To}) && t.Replace != nil:
-		return choir.Invalid("to", "%q holds %q: it cannot be replaced by a part of itself", t.To, t.From)
+		return choir.Refuse("computer.file", choir.ReasonHoldsItself, choir.TextOf("path", t.To), choir.TextOf("from", t.From)).At("to")
 	}
 	return nil
 }
 
-// checkTransfers holds all of them against a snapshot; it returns the places
-// where something is to be replaced.
+// checkTransfers checks all transfers against the snapshot root. It returns the target
+// paths that are to be replaced.
 func (f *files) checkTransfers(ctx context.Context, root choir.Digest, items []Transfer) (replaced []string, err error) {
 	for _, t := range items {
 		from, err := f.tree.Lookup(ctx, root, t.From)
@@ -374,7 +378,7 @@ func (f *files) checkTransfers(ctx context.Context, root choir.Digest, items []T
 			return nil, err
 		}
 		if from == nil {
-			return nil, &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: t.From, Msg: "is not there"}
+			return nil, choir.Refuse("computer.file", choir.ReasonPathMissing, choir.TextOf("path", t.From)).At(t.From)
 		}
 		if err := t.Want.check(t.From, from); err != nil {
 			return nil, err

@@ -9,16 +9,16 @@ import (
 	"strconv"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer/syncedfile"
+	"choiros/internal/durablefile"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 )
 
-// Intent is a step of the owner's that rewrites the tree. It is on disk from
-// before the first path changes until its event is in the log, so that a crash in
-// between is finished at the next start and never taken for somebody's edit.
+// Intent is a planned rewrite of the tree by the owner. It is on disk from before the
+// first change until its event is in the log, so that the next start finishes it after
+// a crash instead of recording its changes as somebody's edits.
 type Intent struct {
 	Before choir.Digest `json:"before"` // the workspace, as the log knows it
 	Target choir.Digest `json:"target"` // the workspace, once it is done
@@ -33,31 +33,31 @@ type Intent struct {
 	Back []Aside `json:"back,omitempty"`
 }
 
-// IntentFile is the name of the file, in the computer's folder, that has the intent
-// which is being carried out.
+// IntentFile is the name of the file with the current intent in the computer's folder.
 const IntentFile = "intent.json"
 
-// intents carries intents out.
+// intentFile writes the file IntentFile durably.
+var intentFile = durablefile.RenamedAt(func() { fault.Point("computer.intent.rename") })
+
+// intents carries out intents.
 type intents struct{ tree *tree }
 
 func (s *intents) path() string { return filepath.Join(s.tree.cfg.Dir, IntentFile) }
 
-// CarryOut makes the workspace what the intent says and tells the log. When it
-// cannot, the workspace is what it was before. The caller holds the tree.
+// CarryOut restores the workspace to the intent's target and appends the intent's
+// events. After an error the workspace is as before. The caller holds the tree.
 func (s *intents) CarryOut(ctx context.Context, client *guest.Client, in Intent) (choir.Receipt, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return choir.Receipt{}, choir.Wrap("computer.intent", choir.CodeInternal, err, "encode what is to be done")
 	}
-	tmp := s.path() + ".new"
-	if err := syncedfile.Write(tmp, raw); err != nil {
-		return choir.Receipt{}, err
-	}
-	fault.Point("computer.intent.rename")
-	if err := os.Rename(tmp, s.path()); err != nil {
+	if err := intentFile.Write(s.path(), raw); err != nil {
+		if errors.Is(err, durablefile.ErrReplaced) {
+			err = errors.Join(err, s.drop()) // the next start would carry it out
+		}
 		return choir.Receipt{}, choir.Wrap("computer.intent", choir.CodeUnavailable, err, "note what is to be done")
 	}
-	left, err := s.fulfil(ctx, client, in)
+	left, err := s.restoreTarget(ctx, client, in)
 	if err != nil {
 		// Also when the caller has gone.
 		if back := s.Revert(context.WithoutCancel(ctx), client, in); back != nil {
@@ -65,16 +65,17 @@ func (s *intents) CarryOut(ctx context.Context, client *guest.Client, in Intent)
 		}
 		return choir.Receipt{}, joined(err, s.drop())
 	}
-	receipt, err := s.conclude(ctx, in)
+	receipt, err := s.appendEvents(ctx, in)
 	if err == nil && left {
 		err = s.tree.recordRest(context.WithoutCancel(ctx), client)
 	}
 	return receipt, err
 }
 
-// conclude tells the log of an intent whose tree is there. Known events keep
-// their first receipt.
-func (s *intents) conclude(ctx context.Context, in Intent) (choir.Receipt, error) {
+// appendEvents appends the events of an intent whose target is restored, and returns
+// the receipt of the main event. Events that are already in the log get their first
+// receipts.
+func (s *intents) appendEvents(ctx context.Context, in Intent) (choir.Receipt, error) {
 	// What was done is told, whoever still waits for the answer.
 	ctx = context.WithoutCancel(ctx)
 	last, err := s.tree.LastSnapshot(ctx)
@@ -99,7 +100,8 @@ func (s *intents) conclude(ctx context.Context, in Intent) (choir.Receipt, error
 	return receipts[0], s.drop()
 }
 
-// drafts are the events that say it is done, with the same ids each time.
+// drafts returns the events that report the intent as done, with the same ids at each
+// call.
 func (in *Intent) drafts() ([]choir.Draft, error) {
 	out := []choir.Draft{in.Draft}
 	for i, p := range Removals(in.Lacking, in.Target) {
@@ -138,30 +140,31 @@ func (s *intents) drop() error {
 	return choir.Wrap("computer.intent", choir.CodeUnavailable, err, "forget what is done")
 }
 
-// UnfinishedIntent reports whether the last session did not finish an intent.
+// UnfinishedIntent reports whether an earlier session left an unfinished intent.
 func (s *intents) UnfinishedIntent() (bool, error) {
 	in, err := s.read()
 	return in != nil, err
 }
 
-// FinishIntent carries out what the last session did not finish. It reports whether
-// there was anything. The caller holds the tree, or nobody else reaches it yet.
+// FinishIntent carries out the unfinished intent of an earlier session and reports
+// whether there was one. The caller holds the tree, or is the only one with access to
+// it.
 func (s *intents) FinishIntent(ctx context.Context, client *guest.Client) (found bool, err error) {
 	in, err := s.read()
 	if in == nil || err != nil {
 		return false, err
 	}
-	left, err := s.fulfil(ctx, client, *in)
+	left, err := s.restoreTarget(ctx, client, *in)
 	if err != nil {
 		return true, err
 	}
-	if _, err = s.conclude(ctx, *in); err == nil && left {
+	if _, err = s.appendEvents(ctx, *in); err == nil && left {
 		err = s.tree.recordRest(ctx, client)
 	}
 	return true, err
 }
 
-// read is what the last session did not finish; nil is nothing.
+// read returns the unfinished intent on disk, or nil.
 func (s *intents) read() (*Intent, error) {
 	raw, err := os.ReadFile(s.path())
 	if errors.Is(err, os.ErrNotExist) {
@@ -177,9 +180,9 @@ func (s *intents) read() (*Intent, error) {
 	return &in, nil
 }
 
-// fulfil makes the workspace what an intent says. It reports whether the workspace
-// differs from the target in what no snapshot holds.
-func (s *intents) fulfil(ctx context.Context, client *guest.Client, in Intent) (left bool, err error) {
+// restoreTarget restores the workspace to the intent's target. It reports whether paths
+// that no snapshot holds still differ from it.
+func (s *intents) restoreTarget(ctx context.Context, client *guest.Client, in Intent) (left bool, err error) {
 	left, err = s.tree.restore(ctx, client, in.Target)
 	if err != nil || len(in.Back) == 0 {
 		return left || len(in.Out) > 0, err
@@ -192,10 +195,10 @@ func (s *intents) fulfil(ctx context.Context, client *guest.Client, in Intent) (
 	return true, err
 }
 
-// Revert makes the tree what it was before an intent, with what was moved to the trash
-// for it. The caller holds the tree.
+// Revert restores the tree from before an intent and moves the paths that were put
+// aside for it back. The caller holds the tree.
 func (s *intents) Revert(ctx context.Context, client *guest.Client, in Intent) error {
-	if err := throwAgain(ctx, client, in.Back); err != nil {
+	if err := returnToTrash(ctx, client, in.Back); err != nil {
 		return err
 	}
 	_, err := s.tree.restore(ctx, client, in.Before)

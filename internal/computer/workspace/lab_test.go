@@ -35,10 +35,16 @@ type lab struct {
 
 func newLab(t *testing.T, change ...func(*Config)) *lab {
 	t.Helper()
+	return newReplicatedLab(t, nil, change...)
+}
+
+// newReplicatedLab is newLab with a replica of the log.
+func newReplicatedLab(t *testing.T, replica eventstore.Replica, change ...func(*Config)) *lab {
+	t.Helper()
 	t.Parallel()
 	blobs, data := mem.New(mem.Config{}), t.TempDir()
 	log := must(eventstore.Open(t.Context(), data, eventstore.Config{
-		Computer: must(newTestID())(t), User: must(newTestID())(t), Blobs: blobs, Now: func() choir.Time { return choir.TimeOf(time.Now()) },
+		Computer: must(newTestID())(t), User: must(newTestID())(t), Blobs: blobs, Replica: replica, Now: func() choir.Time { return choir.TimeOf(time.Now()) },
 	}))(t)
 	t.Cleanup(func() {
 		if err := log.Close(); err != nil {

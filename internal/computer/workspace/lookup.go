@@ -9,8 +9,8 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Lookup finds a path in a snapshot; nil when it is not there. A path that leads
-// through a link is refused: only the real one is the owner's.
+// Lookup returns the entry at a path of a snapshot; nil if there is none. A path
+// through a symbolic link is refused.
 func (t *tree) Lookup(ctx context.Context, root choir.Digest, path string) (*snapshot.Entry, error) {
 	raw, err := snapshot.UnescapePath(path)
 	if err != nil {
@@ -39,8 +39,8 @@ func (t *tree) Lookup(ctx context.Context, root choir.Digest, path string) (*sna
 	return at, nil
 }
 
-// Entries lists what lies in a folder of a snapshot, by its manifest, in the byte
-// order of names. The list is shared: nobody may write to it.
+// Entries returns the entries of a folder, given by the digest of its manifest, sorted
+// by name. The list is cached and must not be changed.
 func (t *tree) Entries(ctx context.Context, manifest choir.Digest) ([]snapshot.Entry, error) {
 	if entries, ok := t.folders.get(manifest); ok {
 		return entries, nil

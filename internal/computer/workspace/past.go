@@ -6,20 +6,18 @@ import (
 	"io"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/snapshot"
 )
 
-// past is the tree as it was at earlier moments. It is read from what is stored, so it
-// is there while the sandbox sleeps.
+// past reads the tree as of earlier events from stored content, without the sandbox.
 type past struct{ tree *tree }
 
-// FolderAt lists a folder of the workspace as it was after event seq, exactly and
-// with what lies in .git; the empty path is the workspace itself. A path that is
-// a file is its only entry.
+// FolderAt lists all entries of a folder of the workspace as of event seq, including
+// .git; the empty path is the workspace itself. For a path that is a file it returns
+// that file alone.
 func (p *past) FolderAt(ctx context.Context, seq uint64, path string) ([]choir.FileState, error) {
 	e, entries, err := p.entriesAt(ctx, seq, path)
 	if err != nil {
@@ -31,8 +29,7 @@ func (p *past) FolderAt(ctx context.Context, seq uint64, path string) ([]choir.F
 	return statesIn(path, entries), nil
 }
 
-// ListFolderAt lists one page of a folder of the workspace as it was after event
-// seq, as ListFolder is of now.
+// ListFolderAt is ListFolder as of event seq.
 func (p *past) ListFolderAt(ctx context.Context, seq uint64, path, after string, limit int) (FolderPage, error) {
 	page := FolderPage{}
 	from, err := snapshot.UnescapePath(after)
@@ -62,8 +59,8 @@ func (p *past) ListFolderAt(ctx context.Context, seq uint64, path, after string,
 	return page, nil
 }
 
-// dateFolders returns entries in which folders have the mode and time that stand in
-// their own manifests. The entries that are given stay as they are: they are cached.
+// dateFolders returns a copy of entries in which folders have the mode and time from
+// their own manifests.
 func (p *past) dateFolders(ctx context.Context, entries []snapshot.Entry) ([]snapshot.Entry, error) {
 	dated := slices.Clone(entries)
 	for i := range dated {
@@ -83,8 +80,8 @@ func (p *past) dateFolders(ctx context.Context, entries []snapshot.Entry) ([]sna
 	return dated, nil
 }
 
-// entriesAt is what was at a path after event seq, and what lay in it, in the byte
-// order of names.
+// entriesAt returns the entry at a path as of event seq, and for a folder its entries,
+// sorted by name.
 func (p *past) entriesAt(ctx context.Context, seq uint64, path string) (*snapshot.Entry, []snapshot.Entry, error) {
 	e, err := p.entryAt(ctx, seq, path)
 	if err != nil || e.Kind != snapshot.Dir {
@@ -94,7 +91,7 @@ func (p *past) entriesAt(ctx context.Context, seq uint64, path string) (*snapsho
 	return e, entries, err
 }
 
-// statesIn describes entries of the folder at path.
+// statesIn converts entries of the folder at path to file states.
 func statesIn(path string, entries []snapshot.Entry) []choir.FileState {
 	list := make([]choir.FileState, 0, len(entries))
 	for i := range entries {
@@ -104,8 +101,8 @@ func statesIn(path string, entries []snapshot.Entry) []choir.FileState {
 	return list
 }
 
-// ReadFileAt reads a file as it was after event seq; the caller closes. Code
-// not_found when nothing was there, conflict when it was no file.
+// ReadFileAt opens a file as of event seq; the caller closes it. Code not_found:
+// nothing was there; conflict: it was no file.
 func (p *past) ReadFileAt(ctx context.Context, seq uint64, path string) (choir.FileState, io.ReadCloser, error) {
 	e, err := p.entryAt(ctx, seq, path)
 	if err != nil {
@@ -133,7 +130,7 @@ func (p *past) entryAt(ctx context.Context, seq uint64, path string) (*snapshot.
 	}
 	e, err := p.tree.Lookup(ctx, root, path)
 	if err == nil && e == nil {
-		err = &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: path, Msg: "was not there after event " + strconv.FormatUint(seq, 10)}
+		err = choir.Refuse("computer.file", choir.ReasonPathMissingThen, choir.TextOf("path", path), choir.CountOf("event", seq)).At(path)
 	}
 	return e, err
 }

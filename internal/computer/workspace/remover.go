@@ -11,9 +11,9 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// remover removes for good what was moved to snapshot.Removing, beside the calls
-// that asked for it and without holding the tree: a deep or large folder takes
-// longer than a caller waits. It is a service.
+// remover deletes what removeLater moved to the folder snapshot.Removing, in the
+// background and without holding the tree, because deleting a large folder takes long.
+// It is a service.
 type remover struct {
 	tree  *tree
 	due   chan struct{} // capacity 1
@@ -25,7 +25,7 @@ func newRemover(t *tree) *remover { return &remover{tree: t, due: make(chan stru
 
 func (*remover) String() string { return "remover" }
 
-// wake has the service look whether something is to be removed.
+// wake makes the service check for pending removals.
 func (r *remover) wake() {
 	select {
 	case r.due <- struct{}{}:
@@ -33,8 +33,8 @@ func (r *remover) wake() {
 	}
 }
 
-// Serve removes until the context ends. What it does not finish it does at the next
-// start of the sandbox.
+// Serve deletes pending removals until the context ends. The next start of the sandbox
+// continues with the rest.
 func (r *remover) Serve(ctx context.Context) error {
 	for {
 		select {
@@ -48,7 +48,7 @@ func (r *remover) Serve(ctx context.Context) error {
 	}
 }
 
-// sweep removes everything that waits for it.
+// sweep deletes all pending removals.
 func (r *remover) sweep(ctx context.Context) error {
 	client, err := r.tree.sandbox.Guest(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *remover) sweep(ctx context.Context) error {
 			return Ignore(err, choir.CodeNotFound)
 		}
 		if len(waiting) == 0 {
-			return r.close(ctx, client)
+			return r.removeFolder(ctx, client)
 		}
 		r.since.CompareAndSwap(0, int64(choir.TimeOf(time.Now())))
 		for _, path := range waiting {
@@ -75,10 +75,10 @@ func (r *remover) sweep(ctx context.Context) error {
 	}
 }
 
-// removingNote keeps git away from what is being removed.
+// removingNote is the .gitignore file that hides pending removals from git.
 const removingNote = snapshot.Removing + "/.gitignore"
 
-// waitingRemovals lists what is to be removed.
+// waitingRemovals lists the pending removals.
 func waitingRemovals(ctx context.Context, client *guest.Client) ([]string, error) {
 	page, err := client.List(ctx, snapshot.Removing, "", 0)
 	var out []string
@@ -92,8 +92,8 @@ func waitingRemovals(ctx context.Context, client *guest.Client) ([]string, error
 	return out, err
 }
 
-// close removes the folder itself unless something new waits in it.
-func (r *remover) close(ctx context.Context, client *guest.Client) error {
+// removeFolder removes the folder of pending removals if it is empty.
+func (r *remover) removeFolder(ctx context.Context, client *guest.Client) error {
 	unlock, err := r.tree.Lock(ctx)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (r *remover) close(ctx context.Context, client *guest.Client) error {
 	return Ignore(client.Remove(ctx, snapshot.Removing, false), choir.CodeConflict)
 }
 
-// work is what is being removed; nil for nothing.
+// work describes the removal in progress; nil if there is none.
 func (r *remover) work() *Work {
 	since := r.since.Load()
 	if since == 0 {
@@ -121,8 +121,8 @@ func (r *remover) work() *Work {
 	return &Work{Kind: WorkRemoving, Entries: r.count.Load(), Since: choir.Time(since)}
 }
 
-// removeLater takes a path out of the tree by rename and has it removed. The caller
-// holds the tree.
+// removeLater moves a path out of the tree and schedules its deletion. The caller holds
+// the tree.
 func (r *remover) removeLater(ctx context.Context, client *guest.Client, path string) error {
 	id, err := r.tree.events.NewID()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Spool takes what a person sends into a file without a name, up to the limit.
-// What is in memory or on disk already is used as it is. The caller closes.
+// Spool copies a person's upload into an unnamed file, up to the upload limit. It
+// returns a content that can already seek unchanged. The caller closes the result.
 func (f *files) Spool(content io.Reader) (io.ReadSeekCloser, error) {
 	if s, ok := content.(io.ReadSeeker); ok {
 		return keptOpen{s}, nil
@@ -18,8 +18,8 @@ func (f *files) Spool(content io.Reader) (io.ReadSeekCloser, error) {
 	return f.unnamed(func(file *os.File) error { return f.fill(file, content) })
 }
 
-// unnamed is a file without a name, at the beginning of what fill wrote. The caller
-// closes.
+// unnamed creates an unnamed temporary file, lets fill write it and rewinds it. The
+// caller closes it.
 func (f *files) unnamed(fill func(*os.File) error) (*os.File, error) {
 	file, err := os.CreateTemp(f.tree.cfg.Dir, ".upload-*")
 	if err != nil {
@@ -46,12 +46,13 @@ func (f *files) fill(file *os.File, content io.Reader) error {
 	}
 	n, err := io.Copy(file, io.LimitReader(content, limit+1))
 	if err == nil && n > limit {
-		err = choir.E("computer.upload", choir.CodeTooLarge, "more than %d bytes were sent", limit).WithRemedy("raise limits.upload_mb in choir.toml")
+		err = choir.Refuse("computer.upload", choir.ReasonUploadTooLarge, choir.BytesOf("limit", limit))
 	}
 	return err
 }
 
-// codeOfDisk tells a full disk from a sender that went away.
+// codeOfDisk returns the error code for a failed upload: no_space for a full disk,
+// another for a sender that disconnected.
 func codeOfDisk(err error) choir.Code {
 	var e *choir.Error
 	switch {
@@ -63,7 +64,7 @@ func codeOfDisk(err error) choir.Code {
 	return choir.CodeUnavailable
 }
 
-// keptOpen is a reader that somebody else closes.
+// keptOpen is a reader whose Close does nothing, because its owner closes it.
 type keptOpen struct{ io.ReadSeeker }
 
 // Close implements io.Closer.

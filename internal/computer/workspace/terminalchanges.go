@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// terminalChanges records what people change by way of terminals: it scans the tree
-// when one was used and has gone quiet, and appends what changed as the owner's. It
-// is a service.
+// terminalChanges records changes that people make through terminals: when terminals
+// have been used and are quiet again, it scans the tree and appends the changes as the
+// owner's. It is a service.
 type terminalChanges struct {
 	tree  *tree
 	moves chan struct{} // holds a token when a terminal was used since the last look
@@ -21,7 +21,7 @@ func newTerminalChanges(t *tree) *terminalChanges {
 
 func (*terminalChanges) String() string { return "look at what terminals change" }
 
-// terminalUsed says that something was typed or printed. It does not block.
+// terminalUsed records that a terminal had input or output. It does not block.
 func (tc *terminalChanges) terminalUsed() {
 	tc.used.Store(true)
 	select {
@@ -38,7 +38,7 @@ const (
 	restFor  = 10
 )
 
-// Serve looks until the context ends.
+// Serve scans after terminal use until the context ends.
 func (tc *terminalChanges) Serve(ctx context.Context) error {
 	for {
 		select {
@@ -56,7 +56,7 @@ func (tc *terminalChanges) Serve(ctx context.Context) error {
 	}
 }
 
-// awaitQuiet waits until the terminals are quiet, but not for ever.
+// awaitQuiet waits until the terminals are quiet, at most for lookRate.
 func (tc *terminalChanges) awaitQuiet(ctx context.Context) {
 	enough := time.NewTimer(lookRate)
 	defer enough.Stop()
@@ -75,8 +75,9 @@ func (tc *terminalChanges) awaitQuiet(ctx context.Context) {
 	}
 }
 
-// record appends what changed as the owner's. While a task works, the looks around
-// its tool calls do that: see Workspace.ByTerminal.
+// record scans the tree and appends the changes as the owner's. While a task works it
+// does nothing; the scans around tool calls record changes then, see
+// Workspace.ByTerminal.
 func (tc *terminalChanges) record(ctx context.Context) error {
 	unlock, err := tc.tree.LockIdle(ctx)
 	if err != nil || unlock == nil {
@@ -91,15 +92,15 @@ func (tc *terminalChanges) record(ctx context.Context) error {
 	return tc.tree.RecordOwners(ctx, now)
 }
 
-// byTerminal reports whether what changed before a tool call is the owner's: nothing
-// of the task runs between two calls but what it left in the background, and a
-// terminal was used. What the owner writes during a call cannot be told from what
-// the call writes.
+// byTerminal reports whether the changes found before a tool call are the owner's: a
+// terminal was used since the last scan, and between two calls nothing of the task runs
+// except its background processes. It clears the record of that use. Changes by the
+// owner during a call are counted as the call's.
 func (tc *terminalChanges) byTerminal(reason string) bool {
 	return tc.used.Swap(false) && reason == "tool_called"
 }
 
-// rest waits for some time, or the end of the context.
+// rest waits for a duration, or until the context ends.
 func rest(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

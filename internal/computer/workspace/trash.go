@@ -19,14 +19,14 @@ import (
 //	.trash/<id>/item/<name>     the thing itself
 const trashDir = ".trash"
 
-// trash is what people threw away, and what was in the way of a restore.
+// trash keeps the paths that people threw away or that were in the way of a restore.
 type trash struct {
 	tree    *tree
 	edits   *edits
 	remover *remover
 }
 
-// maxFrom bounds what is read of a note; an escaped path is shorter.
+// maxFrom is the largest number of bytes that are read of a "from" file.
 const maxFrom = 4096
 
 // Trashed is one item in the trash.
@@ -37,24 +37,25 @@ type Trashed struct {
 	At   choir.Time      `json:"at" doc:"When it was thrown away."`
 }
 
-// Discarding is one path that is to be thrown away.
+// Discarding is one path to throw away, with its precondition.
 type Discarding struct {
 	Path string
 	Want Expect
 }
 
-// Discard moves paths to the trash. Nothing is done unless all of them can be.
+// Discard moves paths to the trash, after checking all. If one check fails nothing is
+// moved.
 func (tr *trash) Discard(ctx context.Context, role choir.Role, items []Discarding) ([]Trashed, error) {
 	for i, d := range items {
 		if err := checkPath(d.Path); err != nil {
 			return nil, err
 		}
 		if Below(d.Path, []string{trashDir}) {
-			return nil, choir.Invalid("path", "%q is in the trash already", d.Path).WithRemedy("empty the trash")
+			return nil, choir.Refuse("computer.trash", choir.ReasonInTrash, choir.TextOf("path", d.Path)).At("path")
 		}
 		for _, other := range items[:i] {
 			if Below(d.Path, []string{other.Path}) || Below(other.Path, []string{d.Path}) {
-				return nil, choir.Invalid("path", "%q and %q are one inside the other", d.Path, other.Path)
+				return nil, choir.Refuse("computer.trash", choir.ReasonOneInsideOther, choir.TextOf("path", d.Path), choir.TextOf("other", other.Path)).At("path")
 			}
 		}
 	}
@@ -63,7 +64,7 @@ func (tr *trash) Discard(ctx context.Context, role choir.Role, items []Discardin
 			for _, d := range items {
 				there, err := tr.tree.Lookup(ctx, root, d.Path)
 				if err == nil && there == nil && !tr.isLeft(ctx, d.Path) {
-					err = &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: d.Path, Msg: "is not there"}
+					err = choir.Refuse("computer.file", choir.ReasonPathMissing, choir.TextOf("path", d.Path)).At(d.Path)
 				}
 				if err == nil {
 					err = d.Want.check(d.Path, there)
@@ -90,7 +91,7 @@ func (tr *trash) Discard(ctx context.Context, role choir.Role, items []Discardin
 		}
 		return nil
 	}
-	after, err := tr.edits.change(ctx, role, ch)
+	after, err := tr.edits.applyEdit(ctx, role, ch)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (tr *trash) Discard(ctx context.Context, role choir.Role, items []Discardin
 	return out, nil
 }
 
-// isLeft reports whether something lies at a path, which no snapshot may hold.
+// isLeft reports whether something exists at a path, in a snapshot or not.
 func (tr *trash) isLeft(ctx context.Context, path string) bool {
 	client, err := tr.tree.sandbox.Guest(ctx)
 	if err != nil {
@@ -139,8 +140,8 @@ func (tr *trash) discard(ctx context.Context, client *guest.Client, path string)
 	return t, client.Rename(ctx, path, item)
 }
 
-// Trash lists what lies in the trash, newest first. What is no item of ours is
-// left out.
+// Trash lists the items in the trash, newest first, and skips entries that are no
+// items.
 func (tr *trash) Trash(ctx context.Context) ([]Trashed, error) {
 	client, err := tr.tree.sandbox.Guest(ctx)
 	if err != nil {
@@ -167,10 +168,10 @@ func (tr *trash) Trash(ctx context.Context) ([]Trashed, error) {
 	return items, nil
 }
 
-// readTrashed reads one item; everything it finds is a task's to forge, so none of
-// it is believed unseen.
+// readTrashed reads one item of the trash. Tasks can forge any part of it, so all of it
+// is validated.
 func readTrashed(ctx context.Context, client *guest.Client, id choir.ID) (Trashed, error) {
-	none := choir.E("computer.trash", choir.CodeNotFound, "there is no %s in the trash", id)
+	none := choir.Refuse("computer.trash", choir.ReasonNotInTrash, choir.TextOf("id", id))
 	if !id.ValidV7() {
 		return Trashed{}, none
 	}
@@ -195,8 +196,8 @@ func readTrashed(ctx context.Context, client *guest.Client, id choir.ID) (Trashe
 	return Trashed{ID: id, From: string(from), File: page.Entries[0], At: id.Time()}, nil
 }
 
-// Restore moves an item of the trash to where it was, or to another path. Code
-// not_found when there is no such item, conflict when something is there.
+// Restore moves an item of the trash to its former path, or to path to. Code not_found:
+// there is no such item; conflict: the path is occupied.
 func (tr *trash) Restore(ctx context.Context, role choir.Role, id choir.ID, to string) (choir.FileState, error) {
 	client, err := tr.tree.sandbox.Guest(ctx)
 	if err != nil {
@@ -212,7 +213,7 @@ func (tr *trash) Restore(ctx context.Context, role choir.Role, id choir.ID, to s
 	if err := checkPath(to); err != nil {
 		return choir.FileState{}, choir.Under("to", err)
 	}
-	after, err := tr.edits.change(ctx, role, change{
+	after, err := tr.edits.applyEdit(ctx, role, change{
 		paths: []string{trashDir + "/" + string(id), to},
 		check: func(root choir.Digest) error {
 			there, err := tr.tree.Lookup(ctx, root, to)
@@ -238,23 +239,23 @@ func (tr *trash) Restore(ctx context.Context, role choir.Role, id choir.ID, to s
 	return stateOf(to, now), err
 }
 
-// EmptyTrash removes one item of the trash for good, or with an empty id all of
-// them. The timeline still has them, but for what no snapshot holds. They are out
-// of the tree when it returns; see remover.
+// EmptyTrash removes one item of the trash for good, or all if id is empty. Snapshots
+// still have the items that they hold. The items are out of the tree when it returns;
+// the remover deletes them later.
 func (tr *trash) EmptyTrash(ctx context.Context, role choir.Role, id choir.ID) error {
 	path := trashDir
 	if id != "" {
 		if !id.ValidV7() {
-			return choir.Invalid("id", "%q is no item of the trash", id)
+			return choir.Refuse("computer.trash", choir.ReasonNoTrashItem, choir.TextOf("id", id)).At("id")
 		}
 		path += "/" + string(id)
 	}
-	_, err := tr.edits.change(ctx, role, change{
+	_, err := tr.edits.applyEdit(ctx, role, change{
 		paths: []string{path},
 		check: func(root choir.Digest) error {
 			there, err := tr.tree.Lookup(ctx, root, path)
 			if err == nil && there == nil && id != "" && !tr.isLeft(ctx, path) {
-				err = choir.E("computer.trash", choir.CodeNotFound, "there is no %s in the trash", id)
+				err = choir.Refuse("computer.trash", choir.ReasonNotInTrash, choir.TextOf("id", id))
 			}
 			return err
 		},

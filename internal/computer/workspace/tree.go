@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"choiros/internal/choir"
@@ -12,23 +13,23 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// tree is the tree of files with its lock, and what the log knows of it.
+// tree is the files of a computer with their lock and their recorded state in the log.
 type tree struct {
 	cfg     Config
 	log     Log
 	events  *appender.Appender // appends to log
 	keeper  *snapshot.Keeper
 	sandbox Sandbox
-	// lock is a one-place queue for whoever scans or restores the tree.
+	// lock is a one-place queue for the scans and restores of the tree.
 	lock chan struct{}
-	// folders are those that were listed or searched last.
+	// folders caches the folders that were listed or searched last.
 	folders folderCache
-	// at is what is done to the tree, and how far it is.
+	// at is the operation on the tree and its progress.
 	at working
 }
 
-// Lock waits for the tree: one goroutine scans or restores it at a time. Code
-// timeout when the context ends first.
+// Lock locks the tree: one goroutine at a time scans or restores it. Code timeout: the
+// context ended first.
 func (t *tree) Lock(ctx context.Context) (unlock func(), err error) {
 	select {
 	case t.lock <- struct{}{}:
@@ -38,7 +39,8 @@ func (t *tree) Lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// LockIdle is Lock when no task works in the tree. It returns nil while one does.
+// LockIdle locks the tree if no task works in it. It returns a nil unlock while one
+// does.
 func (t *tree) LockIdle(ctx context.Context) (unlock func(), err error) {
 	if unlock, err = t.Lock(ctx); err != nil {
 		return nil, err
@@ -51,9 +53,8 @@ func (t *tree) LockIdle(ctx context.Context) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// Scan stores the tree as it is and returns its snapshot, with the client that
-// scanned it; only the given folders are looked at, when there are any. The caller
-// holds the tree.
+// Scan stores the tree as a snapshot and returns it with the client that scanned. With
+// only, it scans just these folders. The caller holds the tree.
 func (t *tree) Scan(ctx context.Context, only ...string) (snapshot.Result, *guest.Client, error) {
 	client, err := t.sandbox.LookedAt(ctx)
 	if err != nil {
@@ -63,13 +64,13 @@ func (t *tree) Scan(ctx context.Context, only ...string) (snapshot.Result, *gues
 	return res, client, err
 }
 
-// scanPatience is how long one look at the tree may take.
+// scanPatience is the default time limit of one scan.
 const scanPatience = 10 * time.Minute
 
-// ScanWith is Scan with a client that is at hand. Code too_large when the look takes
-// too long.
+// ScanWith is Scan with a given client. Code too_large: the scan exceeds its time
+// limit.
 func (t *tree) ScanWith(ctx context.Context, client *guest.Client, only []string) (snapshot.Result, error) {
-	defer t.at.does(WorkLooking)()
+	defer t.at.start(WorkLooking)()
 	patience := cmp.Or(t.cfg.ScanPatience, scanPatience)
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -85,9 +86,9 @@ func (t *tree) ScanWith(ctx context.Context, client *guest.Client, only []string
 	return res, err
 }
 
-// RestoreTree restores a snapshot, or paths of it. Meanwhile the tree may take twice
-// its disk limit: a full one has no room for what is restored until what it replaces
-// is gone, and a rewind is how it is emptied. The caller holds the tree.
+// RestoreTree restores a snapshot, or paths of it. Meanwhile it doubles the tree's disk
+// limit, because a full tree has no room for both old and new content, and a rewind is
+// a way to empty it. The caller holds the tree.
 func (t *tree) RestoreTree(ctx context.Context, client *guest.Client, root choir.Digest, opts guest.RestoreOptions) (snapshot.RestoreResult, error) {
 	narrow, err := t.cfg.Disk.Widen()
 	if err != nil {
@@ -97,40 +98,40 @@ func (t *tree) RestoreTree(ctx context.Context, client *guest.Client, root choir
 	return done, joined(err, narrow())
 }
 
-// restore makes the tree what a snapshot says. It reports whether more of it
-// than was known could not be, because no snapshot holds what is in the way. The
-// caller holds the tree.
+// restore restores a snapshot completely. left reports that the tree still differs,
+// because paths that no snapshot holds are in the way. The caller holds the tree.
 func (t *tree) restore(ctx context.Context, client *guest.Client, target choir.Digest) (left bool, err error) {
-	defer t.at.does(WorkRestoring)()
+	defer t.at.start(WorkRestoring)()
 	done, err := t.RestoreTree(ctx, client, target, guest.RestoreOptions{})
 	return done.Root != target, err
 }
 
-// TaskAtWork returns the task that works in the tree now, or nil. The caller holds
-// the tree, so that none begins meanwhile.
-func (t *tree) TaskAtWork(ctx context.Context) (*eventstore.Task, error) {
+// TasksAtWork returns the tasks that work in the tree, in the order of the log. The
+// caller holds the tree, so that no task starts meanwhile.
+func (t *tree) TasksAtWork(ctx context.Context) ([]eventstore.Task, error) {
 	open, err := t.log.OpenTasks(ctx)
-	for i := range open {
-		if open[i].Base != "" {
-			return &open[i], err
-		}
-	}
-	return nil, err
+	return slices.DeleteFunc(open, func(o eventstore.Task) bool { return o.Base == "" }), err
 }
 
-// MustBeIdle refuses, with code conflict, while a task works in the tree, or waits
-// to.
+// TaskAtWork returns a task that works in the tree, or nil. The caller holds the tree.
+func (t *tree) TaskAtWork(ctx context.Context) (*eventstore.Task, error) {
+	tasks, err := t.TasksAtWork(ctx)
+	if len(tasks) == 0 {
+		return nil, err
+	}
+	return &tasks[0], err
+}
+
+// MustBeIdle returns code conflict while a task works in the tree or waits to.
 func (t *tree) MustBeIdle(ctx context.Context) error {
 	open, err := t.log.OpenTasks(ctx)
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	return choir.E("computer.tree", choir.CodeConflict, "a task is running in the workspace").
-		WithRemedy("wait for it, or stop its run: choir run %s --cancel", open[0].Run)
+	return choir.Refuse("computer.tree", choir.ReasonTaskRunning, choir.TextOf("run", open[0].Run))
 }
 
-// LastSnapshot returns the newest snapshot that the log knows; empty when there is
-// none.
+// LastSnapshot returns the newest snapshot in the log; empty if there is none.
 func (t *tree) LastSnapshot(ctx context.Context) (choir.Digest, error) {
 	head, _ := t.log.Head()
 	s, _, err := t.log.SnapshotAt(ctx, head)

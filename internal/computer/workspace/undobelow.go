@@ -10,8 +10,9 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// UndoBelow puts a path, and what is below it, back to what it was, with what was moved
-// aside, even when whoever asked for the change has gone. The caller holds the tree.
+// UndoBelow restores dest and everything below it from the snapshot before, and moves
+// the paths in aside back. It also runs after the request's context has ended. The
+// caller holds the tree.
 func (t *tree) UndoBelow(ctx context.Context, before choir.Digest, dest string, aside []Aside) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
@@ -30,7 +31,7 @@ func (t *tree) UndoBelow(ctx context.Context, before choir.Digest, dest string, 
 	return t.restoreBelow(ctx, before, dest, trashDir)
 }
 
-// restoreBelow puts paths, and what is below them, back to what they were.
+// restoreBelow restores paths and everything below them from the snapshot before.
 func (t *tree) restoreBelow(ctx context.Context, before choir.Digest, paths ...string) error {
 	now, client, err := t.Scan(ctx)
 	if err != nil {

@@ -8,18 +8,18 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// WorkKind is what is done to a workspace.
+// WorkKind is the kind of an operation on a workspace.
 type WorkKind string
 
 // The kinds of work.
 const (
 	WorkLooking   WorkKind = "looking"   // it is read
 	WorkRestoring WorkKind = "restoring" // it is made what a snapshot says
-	WorkWaiting   WorkKind = "waiting"   // for runs to stop, or for whoever has the workspace
+	WorkWaiting   WorkKind = "waiting"   // for runs to stop, or for the lock of the workspace
 	WorkRemoving  WorkKind = "removing"  // something of it is removed for good, beside everything else
 )
 
-// Work says what is done to the workspace now, and how far that is.
+// Work describes the operation on the workspace now, and its progress.
 type Work struct {
 	Kind    WorkKind   `json:"kind" doc:"looking, restoring, waiting or removing."`
 	Entries int64      `json:"entries" doc:"Paths looked at, or removed, so far."`
@@ -27,14 +27,14 @@ type Work struct {
 	Since   choir.Time `json:"since"`
 }
 
-// working is the work of one computer.
+// working is the current operation of one workspace.
 type working struct {
 	mu  sync.Mutex // guards now
 	now *Work
 }
 
-// does notes that work begins; what is returned notes its end.
-func (w *working) does(kind WorkKind) (done func()) {
+// start records the start of an operation; the returned function records its end.
+func (w *working) start(kind WorkKind) (done func()) {
 	mine := &Work{Kind: kind, Since: choir.TimeOf(time.Now())}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,7 +49,7 @@ func (w *working) does(kind WorkKind) (done func()) {
 	}
 }
 
-// report notes how far the work is.
+// report records the progress of the operation.
 func (w *working) report(p snapshot.Progress) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,7 +58,7 @@ func (w *working) report(p snapshot.Progress) {
 	}
 }
 
-// work returns what is done now; nil for nothing.
+// work returns the current operation; nil if there is none.
 func (w *working) work() *Work {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,6 +69,6 @@ func (w *working) work() *Work {
 	return &now
 }
 
-// Waiting says that somebody waits for runs to stop, or for the tree, until done is
-// called.
-func (t *tree) Waiting() (done func()) { return t.at.does(WorkWaiting) }
+// Waiting records that somebody waits for runs to stop or for the tree; done records
+// the end of that.
+func (t *tree) Waiting() (done func()) { return t.at.start(WorkWaiting) }

@@ -15,7 +15,7 @@ func TestWorkIsWhatIsDoneNow(t *testing.T) {
 	if w := l.Work(); w == nil || w.Kind != WorkWaiting || w.Since == 0 {
 		t.Errorf("somebody waits, and it says %+v", w)
 	}
-	looked := l.at.does(WorkLooking)
+	looked := l.at.start(WorkLooking)
 	l.at.report(snapshot.Progress{Entries: 3, Bytes: 5})
 	if w := l.Work(); w == nil || w.Kind != WorkLooking || w.Entries != 3 || w.Bytes != 5 {
 		t.Errorf("the tree is read, and it says %+v", w)

@@ -34,7 +34,7 @@ type Log interface {
 	Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error)
 }
 
-// Sandbox is the sandbox that has the tree.
+// Sandbox is the sandbox that contains the tree.
 type Sandbox interface {
 	// Guest returns a client of the sandbox's choir-init. It waits a while for a
 	// sandbox that does not run; code unavailable when that was in vain.
@@ -57,7 +57,7 @@ type Config struct {
 	// CacheLimit is how many bytes a cache may have until snapshots leave it out; 0
 	// keeps all.
 	CacheLimit int64
-	// Hold is what a snapshot may hold; what is beyond is left out.
+	// Hold bounds a snapshot; paths beyond it are left out.
 	Hold snapshot.Limits
 	// MaxUpload bounds a file or a project that a person brings, in bytes; 0 is no
 	// limit but the disk's.
@@ -66,22 +66,23 @@ type Config struct {
 	ScanPatience time.Duration
 	// Scanned, when given, receives how long each look at the tree took, and its error.
 	Scanned func(took time.Duration, err error)
+	// Confines, when given, reports whether the sandbox keeps the commands of a task in
+	// a project from writing outside of it.
+	Confines func() bool
 	// Computer names the computer to the Logger, which is told what nobody waits for.
 	Computer choir.ID
 	Logger   *slog.Logger
 }
 
-// Service is what goes on in a workspace beside the calls of others, until its
-// context ends.
+// Service is background work of a workspace; Serve runs until its context ends.
 type Service interface {
 	Serve(ctx context.Context) error
 	String() string
 }
 
-// Workspace is the files of one computer, made of parts over one tree: what is done
-// under its lock, what people do with files, the trash, steps that rewrite the tree,
-// and the tree as it was. Its methods may be called at once, but for those that say
-// that the caller holds the tree.
+// Workspace gives access to the files of one computer: scans and restores under a lock,
+// edits by people, the trash, intents, and earlier states of the tree. Its methods are
+// safe for concurrent use, except where the caller must hold the tree.
 type Workspace struct {
 	*tree
 	*trash
@@ -92,8 +93,8 @@ type Workspace struct {
 	terminals *terminalChanges
 }
 
-// New makes the workspace of a computer. It reads log, appends to it with events,
-// too, and has content in blobs, trees of it by way of keeper.
+// New returns the workspace of a computer. It reads log and appends to it through
+// events; keeper stores trees in blobs, and blobs stores the content of files.
 func New(log Log, events *appender.Appender, blobs blob.Store, keeper *snapshot.Keeper, sandbox Sandbox, cfg Config) *Workspace {
 	t := &tree{cfg: cfg, log: log, events: events, keeper: keeper, sandbox: sandbox, lock: make(chan struct{}, 1)}
 	w := &Workspace{tree: t, intents: &intents{t}, past: &past{t}, remover: newRemover(t), terminals: newTerminalChanges(t)}
@@ -103,29 +104,29 @@ func New(log Log, events *appender.Appender, blobs blob.Store, keeper *snapshot.
 	return w
 }
 
-// Services are what must be served for the workspace to be whole.
+// Services returns the services that the caller must run for the workspace to work.
 func (w *Workspace) Services() []Service { return []Service{w.terminals, w.remover} }
 
-// Limit makes a new client of the sandbox keep to the limits of snapshots, and tell
-// how far its looks at the tree are.
+// Limit sets the snapshot limits on a new client of the sandbox, and makes it report
+// the progress of scans.
 func (w *Workspace) Limit(client *guest.Client) {
 	client.LimitCaches(w.cfg.CacheLimit)
 	client.Limit(w.cfg.Hold)
 	client.ReportTo(w.at.report)
 }
 
-// TerminalUsed says that something was typed or printed in a terminal. It does not
-// block.
+// TerminalUsed records that a terminal had input or output. It does not block.
 func (w *Workspace) TerminalUsed() { w.terminals.terminalUsed() }
 
-// ByTerminal reports whether what a look for a reason finds changed is the owner's,
-// who used a terminal since the last look. It forgets that use.
+// ByTerminal reports whether the changes found by a scan with the given reason are the
+// owner's, made in a terminal since the last scan. It clears the record of terminal
+// use.
 func (w *Workspace) ByTerminal(reason string) bool { return w.terminals.byTerminal(reason) }
 
-// ResumeRemoving has what an earlier session was removing for good removed.
+// ResumeRemoving continues the pending removals of an earlier session.
 func (w *Workspace) ResumeRemoving() { w.remover.wake() }
 
-// Work returns what is done to the workspace now; nil for nothing.
+// Work returns the current operation on the workspace; nil if there is none.
 func (w *Workspace) Work() *Work {
 	if now := w.at.work(); now != nil {
 		return now

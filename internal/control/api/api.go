@@ -1,5 +1,5 @@
-// Package api is what the user interfaces and the CLI call: JSON over HTTP,
-// described by the OpenAPI document generated from these types.
+// Package api is the control plane's HTTP API for the user interfaces and the CLI: JSON
+// over HTTP, described by the OpenAPI document generated from these types.
 package api
 
 import (
@@ -27,65 +27,74 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Computers are the computers of the owner, by their ids. Code not_found for an id that
-// none has.
+// Computers gives access to the computers by their ids. Code not_found for an id that no
+// computer has.
 type Computers interface {
+	Users
+	// Computers lists the open computers.
 	Computers() []Computer
-	// Computer finds one. Code unavailable for one that could not be opened.
+	// Computer returns an open computer. Code unavailable: it could not be opened, or
+	// hibernates; see Use.
 	Computer(id choir.ID) (Computer, error)
-	// Failed lists the computers that could not be opened.
+	// Failed lists the computers that could not be opened, Hibernated the computers that are
+	// closed until a request names them.
 	Failed() []FailedComputer
+	Hibernated() []HibernatedComputer
 	Fork(ctx context.Context, id choir.ID, role choir.Role, r ForkRequest) (Forked, error)
 	Import(ctx context.Context, name string, r io.Reader) (Imported, error)
 	// Compare compares the files of two computers, as they are now.
 	Compare(ctx context.Context, id, with choir.ID) (copies.Compared, error)
-	// Take takes over the changes of another computer; see copies.Copier.Take.
-	Take(ctx context.Context, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error)
+	// TakeChanges merges the changes of the computer from into a computer; see
+	// copies.Copier.TakeChanges.
+	TakeChanges(ctx context.Context, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error)
 }
 
-// Machine is what the control plane says of itself, and whom it lets in.
+// Machine reports the state of the control plane, and issues credentials, login links
+// and the metrics token.
 type Machine interface {
 	Health(ctx context.Context) Health
 	Doctor(ctx context.Context) Doctor
 	Mint(role choir.Role, user, computer choir.ID) (bus.Credentials, error)
 	NewLink() (string, error)
-	// RenewScrapeToken makes the token that reads /metrics and may do nothing else; an
-	// earlier one is void.
+	// RenewScrapeToken creates the token that only permits reading /metrics, and
+	// invalidates the previous one.
 	RenewScrapeToken() (string, error)
 	RemoveScrapeToken() error
 }
 
-// Models are the model services and the other settings in force.
+// Models reads and changes the model services and the other settings in force.
 type Models interface {
 	Models() ModelState
-	// Waits says why a model call of a run waits now; empty when none does.
+	// Waits returns the reason why a model call of a run waits now; "" if none waits.
 	Waits(computer, run choir.ID) string
 	Settings() Settings
-	// Connect tests a model service, keeps its key and puts it in force.
+	// Connect tests a model service, stores its key and puts it in force.
 	Connect(ctx context.Context, r ConnectRequest) (Connected, error)
-	// Disconnect removes a service that Connect connected, and its key.
+	// Disconnect removes a service that was connected with Connect, and its key.
 	Disconnect(ctx context.Context, name string) (Settings, error)
 }
 
-// Desktops are what the control plane does for desktops of computers, by their ids.
+// Desktops runs demos and reports the desktop's source, for a computer by its id.
 type Desktops interface {
 	StartDemo(ctx context.Context, id choir.ID, role choir.Role, other DemoParts) (Demo, error)
-	// HurryRun plays the rest of a paced run at full speed; any other run goes on as
-	// it does. Code not_found when there is no such run.
+	// HurryRun plays the rest of a paced demo run at full speed, and does nothing to any
+	// other run. Code not_found: there is no such run.
 	HurryRun(ctx context.Context, id, run choir.ID) error
-	// Source says how a computer's desktop is served.
+	// Source returns the state of a computer's desktop: whether the bundle or a
+	// development server serves it.
 	Source(ctx context.Context, id choir.ID) (desktop.Status, error)
 }
 
-// System is what the API needs of the control plane.
+// System is the part of the control plane that the API needs.
 type System interface {
+	Owners
 	Computers
 	Machine
 	Models
 	Desktops
 }
 
-// Health is how the control plane is.
+// Health is the health of the control plane and its parts.
 type Health struct {
 	Status    string            `json:"status" enum:"ok,failing" doc:"ok, or failing."`
 	Failing   map[string]string `json:"failing,omitempty" doc:"What fails, and why."`
@@ -96,7 +105,7 @@ type Health struct {
 	Log       string            `json:"log" doc:"State of the logs."`
 }
 
-// Doctor is what this machine can do and what is in force.
+// Doctor describes the capabilities of this machine and the settings in force.
 type Doctor struct {
 	Version   string           `json:"version"`
 	Data      string           `json:"data"`
@@ -106,7 +115,7 @@ type Doctor struct {
 	Settings  []config.Setting `json:"settings"`
 }
 
-// ModelState says whether a model is connected.
+// ModelState is the pair of models in force, and whether both roles have one.
 type ModelState struct {
 	Connected bool   `json:"connected" doc:"Director and Associate both have a model."`
 	Director  string `json:"director,omitempty" doc:"provider/model of the Director."`
@@ -115,24 +124,24 @@ type ModelState struct {
 	Message   string `json:"message" doc:"One sentence for people."`
 }
 
-// DemoParts take the place of parts of the demo, to see that it notices; for the
-// CLI only.
+// DemoParts replace parts of the demo, to test that the demo notices. Only the CLI may
+// set any but Paced.
 type DemoParts struct {
 	Recording []byte `json:"recording,omitempty" doc:"Another recording."`
 	Repo      []byte `json:"repo,omitempty" doc:"Another repository, as a tar stream."`
 	Live      bool   `json:"live,omitempty" doc:"Ask the configured model instead of playing a recording."`
-	// Paced is for everybody: it takes the place of nothing.
+	// Paced is open to every caller, because it replaces nothing.
 	Paced bool `json:"paced,omitempty" doc:"Play at the pace of a reader, until the run is wanted faster."`
 }
 
-// Demo is a demo that was started.
+// Demo is a started demo.
 type Demo struct {
 	Run    choir.ID `json:"run" doc:"The run."`
 	Repo   string   `json:"repo" doc:"The demo's project under workspace/."`
 	Notice string   `json:"notice" doc:"Says that the model's words are a recording."`
 }
 
-// API serves the system over HTTP.
+// API is the HTTP handler of all operations.
 type API struct {
 	sys     System
 	cfg     Config
@@ -140,26 +149,26 @@ type API struct {
 	prompts *rateLimit
 	desk    *rateLimit
 	typing  *rateLimit
-	// connects counts the changes of connections, for all computers together.
+	// connects limits the changes of connections, for all computers together.
 	connects *rateLimit
 	replays  replays
 }
 
-// Config of the API.
+// Config is the configuration of the API.
 type Config struct {
 	Version      string
 	PromptBurst  int           // prompts of one computer within PromptWindow
 	PromptWindow time.Duration // see PromptBurst
 	Now          func() time.Time
-	Log          *slog.Logger // what lies behind internal errors; nil for nowhere
+	Log          *slog.Logger // receives the causes of internal errors; may be nil
 }
 
-// New registers every operation on a new mux. The caller authenticates: each
-// request must carry an auth.Principal.
+// New returns an API with all its routes. The caller authenticates: each request must
+// carry an auth.Principal in its context.
 func New(sys System, cfg Config) *API {
 	setUpHuma()
 	a := &API{
-		sys: sys, cfg: cfg, mux: &routes{},
+		sys: sys, cfg: cfg, mux: &routes{owners: sys},
 		prompts: newRateLimit(cfg.PromptBurst, cfg.PromptWindow, cfg.Now), desk: newRateLimit(deskBurst, deskSpan, cfg.Now),
 		connects: newRateLimit(connectBurst, connectSpan, cfg.Now),
 		typing:   newRateLimit(typingBurst, typingSpan, cfg.Now),
@@ -199,12 +208,12 @@ func New(sys System, cfg Config) *API {
 	return a
 }
 
-// setUpHuma makes huma's refusals ours, and its lists such that are never null;
-// both are settings of that whole package.
+// setUpHuma makes huma answer its own refusals as a Problem, and treat lists as never
+// null in the OpenAPI document. Both are global settings of huma.
 var setUpHuma = sync.OnceFunc(func() { huma.NewError, huma.DefaultArrayNullable = newError, false })
 
-// schemaName names a type in the OpenAPI document. Types of other rooms than
-// the API and the vocabulary carry their room's name, because names repeat.
+// schemaName returns the name of a type in the OpenAPI document. Types outside the API
+// and the vocabulary are prefixed with their package's name, because names repeat.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
@@ -220,7 +229,8 @@ func schemaName(t reflect.Type, hint string) string {
 	}
 }
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP serves the operations of the API. A POST with an Idempotency-Key that was
+// answered before gets the same answer.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, pattern := a.mux.Handler(r); pattern == "" {
 		a.noRoute(w, r)
@@ -232,8 +242,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.replays.serve(w, r, a.mux)
 }
 
-// Route returns the pattern of the operation that a request asks for; "none" where
-// there is none.
+// Route returns the pattern of the route that serves a request; "none" if there is none.
 func (a *API) Route(r *http.Request) string {
 	if _, pattern := a.mux.Handler(r); pattern != "" {
 		return pattern
@@ -241,7 +250,8 @@ func (a *API) Route(r *http.Request) string {
 	return "none"
 }
 
-// noRoute makes a problem of what the mux would say in words.
+// noRoute answers a request without a route with a problem, in place of the mux's plain
+// text: 405 with the header Allow for another method, else 404.
 func (a *API) noRoute(w http.ResponseWriter, r *http.Request) {
 	said := &silent{header: http.Header{}}
 	a.mux.ServeHTTP(said, r)
@@ -250,26 +260,27 @@ func (a *API) noRoute(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, newError(http.StatusMethodNotAllowed, "the method "+r.Method+" is not for this path").(*Problem))
 		return
 	}
-	WriteProblem(w, choir.E("api", choir.CodeNotFound, "there is no %s in this API", r.URL.Path).WithRemedy("/openapi.json lists what there is"))
+	WriteProblem(w, choir.Refuse("api", choir.ReasonNoOperation, choir.TextOf("path", r.URL.Path)))
 }
 
-// silent is a response that nobody reads.
+// silent is an http.ResponseWriter that discards the answer and keeps its headers.
 type silent struct{ header http.Header }
 
 func (s *silent) Header() http.Header         { return s.header }
 func (s *silent) Write(b []byte) (int, error) { return len(b), nil }
 func (s *silent) WriteHeader(int)             {}
 
-// In is the path parameter of everything that belongs to a computer.
+// In is the path parameter of operations on a computer.
 type In struct {
 	Computer choir.ID `path:"computer" doc:"The computer."`
 }
 
-// findComputer finds the computer and who asks.
+// findComputer returns a computer and the authenticated caller. Code unauthenticated:
+// the request has no caller.
 func (a *API) findComputer(ctx context.Context, id choir.ID) (Computer, auth.Principal, error) {
 	p, ok := auth.Of(ctx)
 	if !ok {
-		return Computer{}, p, ProblemOf(choir.E("api", choir.CodeUnauthenticated, "nobody is logged in"))
+		return Computer{}, p, ProblemOf(choir.Refuse("api", choir.ReasonNobodyLoggedIn))
 	}
 	c, err := a.sys.Computer(id)
 	if err != nil {
@@ -278,10 +289,11 @@ func (a *API) findComputer(ctx context.Context, id choir.ID) (Computer, auth.Pri
 	return c, p, nil
 }
 
-// body wraps what is answered.
+// body is a response with a JSON body.
 type body[T any] struct{ Body T }
 
-// answer turns a value and an error into a response, in which no list is null.
+// answer returns the response with body v, whose nil lists become empty ones; with an
+// error it returns the error's problem.
 func answer[T any](v T, err error) (*body[T], error) {
 	if err != nil {
 		return nil, ProblemOf(err)
@@ -290,8 +302,9 @@ func answer[T any](v T, err error) (*body[T], error) {
 	return &body[T]{v}, nil
 }
 
-// op describes an operation. Slow senders are the business of whoever owns the
-// connection: huma's own deadline would outlive the body and end the request.
+// op returns the description of an operation. It sets no deadline for reading the body:
+// the gateway bounds slow senders, and huma's own deadline would outlive the body and
+// abort the request.
 func op(id, method, path, summary string, status int) huma.Operation {
 	return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, DefaultStatus: status, BodyReadTimeout: -1}
 }

@@ -14,14 +14,14 @@ import (
 	"choiros/internal/control/auth"
 )
 
-// ForkRequest makes a second computer of a moment.
+// ForkRequest is the request to fork a computer at a moment.
 type ForkRequest struct {
 	Event  uint64 `json:"event,omitempty" maximum:"9007199254740991" doc:"Last event both have; 0 for now."`
 	Name   string `json:"name" maxLength:"400" doc:"Name of the new computer."`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only say what it would begin with."`
 }
 
-// Forked is a computer that was forked.
+// Forked is the new computer of a fork, or of its dry run.
 type Forked struct {
 	ID       choir.ID     `json:"id,omitempty" doc:"The new computer."`
 	Name     string       `json:"name"`
@@ -32,7 +32,7 @@ type Forked struct {
 	DryRun   bool         `json:"dry_run,omitempty"`
 }
 
-// Imported is a computer that came in a file.
+// Imported is a computer made from an exported file.
 type Imported struct {
 	ID       choir.ID     `json:"id" doc:"The new computer."`
 	Name     string       `json:"name"`
@@ -42,20 +42,21 @@ type Imported struct {
 	Withheld []string     `json:"withheld,omitempty" doc:"Paths that look like keys: their content was not in the file."`
 }
 
-// Compared is how the files of two computers differ.
+// Compared is the difference between the files of two computers.
 type Compared struct {
 	DiffView
 	Common uint64 `json:"common" doc:"Last event both have; 0 when they share no past."`
 }
 
-// TakeRequest takes changes of another computer over.
+// TakeRequest is the request to merge the changes of another computer.
 type TakeRequest struct {
 	From   choir.ID `json:"from" doc:"The other computer."`
 	Paths  []string `json:"paths,omitempty" maxItems:"1000" doc:"Only these and what is below them; everything when there are none."`
 	DryRun bool     `json:"dry_run,omitempty" doc:"Only say what would change."`
 }
 
-// Taken says what was taken over.
+// Taken is the result of a merge from another computer. With conflicts nothing was
+// changed.
 type Taken struct {
 	DiffView
 	Conflicts []string `json:"conflicts" doc:"Paths that both changed differently; when there are any, nothing was changed."`
@@ -64,7 +65,8 @@ type Taken struct {
 	Ends
 }
 
-// computers registers what makes computers and what goes between them.
+// computers registers the routes that create computers (new, fork, import) and copy
+// between them.
 func (a *API) computers(mux *routes, h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("fork", http.MethodPost, base+"/fork", "Make a second computer of a moment", 201),
@@ -86,13 +88,15 @@ func (a *API) computers(mux *routes, h huma.API) {
 			In
 			With choir.ID `query:"with" required:"true" doc:"The other computer."`
 		}) (*body[Compared], error) {
-			if _, _, err := a.findBoth(ctx, r.Computer, r.With); err != nil {
+			_, _, release, err := a.findBoth(ctx, r.Computer, r.With)
+			if err != nil {
 				return nil, err
 			}
+			defer release()
 			d, err := a.sys.Compare(ctx, r.Computer, r.With)
 			return answer(Compared{DiffView{From: d.From, To: d.To, Files: d.Files, Cut: d.Cut}, d.Common}, err)
 		})
-	huma.Register(h, op("take", http.MethodPost, base+"/take", "Take over what changed in another computer since both had the same past", 200), a.take)
+	huma.Register(h, op("take", http.MethodPost, base+"/take", "Take over what changed in another computer since both had the same past", 200), a.takeChanges)
 	mux.HandleFunc("GET "+base+"/archive", a.export)
 	mux.HandleFunc("POST /api/computers", a.importComputer)
 	stream{
@@ -105,29 +109,38 @@ func (a *API) computers(mux *routes, h huma.API) {
 	}.describe(h.OpenAPI())
 }
 
-// findBoth finds two computers, for the owner, and returns the first.
-func (a *API) findBoth(ctx context.Context, id, otherID choir.ID) (Computer, auth.Principal, error) {
-	c, p, err := a.findComputer(ctx, id)
+// findBoth returns the first of two computers and the caller. The second is open until
+// release is called. It refuses callers other than the owner with code forbidden, and a
+// second computer that is missing or another user's with not_found.
+func (a *API) findBoth(ctx context.Context, id, otherID choir.ID) (c Computer, p auth.Principal, release func(), err error) {
+	c, p, err = a.findComputer(ctx, id)
 	if err == nil {
 		err = onlyOwner(p)
 	}
-	if err == nil {
-		if _, err = a.sys.Computer(otherID); err != nil {
-			err = ProblemOf(err)
-		}
+	if err != nil {
+		return c, p, nil, err
 	}
-	return c, p, err
+	if err = MustOwn(a.sys, p, otherID); err == nil {
+		release, err = a.sys.Use(ctx, otherID)
+	}
+	if err != nil {
+		err = ProblemOf(err)
+	}
+	return c, p, release, err
 }
 
-func (a *API) take(ctx context.Context, r *struct {
+// takeChanges merges the changes of another computer, and answers with the conflicts if
+// there are any.
+func (a *API) takeChanges(ctx context.Context, r *struct {
 	In
 	Body TakeRequest
 }) (*body[Taken], error) {
-	c, p, err := a.findBoth(ctx, r.Computer, r.Body.From)
+	c, p, release, err := a.findBoth(ctx, r.Computer, r.Body.From)
 	if err != nil {
 		return nil, err
 	}
-	t, err := a.sys.Take(ctx, c.ID, p.Role, r.Body.From, r.Body.Paths, r.Body.DryRun)
+	defer release()
+	t, err := a.sys.TakeChanges(ctx, c.ID, p.Role, r.Body.From, r.Body.Paths, r.Body.DryRun)
 	out := Taken{DryRun: r.Body.DryRun, Seq: t.Receipt.Seq, Ends: Ends{t.Terminals}}
 	for _, one := range t.Conflicts {
 		out.Conflicts = append(out.Conflicts, one.Path)
@@ -143,7 +156,8 @@ func (a *API) take(ctx context.Context, r *struct {
 	return answer(out, err)
 }
 
-// export streams the archive. What lies in it is known before its first byte.
+// export streams the archive of a computer. Its size is known before its first byte; an
+// error after that cuts the connection.
 func (a *API) export(w http.ResponseWriter, r *http.Request) {
 	c, p, err := a.findComputer(r.Context(), choir.ID(r.PathValue("computer")))
 	if err == nil {
@@ -172,11 +186,12 @@ func (a *API) export(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// importComputer creates a computer from the archive in the body.
 func (a *API) importComputer(w http.ResponseWriter, r *http.Request) {
 	p, ok := auth.Of(r.Context())
 	var err error
 	if !ok {
-		err = choir.E("api", choir.CodeUnauthenticated, "nobody is logged in")
+		err = choir.Refuse("api", choir.ReasonNobodyLoggedIn)
 	} else {
 		err = onlyOwner(p)
 	}
@@ -196,10 +211,11 @@ func (a *API) importComputer(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(made)
 }
 
-// onlyOwner refuses whoever is not as trusted as the shell.
+// onlyOwner returns nil for a caller of the shell or the CLI, and code forbidden for any
+// other, such as a desktop.
 func onlyOwner(p auth.Principal) error {
 	if p.Role == choir.RoleShell || p.Role == choir.RoleCLI {
 		return nil
 	}
-	return ProblemOf(choir.E("api", choir.CodeForbidden, "only the owner may do this, in the top bar or with the CLI"))
+	return ProblemOf(choir.Refuse("api", choir.ReasonOnlyOwner))
 }

@@ -11,6 +11,7 @@ import (
 	"choiros/internal/eventstore"
 )
 
+// content registers the routes that read documents, files and blobs as of a moment.
 func (a *API) content(h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("listDocuments", http.MethodGet, base+"/documents", "List documents as of a moment", 200),
@@ -18,7 +19,7 @@ func (a *API) content(h huma.API) {
 			In
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[[]eventstore.Document], error) {
-			d, _, err := a.enterDocuments(ctx, r.Computer)
+			d, _, err := a.findDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -31,7 +32,7 @@ func (a *API) content(h huma.API) {
 			Version  int      `query:"version" default:"-1" minimum:"-1" doc:"From 0; -1 for the newest."`
 			AsOf     uint64   `query:"as_of" doc:"Event after which the newest version is wanted; 0 for now. Refused with a version."`
 		}) (*body[eventstore.Document], error) {
-			d, _, err := a.enterDocuments(ctx, r.Computer)
+			d, _, err := a.findDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -60,8 +61,8 @@ func (a *API) content(h huma.API) {
 	huma.Register(h, op("getBlob", http.MethodGet, base+"/blobs/{digest}", "Read a blob", 200), a.getBlob)
 }
 
-// getBlob streams content as a download: what agents wrote is never rendered
-// under the shell's origin.
+// getBlob streams a blob as a download, so that the browser never renders content that
+// agents wrote under the shell's origin.
 func (a *API) getBlob(ctx context.Context, r *struct {
 	In
 	Digest choir.Digest `path:"digest"`

@@ -11,17 +11,18 @@ import (
 	"choiros/internal/computer/desk"
 	"choiros/internal/control/api"
 	"choiros/internal/control/controltest"
+	"choiros/internal/eventstore"
 )
 
 // fields are a JSON object that a client sends.
 type fields = map[string]any
 
 func desktop(t *testing.T, p *controltest.Plane) {
-	placed := func(path string, body any, status int) (w api.WindowPlaced) {
+	open := func(body any) (w api.WindowAdded) {
 		t.Helper()
-		res, raw := p.Do(req{Method: "POST", Path: p.Base() + "/windows" + path, Body: body})
-		if err := json.Unmarshal(raw, &w); err != nil || res.StatusCode != status {
-			t.Fatalf("%s: %s %s", path, res.Status, raw)
+		res, raw := p.Do(req{Method: "POST", Path: p.Base() + "/windows", Body: body})
+		if err := choir.DecodeStrict(raw, &w); err != nil || res.StatusCode != 201 || w.Seq == 0 {
+			t.Fatalf("%s %s", res.Status, raw)
 		}
 		return w
 	}
@@ -36,35 +37,57 @@ func desktop(t *testing.T, p *controltest.Plane) {
 	if d := show(""); len(d.Windows) != 0 || len(d.Settings) != 0 || d.Theme != nil {
 		t.Fatalf("at first: %+v", d)
 	}
+	change := func(id choir.ID, verb string, body any) (w eventstore.Window, seq uint64) {
+		t.Helper()
+		res, raw := p.Do(req{Method: "POST", Path: p.Base() + "/windows/" + string(id) + "/" + verb, Body: body})
+		var changed api.WindowChanged
+		if err := choir.DecodeStrict(raw, &changed); err != nil || res.StatusCode != 200 {
+			t.Fatalf("%s: %s %s", verb, res.Status, raw)
+		}
+		for _, w = range show("").Windows {
+			if w.ID == id {
+				if changed.Window == nil || *changed.Window != w {
+					t.Errorf("%s answers %+v, and the desktop has %+v", verb, changed.Window, w)
+				}
+				return w, changed.Seq
+			}
+		}
+		if changed.Window != nil {
+			t.Errorf("%s answers %+v, which is closed", verb, changed.Window)
+		}
+		return eventstore.Window{}, changed.Seq
+	}
 	bounds := fields{"x": 10, "y": -5, "width": 640, "height": 480}
-	a := placed("", fields{"app": "files", "title": "Home", "bounds": bounds}, 201)
-	b := placed("", fields{"app": "writer", "bounds": bounds, "desktop": 2}, 201)
-	at := "/" + string(a.Window.ID)
-	if w := placed(at+"/maximise", nil, 200).Window; w.State != choir.WindowMaximised || w.Bounds != (choir.Rect{X: 10, Y: -5, Width: 640, Height: 480}) || w.Focused < b.Window.Focused {
+	a := open(fields{"app": "files", "title": "Home", "bounds": bounds})
+	b := open(fields{"app": "writer", "bounds": bounds, "desktop": 2})
+	if w, _ := change(a.Window.ID, "maximise", nil); w.State != choir.WindowMaximised || w.Bounds != (choir.Rect{X: 10, Y: -5, Width: 640, Height: 480}) || w.Focused <= b.Seq {
 		t.Errorf("maximised: %+v", w)
 	}
-	if w := placed(at+"/minimise", nil, 200); w.Window.Was != choir.WindowMaximised || placed(at+"/minimise", nil, 200).Seq != 0 {
-		t.Errorf("minimised: %+v", w)
+	if w, seq := change(a.Window.ID, "minimise", nil); w.Was != choir.WindowMaximised || event(t, p, seq).Type != choir.TypeWindowShown {
+		t.Errorf("minimised: %+v, event %d", w, seq)
 	}
-	if w := placed(at+"/restore", nil, 200).Window; w.State != choir.WindowMaximised {
+	if _, seq := change(a.Window.ID, "minimise", nil); seq != 0 {
+		t.Errorf("minimised twice: event %d", seq)
+	}
+	if w, _ := change(a.Window.ID, "restore", nil); w.State != choir.WindowMaximised {
 		t.Errorf("restored: %+v", w)
 	}
-	if w := placed(at+"/snap", fields{"to": "top_right"}, 200).Window; w.State != choir.WindowSnapped || w.Snap != choir.SnapTopRight {
+	if w, _ := change(a.Window.ID, "snap", fields{"to": "top_right"}); w.State != choir.WindowSnapped || w.Snap != choir.SnapTopRight {
 		t.Errorf("snapped: %+v", w)
 	}
-	if w := placed(at+"/move", fields{"bounds": fields{"x": 0, "y": 0, "width": 100, "height": 90}, "desktop": 1}, 200).Window; w.State != choir.WindowNormal || w.Bounds.Width != 100 || w.Desktop != 1 {
+	if w, _ := change(a.Window.ID, "move", fields{"bounds": fields{"x": 0, "y": 0, "width": 100, "height": 90}, "desktop": 1}); w.State != choir.WindowNormal || w.Bounds.Width != 100 || w.Desktop != 1 {
 		t.Errorf("moved: %+v", w)
 	}
-	if w := placed(at+"/title", fields{"title": "src", "subject": "src"}, 200).Window; w.Title != "src" {
+	if w, _ := change(a.Window.ID, "title", fields{"title": "src", "subject": "src"}); w.Title != "src" {
 		t.Errorf("retitled: %+v", w)
 	}
-	placed("/"+string(b.Window.ID)+"/focus", nil, 200)
+	change(b.Window.ID, "focus", nil)
 	for _, body := range []fields{{"name": "dark", "tokens": []fields{{"name": "accent", "value": "#f80"}}}} {
 		if res, raw := p.Do(req{Method: "POST", Path: p.Base() + "/theme", Body: body}); res.StatusCode != 200 {
 			t.Errorf("theme: %s %s", res.Status, raw)
 		}
 	}
-	var changed api.DesktopChanged
+	var changed api.WindowChanged
 	_, raw := p.Do(req{Method: "POST", Path: p.Base() + "/settings", Body: fields{"key": "dock.side", "value": "left"}})
 	if err := json.Unmarshal(raw, &changed); err != nil || changed.Seq == 0 {
 		t.Errorf("setting: %s", raw)
@@ -73,7 +96,7 @@ func desktop(t *testing.T, p *controltest.Plane) {
 	if len(now.Windows) != 2 || now.Windows[1].ID != b.Window.ID || now.Theme == nil || len(now.Settings) != 1 || now.Settings[0].Key != "dock.side" {
 		t.Errorf("now: %+v", now)
 	}
-	if w := placed(at+"/close", nil, 200); w.Window.ID != a.Window.ID || len(show("").Windows) != 1 {
+	if w, seq := change(a.Window.ID, "close", nil); w.ID != "" || seq == 0 || len(show("").Windows) != 1 {
 		t.Errorf("closed: %+v", w)
 	}
 	if then := show("?as_of=" + num(a.Seq)); len(then.Windows) != 1 || then.Windows[0].Title != "Home" || then.Theme != nil {

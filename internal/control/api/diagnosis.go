@@ -12,8 +12,8 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// Diagnosis is what a maintainer asks of a control plane: numbers, ids and codes, and
-// nothing that a person or a guest wrote.
+// Diagnosis describes a control plane for its maintainer in numbers, ids and codes,
+// without any text of a person or a guest.
 type Diagnosis struct {
 	UptimeS    int64               `json:"uptime_s" doc:"Seconds since start; 0 when it does not run."`
 	Failed     []FailedDiagnosis   `json:"failed" doc:"Computers that could not be opened."`
@@ -27,7 +27,7 @@ type FailedDiagnosis struct {
 	Code choir.Code `json:"code"`
 }
 
-// ComputerDiagnosis is one computer.
+// ComputerDiagnosis is the state of one computer in a Diagnosis.
 type ComputerDiagnosis struct {
 	ID        choir.ID             `json:"id"`
 	Log       eventstore.Figures   `json:"log"`
@@ -41,7 +41,7 @@ type ComputerDiagnosis struct {
 	Unread    choir.Code           `json:"unread,omitempty" doc:"Why the log could not be asked for the rest."`
 }
 
-// SandboxDiagnosis is one sandbox of a computer.
+// SandboxDiagnosis is the state of one sandbox in a Diagnosis.
 type SandboxDiagnosis struct {
 	Role    choir.Role `json:"role" enum:"director,associate"`
 	Running bool       `json:"running"`
@@ -61,6 +61,7 @@ func (a *API) diagnosis(h huma.API) {
 		})
 }
 
+// diagnose collects the diagnosis of the control plane and its computers.
 func (a *API) diagnose(ctx context.Context) (Diagnosis, error) {
 	d := Diagnosis{UptimeS: a.sys.Health(ctx).UptimeS, Failed: []FailedDiagnosis{}, Computers: []ComputerDiagnosis{}}
 	for _, f := range a.sys.Failed() {
@@ -75,6 +76,8 @@ func (a *API) diagnose(ctx context.Context) (Diagnosis, error) {
 	return d, choir.Wrap("api.diagnosis", choir.CodeInternal, err, "write down what the process does")
 }
 
+// diagnoseComputer collects the diagnosis of a computer. An error of its log is reported
+// in Unread.
 func diagnoseComputer(ctx context.Context, c Computer) ComputerDiagnosis {
 	log := c.Log
 	d := ComputerDiagnosis{ID: c.ID, Log: log.Figures(), ReadOnly: log.ReadOnly() != "", Events: map[choir.Type]int64{}}

@@ -12,11 +12,12 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// maxDocumentBody bounds a request with the content of a document, in bytes of
-// JSON.
+// maxDocumentBody is the maximum size of a request with a document's content, in bytes
+// of JSON.
 const maxDocumentBody = 32 << 20
 
-// deskDocuments is what the API needs of a desk for documents and their versions.
+// deskDocuments is the part of a desk with which the API serves documents and their
+// versions.
 type deskDocuments interface {
 	Documents(ctx context.Context, asOf uint64) ([]eventstore.Document, error)
 	Document(ctx context.Context, id choir.ID, version int) (eventstore.Document, error)
@@ -28,33 +29,33 @@ type deskDocuments interface {
 	RemoveDocument(ctx context.Context, role choir.Role, id choir.ID) error
 }
 
-// deskOverlays is what the API needs of a desk for overlays of documents.
+// deskOverlays is the part of a desk with which the API serves overlays of documents.
 type deskOverlays interface {
 	Overlays(ctx context.Context, document choir.ID, asOf uint64) ([]eventstore.Overlay, error)
 	AddOverlay(ctx context.Context, role choir.Role, o choir.OverlayAdded) (eventstore.Overlay, error)
 	SettleOverlay(ctx context.Context, role choir.Role, s choir.OverlaySettled) (eventstore.Overlay, error)
 }
 
-// DocumentRequest begins a document.
+// DocumentRequest is the request to create a document.
 type DocumentRequest struct {
 	ID      choir.ID `json:"id,omitempty" doc:"A UUIDv7 that the caller made; the same one again begins nothing new."`
 	Title   string   `json:"title" minLength:"1" maxLength:"200"`
 	Content string   `json:"content" doc:"Markdown."`
 }
 
-// VersionRequest saves a version of a document.
+// VersionRequest is the request to save a version of a document.
 type VersionRequest struct {
 	Content  string     `json:"content" doc:"Markdown."`
 	Note     string     `json:"note,omitempty" maxLength:"200" doc:"What changed."`
 	Accepted []choir.ID `json:"accepted,omitempty" maxItems:"64" doc:"Proposals that became part of it."`
 }
 
-// RenameRequest renames a document.
+// RenameRequest is the request to rename a document.
 type RenameRequest struct {
 	Title string `json:"title" minLength:"1" maxLength:"200"`
 }
 
-// OverlayRequest puts a proposal or a comment over a document.
+// OverlayRequest is the request to add a proposal or a comment over a document.
 type OverlayRequest struct {
 	ID      choir.ID          `json:"id,omitempty" doc:"A UUIDv7 that the caller made; the same one again adds nothing."`
 	Version int               `json:"version" minimum:"0" doc:"Version it was made on."`
@@ -64,12 +65,12 @@ type OverlayRequest struct {
 	ReplyTo choir.ID          `json:"reply_to,omitempty" doc:"Overlay that this answers."`
 }
 
-// SettleRequest says what becomes of an overlay.
+// SettleRequest is the request to accept, reject, resolve or reopen an overlay.
 type SettleRequest struct {
 	Outcome choir.OverlayOutcome `json:"outcome" enum:"accepted,rejected,resolved,reopened"`
 }
 
-// OfDocument is the path of everything that belongs to a document.
+// OfDocument has the path parameters of operations on a document.
 type OfDocument struct {
 	In
 	Document choir.ID `path:"document"`
@@ -81,7 +82,7 @@ func (a *API) documents(h huma.API) {
 		In
 		Body DocumentRequest
 	}) (*body[eventstore.Document], error) {
-		d, p, err := a.enterDocuments(ctx, r.Computer)
+		d, p, err := a.findDocuments(ctx, r.Computer)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +96,7 @@ func (a *API) documents(h huma.API) {
 			OfDocument
 			Body RenameRequest
 		}) (*body[eventstore.Document], error) {
-			d, p, err := a.enterDocuments(ctx, r.Computer)
+			d, p, err := a.findDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -103,7 +104,7 @@ func (a *API) documents(h huma.API) {
 		})
 	huma.Register(h, op("removeDocument", http.MethodDelete, base+"/{document}", "Take a document away; its versions stay in the log", 204),
 		func(ctx context.Context, r *OfDocument) (*struct{}, error) {
-			d, p, err := a.enterDocuments(ctx, r.Computer)
+			d, p, err := a.findDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -123,7 +124,7 @@ func (a *API) versions(h huma.API, path string) {
 			Before int `query:"before" minimum:"0" doc:"Only versions before this one; 0 for all."`
 			Limit  int `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 		}) (*body[[]eventstore.Document], error) {
-			d, _, err := a.enterDocuments(ctx, r.Computer)
+			d, _, err := a.findDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -136,7 +137,7 @@ func (a *API) versions(h huma.API, path string) {
 		Version int `path:"version" minimum:"1" doc:"One more than the version it was made of."`
 		Body    VersionRequest
 	}) (*body[eventstore.Document], error) {
-		d, p, err := a.enterDocuments(ctx, r.Computer)
+		d, p, err := a.findDocuments(ctx, r.Computer)
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +161,7 @@ func (a *API) overlays(h huma.API, path string) {
 			OfDocument
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[[]eventstore.Overlay], error) {
-			d, _, err := a.enterOverlays(ctx, r.Computer)
+			d, _, err := a.findOverlays(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -171,7 +172,7 @@ func (a *API) overlays(h huma.API, path string) {
 			OfDocument
 			Body OverlayRequest
 		}) (*body[eventstore.Overlay], error) {
-			d, p, err := a.enterOverlays(ctx, r.Computer)
+			d, p, err := a.findOverlays(ctx, r.Computer)
 			if err == nil {
 				err = givenID("id", r.Body.ID)
 			}
@@ -192,7 +193,7 @@ func (a *API) overlays(h huma.API, path string) {
 			Overlay choir.ID `path:"overlay"`
 			Body    SettleRequest
 		}) (*body[eventstore.Overlay], error) {
-			d, p, err := a.enterOverlays(ctx, r.Computer)
+			d, p, err := a.findOverlays(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -200,8 +201,8 @@ func (a *API) overlays(h huma.API, path string) {
 		})
 }
 
-// enterDocuments is enter for requests about documents.
-func (a *API) enterDocuments(ctx context.Context, id choir.ID) (deskDocuments, auth.Principal, error) {
+// findDocuments returns a computer's documents and the caller.
+func (a *API) findDocuments(ctx context.Context, id choir.ID) (deskDocuments, auth.Principal, error) {
 	c, p, err := a.findComputer(ctx, id)
 	if err != nil {
 		return nil, p, err
@@ -209,8 +210,8 @@ func (a *API) enterDocuments(ctx context.Context, id choir.ID) (deskDocuments, a
 	return c.Desk, p, nil
 }
 
-// enterOverlays is enter for requests about overlays.
-func (a *API) enterOverlays(ctx context.Context, id choir.ID) (deskOverlays, auth.Principal, error) {
+// findOverlays returns a computer's document overlays and the caller.
+func (a *API) findOverlays(ctx context.Context, id choir.ID) (deskOverlays, auth.Principal, error) {
 	c, p, err := a.findComputer(ctx, id)
 	if err != nil {
 		return nil, p, err
@@ -218,7 +219,8 @@ func (a *API) enterOverlays(ctx context.Context, id choir.ID) (deskOverlays, aut
 	return c.Desk, p, nil
 }
 
-// givenID refuses an id that the caller made and that is none.
+// givenID returns a problem of code invalid if a caller's id is neither empty nor a UUID
+// of version 7.
 func givenID(field string, id choir.ID) error {
 	if id == "" || id.ValidV7() {
 		return nil

@@ -11,14 +11,14 @@ import (
 	"choiros/internal/computer/desk/drafts"
 )
 
-// How often drafts of one computer may be changed: a page sends a few in a
-// second while somebody types.
+// At most typingBurst changes of drafts of one computer within typingSpan. A page sends
+// a few per second during typing.
 const (
 	typingBurst = 1200
 	typingSpan  = time.Minute
 )
 
-// deskDrafts is what the API needs of a desk to keep and to drop drafts.
+// deskDrafts is the part of a desk with which the API stores and removes drafts.
 type deskDrafts interface {
 	Drafts(ctx context.Context) ([]drafts.Draft, error)
 	Draft(ctx context.Context, app, subject string) (drafts.Draft, error)
@@ -26,7 +26,7 @@ type deskDrafts interface {
 	DropDraft(ctx context.Context, app, subject string, revision int64) (drafts.Draft, error)
 }
 
-// DraftRequest keeps a text that was typed and not saved.
+// DraftRequest is the request to store text that was typed and not saved.
 type DraftRequest struct {
 	Text string `json:"text" doc:"The text, at most 8 MiB."`
 	Base string `json:"base,omitempty" maxLength:"200" doc:"What the text was made of: the digest of a file, the version of a document."`
@@ -35,14 +35,14 @@ type DraftRequest struct {
 	Made int64  `json:"made,omitempty" minimum:"0" doc:"Revision of the draft that the text was made of; 0 where there was none."`
 }
 
-// OfDraft is the place of a draft.
+// OfDraft has the parameters that identify a draft: its computer, app and subject.
 type OfDraft struct {
 	In
 	App     string `path:"app" maxLength:"100" doc:"App it is typed into."`
 	Subject string `query:"subject" maxLength:"4096" doc:"What it is about."`
 }
 
-// drafts registers what keeps typed text until it is saved.
+// drafts registers the routes that list, read, store and remove drafts.
 func (a *API) drafts(h huma.API) {
 	const base = "/api/computers/{computer}/drafts"
 	huma.Register(h, op("listDrafts", http.MethodGet, base, "List what is typed and not saved, without the texts", 200),
@@ -71,7 +71,7 @@ func (a *API) drafts(h huma.API) {
 		OfDraft
 		Body DraftRequest
 	}) (*body[drafts.Draft], error) {
-		d, err := a.enterDrafts(ctx, r.Computer)
+		d, err := a.findDrafts(ctx, r.Computer)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func (a *API) drafts(h huma.API) {
 			OfDraft
 			Revision int64 `query:"revision" minimum:"1" doc:"Revision that was saved or discarded."`
 		}) (*struct{}, error) {
-			d, err := a.enterDrafts(ctx, r.Computer)
+			d, err := a.findDrafts(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -99,7 +99,7 @@ func (a *API) drafts(h huma.API) {
 		})
 }
 
-// draftProblem is the problem of a refused change, with the draft that is there.
+// draftProblem returns the problem of an error; for a conflict, with the stored draft.
 func draftProblem(now drafts.Draft, err error) error {
 	p := ProblemOf(err)
 	if p.Code == choir.CodeConflict && now.Revision > 0 {
@@ -108,14 +108,15 @@ func draftProblem(now drafts.Draft, err error) error {
 	return p
 }
 
-// enterDrafts is enter for changes of drafts, which come only so often.
-func (a *API) enterDrafts(ctx context.Context, id choir.ID) (deskDrafts, error) {
+// findDrafts returns a computer's drafts, for a change. Code rate_limited: more than
+// typingBurst changes within typingSpan.
+func (a *API) findDrafts(ctx context.Context, id choir.ID) (deskDrafts, error) {
 	c, _, err := a.findComputer(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if wait := a.typing.allow(id); wait > 0 {
-		return nil, tooOften(wait, choir.E("api.drafts", choir.CodeRateLimited, "more than %d changes of drafts in %s", typingBurst, typingSpan))
+		return nil, tooOften(wait, "api.drafts", choir.ReasonTooManyDrafts, typingBurst, typingSpan)
 	}
 	return c.Desk, nil
 }

@@ -14,15 +14,15 @@ import (
 	"choiros/internal/computer/workspace"
 )
 
-// workspaceFiles is what the API needs of a workspace for files.
+// workspaceFiles is the part of a workspace with which the API reads and writes files.
 type workspaceFiles interface {
 	OpenFile(ctx context.Context, path string) (choir.FileState, io.ReadSeekCloser, error)
 	WriteFile(ctx context.Context, role choir.Role, path string, content io.Reader, want workspace.Expect) (choir.FileState, error)
 	RemoveFile(ctx context.Context, role choir.Role, path string, want workspace.Expect) (choir.FileState, error)
 }
 
-// files registers what a person writes into the workspace. Contents are streams
-// of any length, so they stand beside huma, which would buffer them.
+// files registers the routes that read, write and remove a file of the workspace.
+// Contents are streams of any length, so they bypass huma, which would buffer them.
 func (a *API) files(mux *routes, h huma.API) {
 	const path = "/api/computers/{computer}/files/{path...}"
 	when := map[string]string{
@@ -52,7 +52,7 @@ func (a *API) files(mux *routes, h huma.API) {
 }
 
 func (a *API) writeFile(w http.ResponseWriter, r *http.Request) {
-	state, err := a.edit(r, func(files workspaceFiles, role choir.Role, path string, want workspace.Expect) (choir.FileState, error) {
+	state, err := a.changeFile(r, func(files workspaceFiles, role choir.Role, path string, want workspace.Expect) (choir.FileState, error) {
 		return files.WriteFile(r.Context(), role, path, r.Body, want)
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *API) writeFile(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) removeFile(w http.ResponseWriter, r *http.Request) {
-	state, err := a.edit(r, func(files workspaceFiles, role choir.Role, path string, want workspace.Expect) (choir.FileState, error) {
+	state, err := a.changeFile(r, func(files workspaceFiles, role choir.Role, path string, want workspace.Expect) (choir.FileState, error) {
 		return files.RemoveFile(r.Context(), role, path, want)
 	})
 	if err != nil {
@@ -76,21 +76,23 @@ func (a *API) removeFile(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (a *API) edit(r *http.Request, do func(workspaceFiles, choir.Role, string, workspace.Expect) (choir.FileState, error)) (choir.FileState, error) {
+// changeFile calls do with the workspace, the caller's role, the path and the
+// precondition of a request. Code invalid: the precondition is missing.
+func (a *API) changeFile(r *http.Request, do func(workspaceFiles, choir.Role, string, workspace.Expect) (choir.FileState, error)) (choir.FileState, error) {
 	c, p, err := a.findComputer(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
 		return choir.FileState{}, err
 	}
-	want, err := expected(r.Header)
+	want, err := parsePrecondition(r.Header)
 	if err != nil {
 		return choir.FileState{}, err
 	}
 	return do(c.Workspace, p.Role, r.PathValue("path"), want)
 }
 
-// expected reads the precondition. One is required: a save without a base is how
-// work gets lost.
-func expected(h http.Header) (workspace.Expect, error) {
+// parsePrecondition reads the precondition from If-Match or If-None-Match. Code invalid:
+// there is none, because a write without one could overwrite unseen changes.
+func parsePrecondition(h http.Header) (workspace.Expect, error) {
 	match, none := h.Get("If-Match"), h.Get("If-None-Match")
 	switch {
 	case match == "*" && none == "":
@@ -105,6 +107,8 @@ func expected(h http.Header) (workspace.Expect, error) {
 	return workspace.Expect{}, choir.Invalid("If-Match", "give the digest of the content you saw, or *; or If-None-Match: * for a new file")
 }
 
+// writeFileProblem answers a failed change of a file; for a conflict, with the digest of
+// the current content.
 func writeFileProblem(w http.ResponseWriter, there choir.FileState, err error) {
 	p := ProblemOf(err)
 	if p.Code == choir.CodeConflict {

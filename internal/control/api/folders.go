@@ -12,7 +12,8 @@ import (
 	"choiros/internal/guest"
 )
 
-// workspaceFolders is what the API needs of a workspace to move and to copy paths.
+// workspaceFolders is the part of a workspace with which the API lists, moves and copies
+// paths.
 type workspaceFolders interface {
 	ListFolder(ctx context.Context, path, after string, limit int) (workspace.FolderPage, error)
 	MakeFolder(ctx context.Context, role choir.Role, path string) (choir.FileState, error)
@@ -21,17 +22,17 @@ type workspaceFolders interface {
 	Copy(ctx context.Context, role choir.Role, items []workspace.Transfer) ([]choir.FileState, error)
 }
 
-// FolderRequest makes a folder.
+// FolderRequest is the request to make a folder.
 type FolderRequest struct {
 	Path string `json:"path" minLength:"1" maxLength:"4096" doc:"Below the workspace, escaped as in file events."`
 }
 
-// TransferRequest moves or copies paths, one after the other.
+// TransferRequest is the request to move or copy paths, all or none.
 type TransferRequest struct {
 	Items []TransferItem `json:"items" minItems:"1" maxItems:"256"`
 }
 
-// TransferItem is one path that is to be moved or copied.
+// TransferItem is one path to move or copy.
 type TransferItem struct {
 	From    string `json:"from" minLength:"1" maxLength:"4096" doc:"Path as it is."`
 	To      string `json:"to" minLength:"1" maxLength:"4096" doc:"Path as it is to be."`
@@ -39,7 +40,8 @@ type TransferItem struct {
 	Replace string `json:"replace,omitempty" doc:"Digest of what is at the new path, or * for whatever is there: it goes to the trash. Nothing may be there without it."`
 }
 
-// Transferred are the paths as they are now, in the order of the request.
+// Transferred are the moved or copied paths in their new state, in the order of the
+// request.
 type Transferred struct {
 	Files []choir.FileState `json:"files"`
 }
@@ -53,7 +55,7 @@ type findQuery struct {
 	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 }
 
-// folders registers what people do with files besides reading and writing one.
+// folders registers the routes that list, find, make, move and copy files and folders.
 func (a *API) folders(h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("listFolder", http.MethodGet, base+"/folder", "List one page of a folder of the workspace as it is or was, in the byte order of names", 200),
@@ -96,6 +98,7 @@ func (a *API) folders(h huma.API) {
 	a.transfer(h, "copyFiles", "/copies", "Copy files and folders with all that is in them", workspaceFolders.Copy)
 }
 
+// transfer registers a route that moves or copies paths with do.
 func (a *API) transfer(h huma.API, id, path, summary string, do func(workspaceFolders, context.Context, choir.Role, []workspace.Transfer) ([]choir.FileState, error)) {
 	huma.Register(h, op(id, http.MethodPost, "/api/computers/{computer}"+path, summary+"; nothing is done unless all of it can be", 200),
 		func(ctx context.Context, r *struct {
@@ -119,19 +122,22 @@ func (a *API) transfer(h huma.API, id, path, summary string, do func(workspaceFo
 		})
 }
 
+// parse converts an item and its preconditions. Code invalid: a precondition is neither
+// a digest nor *.
 func (it TransferItem) parse() (workspace.Transfer, error) {
 	t := workspace.Transfer{From: it.From, To: it.To}
 	var err error
-	if t.Want, err = match("if_match", it.IfMatch); err != nil || it.Replace == "" {
+	if t.Want, err = parseMatch("if_match", it.IfMatch); err != nil || it.Replace == "" {
 		return t, err
 	}
-	replace, err := match("replace", it.Replace)
+	replace, err := parseMatch("replace", it.Replace)
 	t.Replace = &replace
 	return t, err
 }
 
-// match reads what is expected of a path that is there.
-func match(field, value string) (workspace.Expect, error) {
+// parseMatch parses the precondition on a path's content: a digest, or * for any. Code
+// invalid, with the field: it is neither.
+func parseMatch(field, value string) (workspace.Expect, error) {
 	if value == "*" {
 		return workspace.Expect{}, nil
 	}
@@ -142,27 +148,28 @@ func match(field, value string) (workspace.Expect, error) {
 	return workspace.Expect{Digest: d}, nil
 }
 
-// Trash is what lies in the trash.
+// Trash is the content of the trash.
 type Trash struct {
 	Items []workspace.Trashed `json:"items" doc:"Newest first."`
 }
 
-// TrashRequest throws paths away.
+// TrashRequest is the request to move paths to the trash.
 type TrashRequest struct {
 	Items []TrashItem `json:"items" minItems:"1" maxItems:"256"`
 }
 
-// TrashItem is one path that is to be thrown away.
+// TrashItem is one path to move to the trash.
 type TrashItem struct {
 	Path    string `json:"path" minLength:"1" maxLength:"4096"`
 	IfMatch string `json:"if_match" doc:"Digest of the content you saw, or * for whatever is there."`
 }
 
-// RestoreRequest takes an item out of the trash.
+// RestoreRequest is the request to restore an item from the trash.
 type RestoreRequest struct {
 	To string `json:"to,omitempty" maxLength:"4096" doc:"Path; where it was when empty."`
 }
 
+// trash registers the routes of the trash.
 func (a *API) trash(h huma.API) {
 	const base = "/api/computers/{computer}/trash"
 	huma.Register(h, op("listTrash", http.MethodGet, base, "List what lies in the trash", 200),
@@ -203,6 +210,7 @@ func (a *API) trash(h huma.API) {
 		})
 }
 
+// trashFiles moves paths to the trash, all or none.
 func (a *API) trashFiles(ctx context.Context, r *struct {
 	In
 	Body TrashRequest
@@ -213,7 +221,7 @@ func (a *API) trashFiles(ctx context.Context, r *struct {
 	}
 	items := make([]workspace.Discarding, 0, len(r.Body.Items))
 	for _, it := range r.Body.Items {
-		want, err := match("if_match", it.IfMatch)
+		want, err := parseMatch("if_match", it.IfMatch)
 		if err != nil {
 			return nil, ProblemOf(err)
 		}

@@ -85,7 +85,7 @@ func reading(t *testing.T, p *controltest.Plane) {
 			r.Header[name] = values
 		}
 		w := httptest.NewRecorder()
-		p.API.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Role: role})))
+		p.API.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Role: role, User: p.User()})))
 		return w.Result()
 	}
 	tag := `"` + string(choir.DigestOf([]byte("0123456789"))) + `"`

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// fillLists replaces each list that is nil by an empty one: in a struct, in the
-// structs that it has by value, and in none behind a pointer or in a list, which
-// others may hold too. So no list in an answer is null, as the document says.
+// fillLists replaces nil slices by empty ones in v and in structs that it contains by
+// value, so that no list of an answer is null, as the OpenAPI document says. It does not
+// follow pointers or list elements, which others may share.
 func fillLists(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -23,7 +23,7 @@ func fillLists(v reflect.Value) {
 	}
 }
 
-// jsonName returns what a field is called in JSON.
+// jsonName returns the name of a field in JSON.
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name

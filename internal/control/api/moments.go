@@ -17,7 +17,7 @@ type TimelinePage struct {
 	Head  uint64         `json:"head" doc:"The newest event of the log."`
 }
 
-// atMoment is the path of everything that is about one moment.
+// atMoment has the path parameters of operations on one moment.
 type atMoment struct {
 	In
 	Seq uint64 `path:"seq" doc:"The moment: everything up to this event."`
@@ -29,7 +29,7 @@ type atPath struct {
 	Path string `query:"path" doc:"Below the workspace, escaped as in file events."`
 }
 
-// moments registers what looks at the past and changes nothing.
+// moments registers the routes that read the past.
 func (a *API) moments(h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("getTimeline", http.MethodGet, base+"/timeline", "List the moments worth going back to, newest first", 200),
@@ -61,7 +61,7 @@ func (a *API) moments(h huma.API) {
 	huma.Register(h, op("readFileAt", http.MethodGet, base+"/at/{seq}/file", "Read a file of the workspace as it was", 200), a.readFileAt)
 }
 
-// readFileAt streams content as a download, as getBlob does.
+// readFileAt streams a file as it was at a moment, as a download; see getBlob.
 func (a *API) readFileAt(ctx context.Context, r *atPath) (*huma.StreamResponse, error) {
 	c, _, err := a.findComputer(ctx, r.Computer)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Computer is one computer as requests reach it: its names and its parts. A part has the
-// methods that the API calls, and no more of the computer is behind it.
+// Computer is one computer as the API uses it: its ids, its name and its parts. Each
+// part is an interface of the methods that the API calls.
 type Computer struct {
 	ID, User choir.ID
 	Name     string
@@ -42,8 +42,7 @@ type Computer struct {
 	Collector Collector
 }
 
-// EventLog is a computer's log as a list of events. The methods are those of
-// eventstore.Store.
+// EventLog reads the events of a computer's log; eventstore.Store implements it.
 type EventLog interface {
 	Head() (uint64, choir.Digest)
 	ReadOnly() string
@@ -52,8 +51,7 @@ type EventLog interface {
 	WaitPast(ctx context.Context, seq uint64) error
 }
 
-// RunLog is what a computer's log says of runs and tasks. The methods are those of
-// eventstore.Store.
+// RunLog reads runs and tasks from a computer's log; eventstore.Store implements it.
 type RunLog interface {
 	Runs(ctx context.Context, limit int, before uint64) ([]eventstore.Run, error)
 	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
@@ -64,8 +62,8 @@ type RunLog interface {
 	OpenTasks(ctx context.Context) ([]eventstore.Task, error)
 }
 
-// TreeLog is what a computer's log says of the workspace. The methods are those of
-// eventstore.Store.
+// TreeLog reads the workspace's history from a computer's log; eventstore.Store
+// implements it.
 type TreeLog interface {
 	Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error)
 	Checkpoints(ctx context.Context, limit int, before uint64) ([]eventstore.Checkpoint, error)
@@ -73,14 +71,15 @@ type TreeLog interface {
 	LastTaken(ctx context.Context) (choir.SnapshotTaken, error)
 }
 
-// LogState is how a computer's log is. The methods are those of eventstore.Store.
+// LogState reports sizes, counts and repairs of a computer's log; eventstore.Store
+// implements it.
 type LogState interface {
 	Figures() eventstore.Figures
 	Counts(ctx context.Context) (map[choir.Type]int64, error)
 	Repairs() []choir.LogRepaired
 }
 
-// Log is a computer's log, for reading; eventstore.Store is one.
+// Log reads a computer's log; eventstore.Store implements it.
 type Log interface {
 	EventLog
 	RunLog
@@ -88,12 +87,13 @@ type Log interface {
 	LogState
 }
 
-// Content is a computer's content by digest, for reading; blob.Store is one.
+// Content reads a computer's blobs by digest; blob.Store implements it.
 type Content interface {
 	Open(ctx context.Context, d choir.Digest) (io.ReadCloser, error)
 }
 
-// Desk is what a person sees and changes on the desktop; desk.Desk is one.
+// Desk reads and changes windows, theme, settings, documents and drafts; desk.Desk
+// implements it.
 type Desk interface {
 	deskWindows
 	deskDocuments
@@ -101,17 +101,19 @@ type Desk interface {
 	deskDrafts
 }
 
-// Workspace is a computer's files; workspace.Workspace is one.
+// Workspace reads and changes a computer's files; workspace.Workspace implements it.
 type Workspace interface {
 	workspaceFiles
 	workspaceFolders
 	workspaceTrash
 	workspacePast
-	// Work returns what is done to the workspace now; nil for nothing.
+	// Work returns the long operation in progress on the workspace and its progress; nil
+	// for none.
 	Work() *workspace.Work
 }
 
-// workspaceTrash is what the API needs of a workspace for the trash.
+// workspaceTrash is the part of a workspace with which the API reads and empties the
+// trash.
 type workspaceTrash interface {
 	Trash(ctx context.Context) ([]workspace.Trashed, error)
 	Discard(ctx context.Context, role choir.Role, items []workspace.Discarding) ([]workspace.Trashed, error)
@@ -119,21 +121,23 @@ type workspaceTrash interface {
 	EmptyTrash(ctx context.Context, role choir.Role, id choir.ID) error
 }
 
-// workspacePast is what the API needs of a workspace as it was.
+// workspacePast is the part of a workspace with which the API reads earlier moments.
 type workspacePast interface {
 	FolderAt(ctx context.Context, seq uint64, path string) ([]choir.FileState, error)
 	ListFolderAt(ctx context.Context, seq uint64, path, after string, limit int) (workspace.FolderPage, error)
 	ReadFileAt(ctx context.Context, seq uint64, path string) (choir.FileState, io.ReadCloser, error)
 }
 
-// Projects is people's projects in a computer's workspace; projects.Projects is one.
+// Projects lists, adds and exports the projects in a computer's workspace;
+// projects.Projects implements it.
 type Projects interface {
 	List(ctx context.Context) ([]choir.RepoAdded, error)
 	Add(ctx context.Context, role choir.Role, n projects.NewProject, content io.Reader) (choir.RepoAdded, error)
 	Export(ctx context.Context, role choir.Role, name, format string, w io.Writer) error
 }
 
-// Source is the desktop's own source in a computer's workspace; selfsource.Source is one.
+// Source reads and upgrades the desktop's source in a computer's workspace, and records
+// what broke in it; selfsource.Source implements it.
 type Source interface {
 	Outdated(ctx context.Context) (bool, error)
 	Upgrade(ctx context.Context, role choir.Role, dryRun bool) (selfsource.Upgraded, error)
@@ -141,7 +145,8 @@ type Source interface {
 	ReportBroke(ctx context.Context, role choir.Role, b choir.DesktopBroke) (selfsource.Broke, error)
 }
 
-// Roles is how a computer's Director and Associate are; rolehost.Host is one.
+// Roles reports the state of a computer's Director and Associate and their sandboxes;
+// rolehost.Host implements it.
 type Roles interface {
 	Level(role choir.Role) (sandbox.Level, bool)
 	Serving(role choir.Role) bool
@@ -149,7 +154,7 @@ type Roles interface {
 	PublicKey(role choir.Role) string
 }
 
-// Runs is what a person asks of a computer's runs; runs.Runs is one.
+// Runs starts, steers and ends runs for a person; runs.Runs implements it.
 type Runs interface {
 	Prompt(ctx context.Context, role choir.Role, p choir.PromptSubmitted, key choir.ID) (choir.ID, choir.Receipt, error)
 	Steer(ctx context.Context, role choir.Role, run choir.ID, text string) error
@@ -158,19 +163,20 @@ type Runs interface {
 	Dismiss(ctx context.Context, role choir.Role, run choir.ID) error
 }
 
-// Tasks hands tasks to a computer's Associate; dispatch.Tasks is one.
+// Tasks dispatches tasks to a computer's Associate; dispatch.Tasks implements it.
 type Tasks interface {
 	ReadTask(raw []byte) (choir.DirectorTask, error)
 	Submit(ctx context.Context, role choir.Role, task choir.DirectorTask) (choir.Receipt, error)
 	Checkpoint(ctx context.Context, role choir.Role, repo, subject string) (choir.AssociateResult, error)
 }
 
-// Verifier checks the copies of a computer's log; verification.Verifier is one.
+// Verifier verifies both copies of a computer's log; verification.Verifier implements
+// it.
 type Verifier interface {
 	Verify(ctx context.Context) (eventstore.Report, error)
 }
 
-// Moments is a computer's past, to be read; moments.Moments is one.
+// Moments reads a computer's past and its differences; moments.Moments implements it.
 type Moments interface {
 	At(ctx context.Context, seq uint64) (moments.Moment, error)
 	Marks(ctx context.Context, limit int, before uint64) ([]moments.Mark, error)
@@ -179,7 +185,8 @@ type Moments interface {
 	TextDiff(ctx context.Context, d workspace.Difference) (files []moments.FileDiff, cut bool, err error)
 }
 
-// Rewinder rewrites a computer's workspace to what it was; rewind.Rewinder is one.
+// Rewinder rewinds a computer's workspace and undoes single actions; rewind.Rewinder
+// implements it.
 type Rewinder interface {
 	Rewind(ctx context.Context, role choir.Role, seq uint64, dryRun bool) (rewind.Rewound, error)
 	Start(ctx context.Context, role choir.Role, seq uint64) (*rewind.Job, error)
@@ -188,13 +195,13 @@ type Rewinder interface {
 	Undo(ctx context.Context, role choir.Role, of choir.ID, dryRun bool) (treemerge.Applied, error)
 }
 
-// Copier exports a computer; copies.Copier is one.
+// Copier exports a computer; copies.Copier implements it.
 type Copier interface {
 	PrepareExport(ctx context.Context) (*copies.Export, error)
 	Exported(ctx context.Context, role choir.Role, e *copies.Export) error
 }
 
-// Collector removes content that nothing leads to; collection.Collector is one.
+// Collector removes unreachable content; collection.Collector implements it.
 type Collector interface {
 	Collect(ctx context.Context, keep time.Duration, dryRun bool) (collection.Collected, error)
 }

@@ -26,6 +26,18 @@ func (s stubSystem) Computer(id choir.ID) (api.Computer, error) {
 	return s.computer, nil
 }
 
+// OwnerOf implements api.Owners.
+func (s stubSystem) OwnerOf(id choir.ID) (choir.ID, error) {
+	c, err := s.Computer(id)
+	return c.User, err
+}
+
+// Use implements api.Users.
+func (s stubSystem) Use(_ context.Context, id choir.ID) (func(), error) {
+	_, err := s.Computer(id)
+	return func() {}, err
+}
+
 // stubRuns notes what it is prompted.
 type stubRuns struct {
 	api.Runs
@@ -44,12 +56,12 @@ func TestARequestNeedsOnlyThePartOfAComputerThatItIsAbout(t *testing.T) {
 	t.Parallel()
 	id := choir.DeriveID("", "c")
 	runs := &stubRuns{}
-	a := api.New(stubSystem{computer: api.Computer{ID: id, Runs: runs}}, api.Config{PromptBurst: 1, PromptWindow: time.Minute, Now: time.Now})
+	a := api.New(stubSystem{computer: api.Computer{ID: id, User: "user", Runs: runs}}, api.Config{PromptBurst: 1, PromptWindow: time.Minute, Now: time.Now})
 	prompt := func(computer choir.ID) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/computers/"+string(computer)+"/prompts", strings.NewReader(`{"text":"hello"}`))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		a.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Role: choir.RoleDesktop})))
+		a.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Role: choir.RoleDesktop, User: "user"})))
 		return w
 	}
 	if w := prompt(id); w.Code != http.StatusAccepted || !strings.Contains(w.Body.String(), `"seq":7`) {

@@ -8,17 +8,19 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Place is where a browser goes with a ticket, once and within seconds.
+// Place is an address that lets a browser into a desktop or a preview, once and within
+// seconds.
 type Place struct {
 	URL string `json:"url" doc:"Address with a ticket that works once."`
 }
 
-// PreviewRequest names what is to be previewed.
+// PreviewRequest names the port to preview.
 type PreviewRequest struct {
 	Port int `json:"port" minimum:"1" maximum:"65535" doc:"TCP port inside the sandbox."`
 }
 
-// places describes what the gateway answers itself, because it makes the tickets.
+// places adds to the OpenAPI document the operations that the gateway serves itself:
+// tickets for desktops and previews.
 func places(h huma.API) {
 	doc := h.OpenAPI()
 	describe := func(id, path, summary string, body *huma.RequestBody, query ...*huma.Param) {

@@ -24,16 +24,19 @@ type Problem struct {
 	Code   choir.Code `json:"code" doc:"Stable reason."`
 	Field  string     `json:"field,omitempty" doc:"The field or thing it is about."`
 	Remedy string     `json:"remedy,omitempty" doc:"What to do next."`
-	// Digest is what a file really is.
+	// Reason and Values say in other languages what Detail and Remedy say in English.
+	Reason choir.Reason  `json:"reason,omitempty" doc:"What happened, from a closed list, for sentences in other languages than that of detail and remedy."`
+	Values []choir.Value `json:"values,omitempty" doc:"What fills the sentences of the reason; texts are escaped."`
+	// Digest is the current content of the file in conflict.
 	Digest choir.Digest `json:"digest,omitempty" doc:"Content of the file that is there, in a conflict about one."`
-	// Document is the newest version of one.
+	// Document is the newest version of the document in conflict.
 	Document *eventstore.Document `json:"document,omitempty" doc:"Newest version of the document, in a conflict about a save; what you sent is the other side."`
-	// Draft is the one that is there.
+	// Draft is the stored draft in conflict.
 	Draft *drafts.Draft `json:"draft,omitempty" doc:"Draft that is there, in a conflict about one; what you sent is the other side."`
-	// Conflicts are the paths that an undo or a take found changed.
+	// Conflicts are the paths changed on both sides that prevented an undo or a merge.
 	Conflicts []PathConflict `json:"conflicts,omitempty" doc:"Paths that were changed on both sides; nothing was done."`
 
-	cause error // of an internal error, for the log and nobody else
+	cause error // of an internal error; logged and not sent
 }
 
 // Error implements error.
@@ -45,7 +48,8 @@ func (p *Problem) GetStatus() int { return p.Status }
 // ContentType implements huma.ContentTypeFilter.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }
 
-// ProblemOf is the problem an error is answered with.
+// ProblemOf converts an error into the problem that answers it. A Problem within err is
+// returned itself.
 func ProblemOf(err error) *Problem {
 	var made *Problem
 	if errors.As(err, &made) {
@@ -55,11 +59,12 @@ func ProblemOf(err error) *Problem {
 	status := p.Code.HTTPStatus()
 	return &Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status,
-		Detail: p.Message, Code: p.Code, Field: p.Path, Remedy: p.Remedy, cause: err,
+		Detail: p.Message, Code: p.Code, Field: p.Path, Remedy: p.Remedy, Reason: p.Reason, Values: p.Values, cause: err,
 	}
 }
 
-// log writes down what lies behind an internal error: the caller is not told.
+// log logs the cause of an internal error, which the caller is not told. Other problems,
+// and requests whose client disconnected, are not logged.
 func (p *Problem) log(log *slog.Logger, r *http.Request) {
 	// A client that went away is no failure of ours.
 	if p.Code == choir.CodeInternal && log != nil && !errors.Is(p.cause, context.Canceled) {
@@ -67,7 +72,7 @@ func (p *Problem) log(log *slog.Logger, r *http.Request) {
 	}
 }
 
-// newError makes huma's own refusals (validation of requests) our problems.
+// newError converts huma's own refusals, such as failed validation, into a Problem.
 func newError(status int, msg string, errs ...error) huma.StatusError {
 	p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: msg, Code: codeFor(status)}
 	var details []string
@@ -89,6 +94,7 @@ func newError(status int, msg string, errs ...error) huma.StatusError {
 	return p
 }
 
+// codeFor returns the code of an HTTP status; internal for unknown ones.
 func codeFor(status int) choir.Code {
 	switch status {
 	case http.StatusNotFound:

@@ -7,24 +7,26 @@ import (
 	"choiros/internal/choir"
 )
 
-// rateLimit limits how often something may be done: so many times in any span
-// of time, for each computer.
+// rateLimit allows each computer at most burst actions within any period of length span.
+// golang.org/x/time/rate would allow nearly twice as many: nine prompts where five are
+// promised.
 type rateLimit struct {
 	burst int
 	span  time.Duration
 	now   func() time.Time
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	done  map[choir.ID][]time.Time
 	swept time.Time // when computers that did nothing for a span were last dropped
 }
 
+// newRateLimit returns a limit of burst actions per span for each computer.
 func newRateLimit(burst int, span time.Duration, now func() time.Time) *rateLimit {
 	return &rateLimit{burst: burst, span: span, now: now, done: map[choir.ID][]time.Time{}, swept: now()}
 }
 
-// allow counts one more for a computer and returns zero, or counts nothing and
-// returns how long to wait.
+// allow counts an action of a computer and returns zero, or counts nothing and returns
+// the time to wait.
 func (l *rateLimit) allow(computer choir.ID) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,8 +40,8 @@ func (l *rateLimit) allow(computer choir.ID) time.Duration {
 	return 0
 }
 
-// sweep drops the computers that did nothing within the span, at most once in
-// each. The caller holds mu.
+// sweep drops computers without actions within the last span, at most once per span. The
+// caller holds mu.
 func (l *rateLimit) sweep(now time.Time) {
 	if now.Sub(l.swept) < l.span {
 		return
@@ -52,7 +54,8 @@ func (l *rateLimit) sweep(now time.Time) {
 	}
 }
 
-// recent is when something was done within the span. The caller holds mu.
+// recent returns the times of a computer's actions within the last span, oldest first.
+// The caller holds mu.
 func (l *rateLimit) recent(computer choir.ID, now time.Time) []time.Time {
 	done := l.done[computer]
 	for len(done) > 0 && now.Sub(done[0]) >= l.span {

@@ -17,9 +17,10 @@ import (
 	"choiros/internal/control/auth"
 )
 
-// readFile streams a file of the workspace. What it is follows from its content.
-// Only the desktop may show it, and only what can run nothing: under the shell's
-// origin nothing that agents wrote is rendered.
+// readFile streams a file of the workspace, with a type detected from its content. Only
+// the desktop may display it, and only types that run no code: under the shell's origin
+// nothing that agents wrote is rendered. With as_of in the query it streams the file of
+// then.
 func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 	c, p, err := a.findComputer(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
@@ -46,7 +47,7 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, content)
 }
 
-// readFileThen streams a file as it was after an event, as a whole.
+// readFileThen streams a whole file as it was after the event as_of.
 func (a *API) readFileThen(w http.ResponseWriter, r *http.Request, c Computer, p auth.Principal) {
 	seq, err := strconv.ParseUint(r.URL.Query().Get("as_of"), 10, 64)
 	if err != nil {
@@ -71,7 +72,8 @@ func (a *API) readFileThen(w http.ResponseWriter, r *http.Request, c Computer, p
 	_, _ = io.Copy(w, content)
 }
 
-// describeContent says what content is and how it is to be shown.
+// describeContent sets the headers for a file's type, its display and its digest. An
+// empty kind, and a caller other than a desktop, make it a download.
 func describeContent(h http.Header, r *http.Request, p auth.Principal, state choir.FileState, kind string) {
 	shown := kind != "" && p.Role == choir.RoleDesktop && r.URL.Query().Get("download") != "true"
 	how := "attachment"
@@ -90,11 +92,11 @@ func describeContent(h http.Header, r *http.Request, p auth.Principal, state cho
 	h.Set("ETag", `"`+string(state.Digest)+`"`)
 }
 
-// sniffed is how much of a file says what it is.
+// sniffed is the number of leading bytes from which the type is detected.
 const sniffed = 512
 
-// sniff is the type of content that a browser can show and that cannot run
-// anything there; empty for all else. Markup is text.
+// sniff returns the media type of content that a browser can display without running
+// code in it; "" for any other. Markup is plain text. It leaves content at its start.
 func sniff(content io.ReadSeeker) (string, error) {
 	head := make([]byte, sniffed)
 	n, err := io.ReadFull(content, head)
@@ -107,7 +109,7 @@ func sniff(content io.ReadSeeker) (string, error) {
 	return kindOf(head[:n], n < sniffed), nil
 }
 
-// magics are what the standard library does not know.
+// magics are file signatures that http.DetectContentType does not detect.
 var magics = []struct {
 	offset int
 	magic  string
@@ -123,6 +125,8 @@ var magics = []struct {
 	{0, "\xff\xf1", "audio/aac"},
 }
 
+// kindOf returns the media type of content that a browser can display without running
+// code in it; "" for any other. whole means that head is all of it.
 func kindOf(head []byte, whole bool) string {
 	for _, m := range magics {
 		if len(head) > m.offset && bytes.HasPrefix(head[m.offset:], []byte(m.magic)) {
@@ -147,8 +151,8 @@ func kindOf(head []byte, whole bool) string {
 	return ""
 }
 
-// isText says whether this is the beginning of text in UTF-8; whole says that
-// nothing comes after it.
+// isText reports whether head is UTF-8 text without NUL and no PDF. whole means that
+// head is the complete file; otherwise its last character may be incomplete.
 func isText(head []byte, whole bool) bool {
 	if bytes.IndexByte(head, 0) >= 0 || bytes.HasPrefix(head, []byte("%PDF-")) {
 		return false
@@ -161,7 +165,7 @@ func isText(head []byte, whole bool) bool {
 	return utf8.Valid(head)
 }
 
-// isSVG says whether a document's first element is an image.
+// isSVG reports whether the first element of a document is <svg>.
 func isSVG(head []byte) bool {
 	at := bytes.Index(head, []byte("<svg"))
 	if at < 0 {

@@ -12,7 +12,7 @@ import (
 	"choiros/internal/control/auth"
 )
 
-// Bounds of what is kept to be answered again.
+// Limits on stored answers.
 const (
 	maxReplays    = 512
 	maxReplayBody = 256 << 10 // bytes of one answer
@@ -20,20 +20,22 @@ const (
 	maxReplayKey  = 200       // characters of a key
 )
 
-// replays answer a POST that comes again with the same Idempotency-Key as the
-// first time. The newest are kept in memory; what a prompt began is known for
-// ever, because its id follows from the key.
+// replays answers a repeated POST with the same Idempotency-Key with the first answer.
+// It keeps the newest answers in memory. A repeated prompt is recognized even after
+// that, because the run's id is derived from the key.
 type replays struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	all   map[replayKey]*replay
 	order []replayKey // oldest first
 }
 
 type replayKey struct {
+	user      choir.ID
 	role      choir.Role
 	path, key string
 }
 
+// replay is a request with a key, and its stored answer.
 type replay struct {
 	request choir.Digest  // of the body
 	done    chan struct{} // closed when the rest is there, or never will be
@@ -43,6 +45,8 @@ type replay struct {
 	answer  []byte
 }
 
+// serve answers a POST with an Idempotency-Key once, and passes all other requests to
+// next.
 func (rs *replays) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	p, known := auth.Of(r.Context())
 	key := r.Header.Get("Idempotency-Key")
@@ -60,20 +64,21 @@ func (rs *replays) serve(w http.ResponseWriter, r *http.Request, next http.Handl
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	rs.once(w, r, next, replayKey{p.Role, r.URL.Path, key}, choir.DigestOf(body))
+	rs.once(w, r, next, replayKey{p.User, p.Role, r.URL.Path, key}, choir.DigestOf(body))
 }
 
+// readBody reads a body of at most maxReplayed bytes. Code too_large: it has more.
 func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxReplayed+1))
 	var large *http.MaxBytesError
 	if errors.As(err, &large) || len(body) > maxReplayed {
-		return nil, choir.E("api", choir.CodeTooLarge, "the body is too large")
+		return nil, choir.Refuse("api", choir.ReasonBodyTooLarge)
 	}
 	return body, choir.Wrap("api", choir.CodeInvalid, err, "read the body")
 }
 
-// once lets the first of equal requests through, and answers the others with
-// what it was answered.
+// once runs next for the first of equal requests, and answers the others with its stored
+// answer. Code invalid: the key was used for another request.
 func (rs *replays) once(w http.ResponseWriter, r *http.Request, next http.Handler, key replayKey, request choir.Digest) {
 	for {
 		first, mine := rs.reserve(key, request)
@@ -97,6 +102,8 @@ func (rs *replays) once(w http.ResponseWriter, r *http.Request, next http.Handle
 	}
 }
 
+// reserve returns the first request with a key. mine reports that this is it, so that
+// the caller must run it.
 func (rs *replays) reserve(key replayKey, request choir.Digest) (first *replay, mine bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -115,8 +122,8 @@ func (rs *replays) reserve(key replayKey, request choir.Digest) (first *replay, 
 	return first, true
 }
 
-// evict forgets the oldest call that has ended. One under way is remembered, or it
-// would run a second time; there are at most as many as connections.
+// evict drops the oldest finished request. Requests in progress are kept, or they could
+// run twice; there are at most as many as connections.
 func (rs *replays) evict() {
 	for i, key := range rs.order {
 		select {
@@ -129,8 +136,8 @@ func (rs *replays) evict() {
 	}
 }
 
-// run serves the first request and keeps its answer, unless the same request may
-// fare better the next time.
+// run serves the first request and stores its answer. It drops the key if a repetition
+// may succeed: after status 409, 429 or 5xx, or a too large answer.
 func (rs *replays) run(w http.ResponseWriter, r *http.Request, next http.Handler, key replayKey, first *replay) {
 	t := &tee{ResponseWriter: w, status: http.StatusOK}
 	defer func() {
@@ -145,6 +152,7 @@ func (rs *replays) run(w http.ResponseWriter, r *http.Request, next http.Handler
 	first.kept = t.status < 500 && t.status != http.StatusTooManyRequests && t.status != http.StatusConflict && !t.over
 }
 
+// forget drops a request whose answer is not stored.
 func (rs *replays) forget(key replayKey, first *replay) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -160,6 +168,7 @@ func (rs *replays) forget(key replayKey, first *replay) {
 	}
 }
 
+// write sends the stored answer, marked as replayed.
 func (f *replay) write(w http.ResponseWriter) {
 	for name, values := range f.header {
 		w.Header()[name] = values
@@ -170,12 +179,12 @@ func (f *replay) write(w http.ResponseWriter) {
 	_, _ = w.Write(f.answer)
 }
 
-// tee keeps what is answered.
+// tee is an http.ResponseWriter that also stores the answer.
 type tee struct {
 	http.ResponseWriter
 	status int
 	answer bytes.Buffer
-	over   bool // it is too large to be kept
+	over   bool // the answer exceeds maxReplayBody and is not stored
 }
 
 func (t *tee) WriteHeader(status int) {
@@ -190,5 +199,5 @@ func (t *tee) Write(b []byte) (int, error) {
 	return t.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap returns the underlying writer, for http.ResponseController.
 func (t *tee) Unwrap() http.ResponseWriter { return t.ResponseWriter }

@@ -13,8 +13,8 @@ import (
 	"choiros/internal/computer/projects"
 )
 
-// repos registers the projects. Their contents are streams of any length, so
-// they stand beside huma, which would buffer them.
+// repos registers the routes that list, add and export projects. Contents are streams of
+// any length, so they bypass huma, which would buffer them.
 func (a *API) repos(mux *routes, h huma.API) {
 	const base = "/api/computers/{computer}/repos"
 	huma.Register(h, op("listRepos", http.MethodGet, base, "List the projects that were added", 200),
@@ -37,6 +37,7 @@ func (a *API) repos(mux *routes, h huma.API) {
 	}.describe(h.OpenAPI())
 }
 
+// addRepo adds the project in the body, a tar stream.
 func (a *API) addRepo(w http.ResponseWriter, r *http.Request) {
 	c, p, err := a.findComputer(r.Context(), choir.ID(r.PathValue("computer")))
 	if err == nil {
@@ -52,6 +53,7 @@ func (a *API) addRepo(w http.ResponseWriter, r *http.Request) {
 	a.refuse(w, r, err)
 }
 
+// exportRepo streams the work on a project as a git bundle or as patches.
 func (a *API) exportRepo(w http.ResponseWriter, r *http.Request) {
 	c, p, err := a.findComputer(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
@@ -72,14 +74,14 @@ func (a *API) exportRepo(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse answers with a problem.
+// refuse answers a request with the problem of an error, and logs an internal one.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	ProblemOf(err).log(a.cfg.Log, r)
 	WriteProblem(w, err)
 }
 
-// lateHeader sends the headers of a download with its first byte, so that an
-// error before it can still be a problem.
+// lateHeader sends the headers of a download with its first byte, so that an earlier
+// error can still be answered with a status code.
 type lateHeader struct {
 	w     http.ResponseWriter
 	began bool
@@ -96,11 +98,12 @@ func (l *lateHeader) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// WriteProblem answers a request with a problem document.
+// WriteProblem answers a request with the problem of an error, without logging it.
 func WriteProblem(w http.ResponseWriter, err error) {
 	writeProblem(w, ProblemOf(err))
 }
 
+// writeProblem answers a request with a problem.
 func writeProblem(w http.ResponseWriter, p *Problem) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)

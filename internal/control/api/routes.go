@@ -5,18 +5,20 @@ import (
 	"slices"
 )
 
-// routes is a mux that can say what it routes.
+// routes is an http.ServeMux that records its patterns and checks the caller's ownership
+// on every route.
 type routes struct {
 	http.ServeMux
+	owners   ownersAndUsers
 	patterns []string
 }
 
-// HandleFunc registers a handler, as the mux's own does.
+// HandleFunc registers a handler behind guard.
 func (m *routes) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
 	m.patterns = append(m.patterns, pattern)
-	m.ServeMux.HandleFunc(pattern, h)
+	m.ServeMux.HandleFunc(pattern, guard(m.owners, pattern, h))
 }
 
-// Routes are the patterns of everything that is served, described in the OpenAPI
-// document or not.
+// Routes returns the sorted patterns of all routes, including those not in the OpenAPI
+// document.
 func (a *API) Routes() []string { return slices.Sorted(slices.Values(a.mux.patterns)) }

@@ -14,7 +14,7 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// PromptRequest begins a run.
+// PromptRequest is the request to start a run.
 type PromptRequest struct {
 	Text     string                `json:"text" minLength:"1" doc:"What you want, at most 20,000 characters."`
 	Repo     string                `json:"repo,omitempty" doc:"Project under workspace/ it is about."`
@@ -22,7 +22,7 @@ type PromptRequest struct {
 	After    choir.ID              `json:"after,omitempty" doc:"Run that has ended and that this one follows up."`
 }
 
-// Accepted is a run that began.
+// Accepted is the run that a prompt started.
 type Accepted struct {
 	Run choir.ID `json:"run"`
 	Seq uint64   `json:"seq"`
@@ -35,13 +35,13 @@ type RunView struct {
 	Waits string            `json:"waits,omitempty" doc:"Why its model call waits now, such as for a service that is overloaded."`
 }
 
-// Words are what a person says to a run.
+// Words is a person's text to a run: steering, or the answer to a question.
 type Words struct {
 	Text     string `json:"text" minLength:"1" maxLength:"20000"`
 	Question string `json:"question,omitempty" doc:"Id of the question that is answered."`
 }
 
-// InRun is the path parameters of everything that belongs to a run.
+// InRun has the path parameters of operations on a run.
 type InRun struct {
 	In
 	Run choir.ID `path:"run" doc:"The run."`
@@ -61,7 +61,7 @@ type eventsIn struct {
 	Wait  int      `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait for the first event when there is none."`
 }
 
-// EventPage is a part of the log.
+// EventPage is a range of the log's events, with the number of the newest.
 type EventPage struct {
 	Events []choir.Event `json:"events"`
 	Head   uint64        `json:"head"`
@@ -143,6 +143,7 @@ func (a *API) runs(h huma.API) {
 		})
 }
 
+// problem returns the problem of an error; nil for nil.
 func problem(err error) error {
 	if err == nil {
 		return nil
@@ -161,7 +162,7 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 	}
 	// What is refused anyway does not count.
 	if n := utf8.RuneCountInString(r.Body.Text); n > choir.MaxInstruction {
-		e := choir.Invalid("text", "a prompt has 1 to %d characters, not %d", choir.MaxInstruction, n)
+		e := choir.Refuse("api.prompt", choir.ReasonPromptLength, choir.CountOf("most", choir.MaxInstruction), choir.CountOf("n", n)).At("text")
 		e.Code = choir.CodeTooLarge
 		return nil, ProblemOf(e)
 	}
@@ -172,13 +173,15 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 	return answer(Accepted{run, receipt.Seq}, err)
 }
 
-// tooManyPrompts refuses a prompt, or a demo, which is one.
+// tooManyPrompts returns the problem for a prompt or a demo over the rate limit. A demo
+// counts as a prompt.
 func (a *API) tooManyPrompts(wait time.Duration) error {
-	return tooOften(wait, choir.E("api.prompt", choir.CodeRateLimited, "more than %d prompts in %s", a.cfg.PromptBurst, a.cfg.PromptWindow))
+	return tooOften(wait, "api.prompt", choir.ReasonTooManyPrompts, a.cfg.PromptBurst, a.cfg.PromptWindow)
 }
 
-// keyID turns an Idempotency-Key into an id, the same for the same key; empty
-// for none. The computer's id carries the time, so such ids sort as it does.
+// keyID derives an id from an Idempotency-Key, the caller's role and the kind of
+// request; "" for no key. The id has the computer's timestamp, so it sorts as the
+// computer's id does.
 func keyID(p auth.Principal, computer choir.ID, what, key string) choir.ID {
 	if key == "" {
 		return ""
@@ -186,6 +189,7 @@ func keyID(p auth.Principal, computer choir.ID, what, key string) choir.ID {
 	return choir.DeriveID(computer, what, string(p.Role), key)
 }
 
+// getRun answers with a run and its tasks, now or as of an event.
 func (a *API) getRun(ctx context.Context, r *struct {
 	InRun
 	AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
@@ -206,6 +210,8 @@ func (a *API) getRun(ctx context.Context, r *struct {
 	return answer(RunView{Run: run, Tasks: tasks, Waits: a.sys.Waits(c.ID, r.Run)}, err)
 }
 
+// listEvents answers with events after a number. If there are none it waits for the
+// first, up to the requested seconds.
 func (a *API) listEvents(ctx context.Context, r *eventsIn) (*body[EventPage], error) {
 	c, _, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
@@ -233,15 +239,15 @@ func (a *API) listEvents(ctx context.Context, r *eventsIn) (*body[EventPage], er
 	}
 }
 
-// TaskAccepted is a task that was dispatched.
+// TaskAccepted is a dispatched task.
 type TaskAccepted struct {
 	Task choir.ID `json:"task"`
 	Run  choir.ID `json:"run"`
 	Seq  uint64   `json:"seq"`
 }
 
-// submitTask takes the task as it is on the wire: it is decoded by the
-// contract's own strict decoder, after the ids a person may leave out.
+// submitTask dispatches a task given as raw JSON. The task contract's own strict decoder
+// reads it, after ids that a person may omit are filled in.
 func (a *API) submitTask(ctx context.Context, r *struct {
 	In
 	RawBody []byte `contentType:"application/json"`
@@ -258,9 +264,10 @@ func (a *API) submitTask(ctx context.Context, r *struct {
 	return answer(TaskAccepted{task.TaskID, task.RunID, receipt.Seq}, err)
 }
 
+// onlyCLI returns nil for a caller of the CLI, and code forbidden for any other.
 func onlyCLI(ctx context.Context) error {
 	if p, ok := auth.Of(ctx); !ok || p.Role != choir.RoleCLI {
-		return ProblemOf(choir.E("api", choir.CodeForbidden, "only the CLI on the host may do this"))
+		return ProblemOf(choir.Refuse("api", choir.ReasonOnlyOnHost))
 	}
 	return nil
 }

@@ -11,9 +11,8 @@ import (
 	"choiros/internal/config"
 )
 
-// Settings are what the owner has set outside of a computer, as it is in force:
-// in choir.toml, which is read when choir starts, and on the shell's page. No key
-// is among them.
+// Settings are the owner's settings in force outside of a computer: those of choir.toml,
+// read at start, and those of the shell's page. They contain no key.
 type Settings struct {
 	File      string           `json:"file" doc:"The configuration file: the one that was read, else the one to write."`
 	Found     bool             `json:"found" doc:"The file was there when choir started."`
@@ -30,7 +29,7 @@ type KnownModel struct {
 	Output float64 `json:"output" doc:"US dollars per million output tokens."`
 }
 
-// ModelProvider is one model service.
+// ModelProvider is one model service with its connection and uses.
 type ModelProvider struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind" doc:"anthropic, openai (any compatible endpoint) or bedrock."`
@@ -41,8 +40,8 @@ type ModelProvider struct {
 	Key     ModelKey `json:"key"`
 }
 
-// ModelKey says where the key of a model service is and whether it is there,
-// never what it is.
+// ModelKey is the location of a model service's key and whether the key can be used,
+// without the key itself.
 type ModelKey struct {
 	Kind    string     `json:"kind" enum:"file,variable,kept,none" doc:"Where it is kept: in a file or a variable of yours, by choir; none for a service that needs none."`
 	Where   string     `json:"where,omitempty" doc:"The path of the file, or the name of the variable."`
@@ -52,8 +51,8 @@ type ModelKey struct {
 	Remedy  string     `json:"remedy,omitempty" doc:"What to do about it."`
 }
 
-// ConnectRequest connects a model service, or changes the connection with its
-// name.
+// ConnectRequest is the request to connect a model service, or to change the connection
+// of the same name.
 type ConnectRequest struct {
 	Name    string   `json:"name" minLength:"1" maxLength:"64" doc:"Name of the connection: lower-case letters, digits, dots and hyphens."`
 	Kind    string   `json:"kind" enum:"anthropic,openai,bedrock"`
@@ -62,20 +61,20 @@ type ConnectRequest struct {
 	Key     string   `json:"key,omitempty" maxLength:"8192" doc:"The key. It is kept and never given back. Empty keeps the one that is there, as long as kind, address and region stay, and for a service that needs none."`
 	Model   string   `json:"model" minLength:"1" maxLength:"200" doc:"The provider's name of the model."`
 	Uses    []string `json:"uses,omitempty" enum:"director,associate" doc:"Whose model it becomes; both when nothing is said."`
-	// Price is needed where the price of the model is not known.
+	// Price is required if the price of the model is not known.
 	Price    *ModelPrice `json:"price,omitempty"`
 	Free     bool        `json:"free,omitempty" doc:"Its models cost nothing, such as those on a machine of your own."`
 	Untested bool        `json:"untested,omitempty" doc:"Connect it without calling it."`
 	Computer choir.ID    `json:"computer,omitempty" doc:"Whose log has what the test costs; the first computer when nothing is said."`
 }
 
-// ModelPrice is US dollars per million tokens.
+// ModelPrice is a model's price in US dollars per million tokens.
 type ModelPrice struct {
 	Input  float64 `json:"input" minimum:"0" maximum:"1000000"`
 	Output float64 `json:"output" minimum:"0" maximum:"1000000"`
 }
 
-// Connected is a model service that was connected.
+// Connected is the result of connecting a model service, with the cost of the test.
 type Connected struct {
 	Model        string   `json:"model" doc:"The model that answered; empty when nothing was tested."`
 	DurationMS   int64    `json:"duration_ms" doc:"How long its answer to the test took."`
@@ -85,8 +84,8 @@ type Connected struct {
 	Settings     Settings `json:"settings" doc:"As they are in force now."`
 }
 
-// How often connections may be changed: a page that tries addresses one after
-// the other would see which of them answer.
+// At most connectBurst changes of connections within connectSpan: otherwise a page could
+// try addresses and see which answer.
 const (
 	connectBurst = 12
 	connectSpan  = time.Minute
@@ -113,9 +112,11 @@ func (a *API) settings(h huma.API) {
 		})
 }
 
+// mayConnect counts a change of connections and returns nil. Code rate_limited:
+// connectBurst were counted within connectSpan.
 func (a *API) mayConnect() error {
 	if wait := a.connects.allow(""); wait > 0 {
-		return tooOften(wait, choir.E("api.settings", choir.CodeRateLimited, "more than %d changes of connections in %s", connectBurst, connectSpan))
+		return tooOften(wait, "api.settings", choir.ReasonTooManyConnects, connectBurst, connectSpan)
 	}
 	return nil
 }

@@ -11,27 +11,29 @@ import (
 	"choiros/internal/desktop"
 )
 
-// SourceView is how a desktop is served, and whether a newer one came with choir.
+// SourceView is the state of a desktop's source: what serves it, whether choir carries a
+// newer one, and what broke.
 type SourceView struct {
 	desktop.Status
 	Outdated bool `json:"outdated,omitempty" doc:"This choir carries a newer source than the workspace's was made of; the owner may upgrade it."`
-	// Broke is of the log, Error of the server that runs now.
+	// Broke is read from the log; Status.Error comes from the development server that
+	// runs now.
 	Broke *selfsource.Broke `json:"broke,omitempty" doc:"What broke of the source as it is, and whose change that was; untrusted words."`
 }
 
-// BrokeRequest says that the desktop's page does not work.
+// BrokeRequest reports an error of the desktop's page.
 type BrokeRequest struct {
 	Message string `json:"message" minLength:"1" maxLength:"8000" doc:"What the page says; what is longer than 2,000 bytes is cut."`
 	File    string `json:"file,omitempty" maxLength:"4096" doc:"Where, below the source's folder."`
 	Line    int    `json:"line,omitempty" minimum:"0" doc:"Line of the file."`
 }
 
-// UpgradeRequest upgrades the desktop's source.
+// UpgradeRequest is the request to upgrade the desktop's source.
 type UpgradeRequest struct {
 	DryRun bool `json:"dry_run,omitempty" doc:"Only say what would change."`
 }
 
-// UpgradeView says what an upgrade of the desktop's source did, or would do.
+// UpgradeView is the result of an upgrade of the desktop's source, or of a dry run.
 type UpgradeView struct {
 	Files   []selfsource.SourceFile `json:"files" doc:"By path, without those that nobody changed."`
 	Seq     uint64                  `json:"seq,omitempty" doc:"Event of the upgrade."`
@@ -40,11 +42,13 @@ type UpgradeView struct {
 	Ends
 }
 
+// viewUpgrade converts the result of an upgrade into its answer.
 func viewUpgrade(u selfsource.Upgraded, dryRun bool) UpgradeView {
 	return UpgradeView{Files: u.Files, Seq: u.Receipt.Seq, BackSeq: u.BackSeq, DryRun: dryRun, Ends: Ends{u.Terminals}}
 }
 
-// source registers what says how the desktop is served, and what upgrades it.
+// source registers the routes that report the desktop's source, upgrade it and record
+// its errors.
 func (a *API) source(h huma.API) {
 	huma.Register(h, op("getDesktopSource", http.MethodGet, "/api/computers/{computer}/desktop/source", "Say what the desktop's origin serves, and what the newest change of its source broke", 200),
 		func(ctx context.Context, r *In) (*body[SourceView], error) {

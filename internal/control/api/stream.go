@@ -9,10 +9,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// stream is an operation beside huma, for the OpenAPI document.
+// stream describes an operation that bypasses huma, for the OpenAPI document.
 type stream struct {
 	id, method, path, summary string
-	query, headers            map[string]string // what each says
+	query, headers            map[string]string // descriptions by name
 	takes                     string            // content type of the body, or empty
 	status, gives             string
 	answers                   reflect.Type // of an answer in JSON
@@ -20,6 +20,7 @@ type stream struct {
 
 var pathParam = regexp.MustCompile(`\{(\w+)(\.\.\.)?\}`)
 
+// describe adds the operation to the OpenAPI document.
 func (s stream) describe(doc *huma.OpenAPI) {
 	o := &huma.Operation{
 		OperationID: s.id, Method: s.method, Summary: s.summary, Path: pathParam.ReplaceAllString(s.path, "{$1}"),
@@ -48,11 +49,12 @@ func (s stream) describe(doc *huma.OpenAPI) {
 	doc.AddOperation(o)
 }
 
-// jsonOf describes a body of JSON by its Go type.
+// jsonOf returns the OpenAPI description of a JSON body of a Go type.
 func jsonOf(doc *huma.OpenAPI, t reflect.Type) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: doc.Components.Schemas.Schema(t, true, "")}}
 }
 
+// param returns the OpenAPI description of a text parameter.
 func param(name, in, words string) *huma.Param {
 	return &huma.Param{Name: name, In: in, Required: in == "path", Description: words, Schema: &huma.Schema{Type: huma.TypeString}}
 }

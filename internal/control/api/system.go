@@ -22,7 +22,9 @@ type ComputerView struct {
 	Isolation []SandboxView `json:"isolation" doc:"Each sandbox and the level in force."`
 	Models    ModelState    `json:"models"`
 	ReadOnly  string        `json:"read_only,omitempty" doc:"Why the log takes no more events; empty when it does."`
-	Failed    string        `json:"failed,omitempty" doc:"Why the computer could not be opened; nothing of it can be asked for then."`
+	// Hibernated computers have no sandboxes, and the number of the newest event at the close.
+	Hibernated bool   `json:"hibernated,omitempty" doc:"Nothing used it for a while, so nothing of it runs; the next request that names it starts it."`
+	Failed     string `json:"failed,omitempty" doc:"Why the computer could not be opened; nothing of it can be asked for then."`
 }
 
 // FailedComputer is a computer that could not be opened.
@@ -33,6 +35,14 @@ type FailedComputer struct {
 	Why  *choir.Error
 }
 
+// HibernatedComputer is a computer that is closed until a request names it.
+type HibernatedComputer struct {
+	ID   choir.ID
+	Name string
+	User choir.ID
+	Head uint64
+}
+
 // SandboxView is one sandbox of a computer.
 type SandboxView struct {
 	Role      choir.Role    `json:"role" enum:"director,associate"`
@@ -41,7 +51,7 @@ type SandboxView struct {
 	PublicKey string        `json:"public_key,omitempty" doc:"Verifies the Director's answers."`
 }
 
-// Grant is an identity on the bus for one connection of a browser.
+// Grant is a set of bus credentials for one connection of a browser.
 type Grant struct {
 	JWT      string     `json:"jwt"`
 	Seed     string     `json:"seed"`
@@ -52,11 +62,12 @@ type Grant struct {
 	Computer choir.ID   `json:"computer"`
 }
 
+// grantOf returns bus credentials as a browser gets them.
 func grantOf(c bus.Credentials, user, computer choir.ID, now choir.Time) Grant {
 	return Grant{JWT: c.JWT, Seed: c.Seed, Inbox: c.Inbox, Expires: c.Expires, LastsMS: int64(c.Expires - now), User: user, Computer: computer}
 }
 
-// Link is a fresh token: of one login, or of /metrics.
+// Link is a new token: for one login, or for /metrics.
 type Link struct {
 	Token string `json:"token"`
 }
@@ -66,11 +77,10 @@ func (a *API) system(h huma.API) {
 		func(ctx context.Context, _ *struct{}) (*body[[]ComputerView], error) {
 			out := []ComputerView{}
 			for _, c := range a.sys.Computers() {
-				v, err := a.view(ctx, c.ID)
-				if err != nil {
-					return nil, ProblemOf(err)
-				}
-				out = append(out, v)
+				out = append(out, a.view(c))
+			}
+			for _, c := range a.sys.Hibernated() {
+				out = append(out, c.view(a.sys.Models()))
 			}
 			for _, f := range a.sys.Failed() {
 				out = append(out, f.view(a.sys.Models()))
@@ -80,7 +90,13 @@ func (a *API) system(h huma.API) {
 			return answer(out, nil)
 		})
 	huma.Register(h, op("getComputer", http.MethodGet, "/api/computers/{computer}", "Show a computer", 200),
-		func(ctx context.Context, r *In) (*body[ComputerView], error) { return answer(a.view(ctx, r.Computer)) })
+		func(ctx context.Context, r *In) (*body[ComputerView], error) {
+			c, _, err := a.findComputer(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(a.view(c), nil)
+		})
 	huma.Register(h, op("getDoctor", http.MethodGet, "/api/doctor", "Say what this machine can do", 200),
 		func(ctx context.Context, _ *struct{}) (*body[Doctor], error) { return answer(a.sys.Doctor(ctx), nil) })
 	huma.Register(h, op("getHealth", http.MethodGet, "/api/health", "Say how the control plane is, in every part", 200),
@@ -144,25 +160,31 @@ func (a *API) startDemo(ctx context.Context, r *struct {
 	return answer(a.sys.StartDemo(ctx, c.ID, p.Role, r.Body))
 }
 
-func (a *API) view(ctx context.Context, id choir.ID) (ComputerView, error) {
-	c, _, err := a.findComputer(ctx, id)
-	if err != nil {
-		return ComputerView{}, err
-	}
+// view returns the view of an open computer.
+func (a *API) view(c Computer) ComputerView {
 	head, _ := c.Log.Head()
 	v := ComputerView{ID: c.ID, Name: c.Name, User: c.User, Head: head, Models: a.sys.Models(), ReadOnly: c.Log.ReadOnly()}
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
 		level, running := c.Roles.Level(role)
 		v.Isolation = append(v.Isolation, SandboxView{Role: role, Running: running, Level: level, PublicKey: c.Roles.PublicKey(role)})
 	}
-	return v, nil
+	return v
 }
 
-// view is what can be said of a computer that could not be opened.
-func (f FailedComputer) view(m ModelState) ComputerView {
-	v := ComputerView{ID: f.ID, Name: f.Name, User: f.User, Models: m, ReadOnly: f.Why.Error(), Failed: f.Why.Error()}
+// view returns the view of a hibernated computer.
+func (c HibernatedComputer) view(m ModelState) ComputerView {
+	return ComputerView{ID: c.ID, Name: c.Name, User: c.User, Head: c.Head, Models: m, Hibernated: true, Isolation: notRunning()}
+}
+
+// notRunning returns the sandboxes of a computer that is not open.
+func notRunning() (out []SandboxView) {
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
-		v.Isolation = append(v.Isolation, SandboxView{Role: role})
+		out = append(out, SandboxView{Role: role})
 	}
-	return v
+	return out
+}
+
+// view returns the view of a computer that could not be opened.
+func (f FailedComputer) view(m ModelState) ComputerView {
+	return ComputerView{ID: f.ID, Name: f.Name, User: f.User, Models: m, ReadOnly: f.Why.Error(), Failed: f.Why.Error(), Isolation: notRunning()}
 }

@@ -13,8 +13,8 @@ import (
 	"choiros/internal/guest"
 )
 
-// Terminals are the terminals that people have open in a computer's workspace;
-// rolehost.Terminals is one.
+// Terminals opens, lists and controls the terminals of people in a computer's workspace;
+// rolehost.Terminals implements it.
 type Terminals interface {
 	Open(ctx context.Context, role choir.Role, n rolehost.NewTerminal) (terminals.Info, error)
 	List() []terminals.Info
@@ -23,7 +23,7 @@ type Terminals interface {
 	Attach(id choir.ID, after uint64) (*terminals.View, error)
 }
 
-// TerminalRequest opens a terminal.
+// TerminalRequest is the request to open a terminal.
 type TerminalRequest struct {
 	Title string        `json:"title,omitempty" maxLength:"200" doc:"What its tab says; default Terminal."`
 	Cwd   string        `json:"cwd,omitempty" maxLength:"4096" doc:"Folder below the workspace root to begin in; default the folder of projects."`
@@ -37,6 +37,7 @@ type TerminalSize struct {
 	Cols uint16 `json:"cols" minimum:"1" maximum:"1000"`
 }
 
+// guest converts a size; zero for nil.
 func (s *TerminalSize) guest() guest.Size {
 	if s == nil {
 		return guest.Size{}
@@ -44,19 +45,19 @@ func (s *TerminalSize) guest() guest.Size {
 	return guest.Size{Rows: s.Rows, Cols: s.Cols}
 }
 
-// InTerminal is the path parameters of everything that belongs to a terminal.
+// InTerminal has the path parameters of operations on a terminal.
 type InTerminal struct {
 	In
 	Terminal choir.ID `path:"terminal" doc:"The terminal."`
 }
 
-// terminals registers the terminals. Their output and input go over sockets, which
-// stand beside huma.
+// terminals registers the routes of terminals. Output and input go over WebSockets,
+// which bypass huma.
 func (a *API) terminals(mux *routes, h huma.API) {
 	const base = "/api/computers/{computer}/terminals"
 	huma.Register(h, op("listTerminals", http.MethodGet, base, "List the terminals that are open", 200),
 		func(ctx context.Context, r *In) (*body[[]terminals.Info], error) {
-			ts, _, err := a.enterTerminals(ctx, r.Computer)
+			ts, _, err := a.findTerminals(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -67,7 +68,7 @@ func (a *API) terminals(mux *routes, h huma.API) {
 			In
 			Body TerminalRequest
 		}) (*body[terminals.Info], error) {
-			ts, p, err := a.enterTerminals(ctx, r.Computer)
+			ts, p, err := a.findTerminals(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -75,7 +76,7 @@ func (a *API) terminals(mux *routes, h huma.API) {
 		})
 	huma.Register(h, op("closeTerminal", http.MethodDelete, base+"/{terminal}", "End a terminal and everything that was started in it", 204),
 		func(ctx context.Context, r *InTerminal) (*struct{}, error) {
-			ts, _, err := a.enterTerminals(ctx, r.Computer)
+			ts, _, err := a.findTerminals(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -86,7 +87,7 @@ func (a *API) terminals(mux *routes, h huma.API) {
 			InTerminal
 			Body TerminalSize
 		}) (*struct{}, error) {
-			ts, _, err := a.enterTerminals(ctx, r.Computer)
+			ts, _, err := a.findTerminals(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -100,8 +101,8 @@ func (a *API) terminals(mux *routes, h huma.API) {
 	}.describe(h.OpenAPI())
 }
 
-// enterTerminals is enter for the terminals of a computer.
-func (a *API) enterTerminals(ctx context.Context, id choir.ID) (Terminals, auth.Principal, error) {
+// findTerminals returns a computer's terminals and the caller.
+func (a *API) findTerminals(ctx context.Context, id choir.ID) (Terminals, auth.Principal, error) {
 	c, p, err := a.findComputer(ctx, id)
 	if err != nil {
 		return nil, p, err

@@ -15,10 +15,11 @@ import (
 	"choiros/internal/guest"
 )
 
-// TerminalNote is a text frame to a browser. One field is set.
+// TerminalNote is a text frame from the control plane to a browser. Exactly one field is
+// set.
 type TerminalNote struct {
-	// Output comes before the first output, and before output that does not follow
-	// on what was sent.
+	// Output precedes the first output, and output that does not continue the bytes sent
+	// before.
 	Output *TerminalOutput   `json:"output,omitempty"`
 	Status *terminals.Status `json:"status,omitempty"`
 	Taken  uint64            `json:"taken,omitempty"` // bytes of input that the program took, of all that this socket sent
@@ -26,36 +27,37 @@ type TerminalNote struct {
 	Cut    *Problem          `json:"cut,omitempty"`   // why the socket is closed; the last frame
 }
 
-// TerminalOutput says where the output that follows belongs.
+// TerminalOutput is the position of the output bytes that follow.
 type TerminalOutput struct {
 	From uint64 `json:"from"`           // offset of the next byte
-	Lost uint64 `json:"lost,omitempty"` // bytes before it that are not kept any more
-	Head uint64 `json:"head"`           // what is before this offset was printed before the socket came
+	Lost uint64 `json:"lost,omitempty"` // bytes before it that are no longer stored
+	Head uint64 `json:"head"`           // end of the output at the time the socket was opened
 }
 
-// TerminalSay is a text frame from a browser. Any fields are set.
+// TerminalSay is a text frame from a browser. Any fields may be set.
 type TerminalSay struct {
 	Ack  uint64      `json:"ack,omitempty" choir:"range=0..9007199254740991"` // output is shown up to this offset
 	Size *guest.Size `json:"size,omitempty"`                                  // room there is; counts while the browser leads
-	Use  bool        `json:"use,omitempty"`                                   // somebody turned to the terminal: the browser leads
+	Use  bool        `json:"use,omitempty"`                                   // a person uses this terminal here: this browser's size counts
 }
 
-// Bounds of a socket.
+// Limits on a terminal's WebSocket.
 const (
 	maxTerminalFrame = 256 << 10        // bytes of one frame from a browser
 	sendPatience     = 15 * time.Second // for a browser that does not take a frame
 )
 
-// Why a socket was closed, besides the codes of RFC 6455.
+// Close codes of a terminal's WebSocket, besides those of RFC 6455.
 const (
 	closeEnded   = websocket.StatusCode(4000) // the terminal has ended
 	closeCut     = websocket.StatusCode(4001) // the browser may come back with its offset
 	closeInvalid = websocket.StatusCode(4002) // the browser broke a rule
 )
 
-// terminalSocket lets a browser look at a terminal and type.
+// terminalSocket serves the WebSocket over which a browser displays a terminal and types
+// into it.
 func (a *API) terminalSocket(w http.ResponseWriter, r *http.Request) {
-	view, after, err := a.watched(r)
+	view, after, err := a.attachView(r)
 	if err != nil {
 		a.refuse(w, r, err)
 		return
@@ -82,9 +84,10 @@ func (a *API) terminalSocket(w http.ResponseWriter, r *http.Request) {
 	reading.Wait()
 }
 
-// watched finds what a socket is to show.
-func (a *API) watched(r *http.Request) (*terminals.View, uint64, error) {
-	ts, _, err := a.enterTerminals(r.Context(), choir.ID(r.PathValue("computer")))
+// attachView returns a view of the terminal of a request, and the offset after which the
+// client wants output. Code invalid: the offset is no number.
+func (a *API) attachView(r *http.Request) (*terminals.View, uint64, error) {
+	ts, _, err := a.findTerminals(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -102,11 +105,12 @@ func (a *API) watched(r *http.Request) (*terminals.View, uint64, error) {
 type terminalSocket struct {
 	ws   *websocket.Conn
 	view *terminals.View
-	sent uint64 // offset of what comes next, if it follows on
+	sent uint64 // offset after the last sent output
 }
 
-// write sends what there is to show, and says how the socket is to be closed:
-// StatusNormalClosure when the browser or its session is gone, or it was told.
+// write sends the view's updates until the terminal ends or fails. It returns the close
+// code and reason for the socket; StatusNormalClosure if the browser or its session is
+// gone.
 func (s *terminalSocket) write(ctx context.Context) (websocket.StatusCode, string) {
 	first := true
 	for {
@@ -116,7 +120,7 @@ func (s *terminalSocket) write(ctx context.Context) (websocket.StatusCode, strin
 		}
 		if err != nil {
 			// It may not take this either.
-			_ = s.note(ctx, TerminalNote{Cut: ProblemOf(err)})
+			_ = s.sendNote(ctx, TerminalNote{Cut: ProblemOf(err)})
 			return closeCut, string(choir.CodeOf(err))
 		}
 		if err := s.send(ctx, u, first); err != nil {
@@ -129,7 +133,8 @@ func (s *terminalSocket) write(ctx context.Context) (websocket.StatusCode, strin
 	}
 }
 
-// send sends one update.
+// send sends one update as frames: its position if it does not continue the output,
+// status, input taken, output, end.
 func (s *terminalSocket) send(ctx context.Context, u terminals.Update, first bool) error {
 	var notes []TerminalNote
 	if first || len(u.Data) > 0 && u.From != s.sent {
@@ -146,7 +151,7 @@ func (s *terminalSocket) send(ctx context.Context, u terminals.Update, first boo
 		notes = append(notes, TerminalNote{Taken: u.Taken})
 	}
 	for _, n := range notes {
-		if err := s.note(ctx, n); err != nil {
+		if err := s.sendNote(ctx, n); err != nil {
 			return err
 		}
 	}
@@ -157,12 +162,13 @@ func (s *terminalSocket) send(ctx context.Context, u terminals.Update, first boo
 		s.sent = u.From + uint64(len(u.Data))
 	}
 	if u.End != nil {
-		return s.note(ctx, TerminalNote{End: u.End})
+		return s.sendNote(ctx, TerminalNote{End: u.End})
 	}
 	return nil
 }
 
-func (s *terminalSocket) note(ctx context.Context, n TerminalNote) error {
+// sendNote sends a text frame.
+func (s *terminalSocket) sendNote(ctx context.Context, n TerminalNote) error {
 	raw, err := json.Marshal(n)
 	if err != nil {
 		return err
@@ -170,14 +176,15 @@ func (s *terminalSocket) note(ctx context.Context, n TerminalNote) error {
 	return s.frame(ctx, websocket.MessageText, raw)
 }
 
+// frame sends a frame, within sendPatience.
 func (s *terminalSocket) frame(ctx context.Context, t websocket.MessageType, b []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, sendPatience)
 	defer cancel()
 	return s.ws.Write(ctx, t, b)
 }
 
-// read takes input and what the browser says, until it is gone or breaks a rule;
-// then it closes the socket.
+// read passes input and messages of the browser to the terminal, until the browser is
+// gone. A message that breaks a rule closes the socket with closeInvalid.
 func (s *terminalSocket) read(ctx context.Context) {
 	for {
 		t, b, err := s.ws.Read(ctx)
@@ -187,7 +194,7 @@ func (s *terminalSocket) read(ctx context.Context) {
 		if t == websocket.MessageBinary {
 			err = s.view.Type(b)
 		} else {
-			err = s.hear(b)
+			err = s.handleMessage(b)
 		}
 		if err != nil {
 			s.ws.Close(closeInvalid, string(choir.CodeOf(err)))
@@ -196,7 +203,9 @@ func (s *terminalSocket) read(ctx context.Context) {
 	}
 }
 
-func (s *terminalSocket) hear(b []byte) error {
+// handleMessage applies a text frame of the browser: its acknowledgement, size and use
+// of the terminal.
+func (s *terminalSocket) handleMessage(b []byte) error {
 	var say TerminalSay
 	if err := choir.DecodeStrict(b, &say); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// DiffView is how the workspace differs between two moments.
+// DiffView is the difference of the workspace between two snapshots.
 type DiffView struct {
 	From  choir.Digest       `json:"from" doc:"Snapshot."`
 	To    choir.Digest       `json:"to" doc:"Snapshot."`
@@ -23,21 +23,21 @@ type DiffView struct {
 	Cut   bool               `json:"cut,omitempty" doc:"There are more; the list was cut."`
 }
 
-// RewindRequest goes back to an earlier moment, as a step forward.
+// RewindRequest is the request to rewind to an earlier moment.
 type RewindRequest struct {
 	ToSeq      uint64   `json:"to_seq,omitempty" doc:"Event to go back to."`
 	Checkpoint choir.ID `json:"checkpoint,omitempty" doc:"Checkpoint to go back to."`
 	DryRun     bool     `json:"dry_run,omitempty" doc:"Only say what would change."`
 }
 
-// Rewound says what a rewind did.
+// Rewound is the result of a rewind, or of its dry run.
 type Rewound struct {
 	DiffView
 	Seq     uint64     `json:"seq,omitempty" doc:"Event of the rewind; go back to the one before it to undo."`
 	ToSeq   uint64     `json:"to_seq"`
 	DryRun  bool       `json:"dry_run,omitempty"`
 	Stopped []choir.ID `json:"stopped,omitempty" doc:"Runs that are stopped first."`
-	// Pending is set when the rewind takes longer than a caller waits.
+	// Pending is set if the rewind takes longer than rewindPatience.
 	Pending bool              `json:"pending,omitempty" doc:"The rewind goes on: GET says how far it is, DELETE stops it."`
 	Left    []choir.LeftPath  `json:"left,omitempty" doc:"Paths that no snapshot holds, with the reason: they stay as they are."`
 	Aside   []workspace.Aside `json:"aside,omitempty" doc:"Paths that no snapshot holds and that were in the way: they were moved to the trash, and going back to before the rewind gives them back."`
@@ -45,7 +45,7 @@ type Rewound struct {
 	Ends
 }
 
-// RewindState says how the rewind stands that was asked for last.
+// RewindState is the state of the most recent rewind.
 type RewindState struct {
 	Pending bool            `json:"pending" doc:"It is under way."`
 	Work    *workspace.Work `json:"work,omitempty" doc:"What is done to the workspace now, and how far that is."`
@@ -53,12 +53,14 @@ type RewindState struct {
 	Failed  *Problem        `json:"failed,omitempty" doc:"Why it did nothing."`
 }
 
-// CheckpointRequest asks for a checkpoint by hand.
+// CheckpointRequest is the request to make a checkpoint manually.
 type CheckpointRequest struct {
 	Subject string `json:"subject,omitempty" maxLength:"200" doc:"In your words."`
 	Repo    string `json:"repo,omitempty" doc:"Project under workspace/; default the whole workspace."`
 }
 
+// time registers the routes of checkpoints, differences, verification, rewinds, undo and
+// collection.
 func (a *API) time(h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("listCheckpoints", http.MethodGet, base+"/checkpoints", "List checkpoints, newest first", 200),
@@ -100,11 +102,14 @@ func (a *API) time(h huma.API) {
 	a.collect(h)
 }
 
+// viewDiff returns a difference with its text diffs.
 func viewDiff(ctx context.Context, c Computer, d workspace.Difference) (DiffView, error) {
 	files, cut, err := c.Moments.TextDiff(ctx, d)
 	return DiffView{From: d.From, To: d.To, Files: files, Cut: cut}, err
 }
 
+// rewind goes back to an event or a checkpoint. It answers after rewindPatience at the
+// latest, then with Pending.
 func (a *API) rewind(ctx context.Context, r *struct {
 	In
 	Body RewindRequest
@@ -149,9 +154,10 @@ func (a *API) rewind(ctx context.Context, r *struct {
 	return answer(viewRewound(ctx, c, d, false))
 }
 
-// rewindPatience is how long a rewind's caller waits for its end.
+// rewindPatience is the time for which a rewind's request waits for its end.
 const rewindPatience = 1500 * time.Millisecond
 
+// viewRewound converts the result of a rewind into its answer.
 func viewRewound(ctx context.Context, c Computer, d rewind.Rewound, dry bool) (Rewound, error) {
 	v, err := viewDiff(ctx, c, d.Difference)
 	return Rewound{DiffView: v, Seq: d.Receipt.Seq, ToSeq: d.ToSeq, DryRun: dry, Stopped: d.Stopped, Left: d.Left, Aside: d.Aside, Back: d.Back, Ends: Ends{d.Terminals}}, err
@@ -165,6 +171,8 @@ func (a *API) rewindState(ctx context.Context, r *In) (*body[RewindState], error
 	return answer(stateOfRewind(ctx, c))
 }
 
+// stateOfRewind returns the state of the computer's most recent rewind; only Work
+// without one.
 func stateOfRewind(ctx context.Context, c Computer) (RewindState, error) {
 	s := RewindState{Work: c.Workspace.Work()}
 	job := c.Rewinder.Last()

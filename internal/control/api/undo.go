@@ -14,13 +14,13 @@ import (
 	"choiros/internal/timeline"
 )
 
-// UndoRequest takes one action back.
+// UndoRequest is the request to undo one run, task or tool call.
 type UndoRequest struct {
 	Of     choir.ID `json:"of" doc:"The run, the task or the tool call."`
 	DryRun bool     `json:"dry_run,omitempty" doc:"Only say what would change."`
 }
 
-// Undone says what an undo did. With nothing left to undo it has no event.
+// Undone is the result of an undo. Without a change it has no event.
 type Undone struct {
 	DiffView
 	Of      choir.ID `json:"of"`
@@ -30,14 +30,14 @@ type Undone struct {
 	Ends
 }
 
-// Ends is what a step forward in the workspace ends besides: programs in a terminal
-// know a workspace that is about to be another.
+// Ends is the number of terminals that a change of the whole workspace closes, because
+// their programs have the old workspace open.
 type Ends struct {
 	Terminals int `json:"terminals,omitempty" doc:"Terminals that are open and end with it."`
 }
 
-// PathConflict is a path that was changed on both sides; a side is absent where
-// nothing is there.
+// PathConflict is a path changed on both sides. A side is nil if the path does not exist
+// there.
 type PathConflict struct {
 	Path   string           `json:"path"`
 	Base   *choir.FileState `json:"base,omitempty" doc:"As the action left it, or as both sides had it."`
@@ -65,7 +65,7 @@ func (a *API) undo(h huma.API) {
 		})
 }
 
-// CollectRequest removes content that nothing leads to any more.
+// CollectRequest is the request to remove unreachable content.
 type CollectRequest struct {
 	KeepDays int  `json:"keep_days" minimum:"1" maximum:"36500" doc:"Snapshots of tool calls older than this are let go."`
 	DryRun   bool `json:"dry_run,omitempty" doc:"Only say what would be removed."`
@@ -88,7 +88,7 @@ func (a *API) collect(h huma.API) {
 		})
 }
 
-// conflictProblem is a problem with the paths it is about.
+// conflictProblem returns the problem of an error with the conflicting paths.
 func conflictProblem(err error, conflicts []timeline.Conflict) *Problem {
 	p := ProblemOf(err)
 	for _, c := range conflicts {
@@ -97,6 +97,7 @@ func conflictProblem(err error, conflicts []timeline.Conflict) *Problem {
 	return p
 }
 
+// sideOf returns an entry as a file state; nil for nil.
 func sideOf(path string, e *snapshot.Entry) *choir.FileState {
 	if e == nil {
 		return nil
@@ -105,12 +106,13 @@ func sideOf(path string, e *snapshot.Entry) *choir.FileState {
 	return &s
 }
 
-// MomentsView is how the computer differs between two moments.
+// MomentsView is the difference between two moments of a computer, with its files.
 type MomentsView struct {
 	DiffView
 	moments.MomentsDiff
 }
 
+// diff answers with the difference between two moments of a computer.
 func (a *API) diff(ctx context.Context, r *struct {
 	In
 	From uint64 `query:"from" required:"true" doc:"Event."`

@@ -11,14 +11,13 @@ import (
 
 const schemaPrefix = "#/components/schemas/"
 
-// nameOfType is where the OpenAPI document says which type of the vocabulary a
-// schema is, for programs that have that type.
+// nameOfType is the OpenAPI extension that names the vocabulary type of a schema, for
+// programs that have that type.
 const nameOfType = "x-choir-type"
 
-// addVocabulary says in the OpenAPI document which schemas are types of the
-// vocabulary, and adds to each field the values that the vocabulary allows it.
-// Fields of other packages' types have the values of their Go type: those of all
-// fields of the vocabulary with that type.
+// addVocabulary adds to the OpenAPI document the vocabulary type of each schema, and to
+// its fields the allowed values. A field of another package's struct gets all values
+// that any vocabulary field of its type allows.
 func addVocabulary(reg huma.Registry) {
 	words := typeWords()
 	for name, schema := range reg.Map() {
@@ -44,11 +43,13 @@ func addVocabulary(reg huma.Registry) {
 	}
 }
 
+// setName sets the vocabulary type of a schema.
 func setName(schema *huma.Schema, t reflect.Type) {
 	schema.Extensions = map[string]any{nameOfType: t.Name()}
 }
 
-// setWords limits a field, or the items of a list, to some values, unless its tag does.
+// setWords sets the allowed values of a text field, or of the items of a list. Values
+// that the field's tag already sets stay.
 func setWords(field *huma.Schema, words []string) {
 	if field != nil && field.Items != nil {
 		field = field.Items
@@ -61,11 +62,11 @@ func setWords(field *huma.Schema, words []string) {
 	}
 }
 
-// typeWords returns the values of each named text type of the vocabulary that has a
-// closed list of them.
+// typeWords returns the allowed values of each text type of the vocabulary that has a
+// closed list.
 func typeWords() map[reflect.Type][]string {
-	out := map[reflect.Type][]string{reflect.TypeFor[choir.Code](): textsOf(choir.Codes())}
-	samples := []any{choir.Event{}, choir.DirectorTask{}, choir.AssociateResult{}}
+	out := map[reflect.Type][]string{reflect.TypeFor[choir.Code](): textsOf(choir.Codes()), reflect.TypeFor[choir.Reason](): textsOf(choir.Reasons())}
+	samples := []any{choir.Event{}, choir.Problem{}, choir.DirectorTask{}, choir.AssociateResult{}}
 	for _, info := range choir.Types() {
 		out[reflect.TypeFor[choir.Type]()] = append(out[reflect.TypeFor[choir.Type]()], string(info.Type))
 		samples = append(samples, info.Sample)
@@ -77,7 +78,8 @@ func typeWords() map[reflect.Type][]string {
 	return out
 }
 
-// collectWords adds the values of the text types of a struct and of the structs in it.
+// collectWords adds to out the allowed values of all text fields of t and of structs
+// within it. seen prevents cycles.
 func collectWords(t reflect.Type, out map[reflect.Type][]string, seen map[reflect.Type]bool) {
 	if seen[t] {
 		return
@@ -104,7 +106,7 @@ func isVocabulary(t reflect.Type) bool {
 	return t != nil && t.PkgPath() == reflect.TypeFor[choir.Event]().PkgPath()
 }
 
-// element returns the type behind pointers and lists.
+// element returns the element type of pointers and slices, however nested.
 func element(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -112,6 +114,7 @@ func element(t reflect.Type) reflect.Type {
 	return t
 }
 
+// textsOf converts a list of text types to strings.
 func textsOf[S ~string](list []S) []string {
 	out := make([]string, len(list))
 	for i, s := range list {

@@ -1,5 +1,5 @@
-// Package auth says who you are. In local mode that is whoever opened the
-// one-time link printed at start.
+// Package auth authenticates people by sessions. In local mode the owner logs in with
+// the one-time link printed at start.
 package auth
 
 import (
@@ -18,81 +18,90 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/durablefile"
 	"choiros/internal/fault"
 )
 
-// Cookie is the shell's session cookie. Its prefix keeps it to one host, and
-// SameSite=Strict keeps it from requests the desktop makes.
+// Cookie is the name of the shell's session cookie. The prefix binds it to one host, and
+// SameSite=Strict keeps it from requests that a desktop's pages make.
 const Cookie = "__Host-choir"
 
-// How long a session lives, and how long it may lie idle.
+// The maximum age of a session, and its maximum idle time.
 const (
 	SessionAge  = 7 * 24 * time.Hour
 	SessionIdle = 24 * time.Hour
 )
 
-// LinkAge is how long a login link waits to be opened: what is found later in a
-// journal or a terminal's history lets nobody in.
+// LinkAge is the time for which a login link is valid, so that a link found later in a
+// journal or a terminal's history is useless.
 const LinkAge = 15 * time.Minute
 
 const (
-	// maxSessions bounds what is kept; the one that lay idle longest goes first.
+	// maxSessions is the maximum of shell sessions. The one idle longest is dropped
+	// first.
 	maxSessions = 64
-	// saveEvery is how old the file's word on when a session was used may get.
+	// saveEvery is the maximum age of a session's last use in the file.
 	saveEvery = 10 * time.Minute
 )
 
-// Principal is who makes a request.
+// Principal is the authenticated sender of a request.
 type Principal struct {
 	Role choir.Role
+	// User is the user whose session this is.
+	User choir.ID
 	// Session is the hash of the session's token; empty for the CLI.
 	Session string
-	// Shell is the shell's session that this one belongs to, or itself.
+	// Shell is the shell session through which this session was opened; for a shell
+	// session itself.
 	Shell string
-	// Place is where a session is that is not the shell's.
+	// Place is the place of a session other than the shell's.
 	Place Place
 }
 
 type principalKey struct{}
 
-// With adds the principal to a context.
+// With returns a context with the principal.
 func With(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// Of is the principal of a request; ok is false when nobody is known.
+// Of returns the principal of a request's context; false if it has none.
 func Of(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	return p, ok
 }
 
-// Local keeps the sessions of local mode. Tokens are kept as hashes only.
+// Local stores the sessions of local mode. It keeps only hashes of tokens.
 type Local struct {
 	path string
 	now  func() time.Time
 
 	saving sync.Mutex // held while the file is written, so that the newest state wins
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	link     string     // hash of the one-time token, empty once used
+	linkUser choir.ID   // user that the link logs in
 	until    time.Time  // until when the link may be used
 	sessions map[string]session
 	tickets  map[string]ticket // by hash; never in the file
 	saved    time.Time
 }
 
+// session is the stored state of a session, under the hash of its token.
 type session struct {
 	Started time.Time `json:"started"`
 	Seen    time.Time `json:"seen"`
-	// Of is the shell session that let this one into its place; empty for a
-	// shell session.
+	User    choir.ID  `json:"user,omitempty"`
+	// Of is the key of the shell session that opened this session in its place; empty
+	// for a shell session.
 	Of string `json:"of,omitempty"`
 	Place
 }
 
-// NewLocal reads the sessions kept at path, which only its owner may read. A
-// file that is damaged holds no sessions: its owner logs in again.
-func NewLocal(path string, now func() time.Time) (*Local, error) {
+// NewLocal reads the sessions stored at path, which only the control plane's user may
+// read. A missing or damaged file has no sessions, so that the owner logs in again. A
+// stored session without a user is the owner's.
+func NewLocal(path string, owner choir.ID, now func() time.Time) (*Local, error) {
 	l := &Local{path: path, now: now, sessions: map[string]session{}, tickets: map[string]ticket{}, saved: now()}
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,39 +113,47 @@ func NewLocal(path string, now func() time.Time) (*Local, error) {
 	if json.Unmarshal(raw, &l.sessions) != nil || l.sessions == nil {
 		l.sessions = map[string]session{}
 	}
+	for key, s := range l.sessions {
+		if s.User == "" {
+			s.User = owner
+			l.sessions[key] = s
+		}
+	}
 	return l, nil
 }
 
-// NewLink makes the one-time token of a login link, which is good for LinkAge. An
-// earlier one is void.
-func (l *Local) NewLink() (string, error) {
+// NewLink returns a one-time login token for a user, valid for LinkAge. It invalidates
+// the previous one.
+func (l *Local) NewLink(user choir.ID) (string, error) {
 	token, err := newToken()
 	if err != nil {
 		return "", err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.link, l.until = hashOf(token), l.now().Add(LinkAge)
+	l.link, l.linkUser, l.until = hashOf(token), user, l.now().Add(LinkAge)
 	return token, nil
 }
 
-// LoggedIn reports whether somebody has a session of the shell.
+// LoggedIn reports whether there is a valid shell session.
 func (l *Local) LoggedIn() bool {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, s := range l.sessions {
-		if s.Of == "" && l.lives(key, now) {
+		if s.Of == "" && l.valid(key, now) {
 			return true
 		}
 	}
 	return false
 }
 
-// Login trades the one-time token for a session.
+// Login exchanges the one-time token for a new session and returns its cookie. Code
+// unauthenticated: the token is wrong, used or expired.
 func (l *Local) Login(token string) (*http.Cookie, error) {
 	now := l.now()
-	if err := l.spend(token, now); err != nil {
+	user, err := l.spendLink(token, now)
+	if err != nil {
 		return nil, err
 	}
 	secret, err := newToken()
@@ -144,7 +161,7 @@ func (l *Local) Login(token string) (*http.Cookie, error) {
 		return nil, err
 	}
 	l.mu.Lock()
-	l.sessions[hashOf(secret)] = session{Started: now, Seen: now}
+	l.sessions[hashOf(secret)] = session{Started: now, Seen: now, User: user}
 	l.prune(now)
 	l.mu.Unlock()
 	// A session that cannot be kept over a restart, because the disk is full, is
@@ -156,27 +173,27 @@ func (l *Local) Login(token string) (*http.Cookie, error) {
 	}, nil
 }
 
-// spend uses up the one-time token; code unauthenticated for any other, and when
-// it comes too late.
-func (l *Local) spend(token string, now time.Time) error {
+// spendLink invalidates the one-time token and returns its user. Code unauthenticated:
+// it is wrong, used or expired.
+func (l *Local) spendLink(token string, now time.Time) (choir.ID, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	why := "was used already or is not the newest"
+	why := choir.ReasonLinkUsed
 	if l.link != "" && token != "" && hashOf(token) == l.link {
 		l.link = ""
 		if !now.After(l.until) {
-			return nil
+			return l.linkUser, nil
 		}
-		why = "is older than 15 minutes"
+		why = choir.ReasonLinkTooOld
 	}
-	return choir.E("auth.login", choir.CodeUnauthenticated, "this login link %s", why).WithRemedy("print a new one with: choir up --link")
+	return "", choir.Refuse("auth.login", why)
 }
 
-// prune drops the sessions that ended, and the idlest beyond the limits. The
+// prune drops the sessions that ended, and the longest idle ones beyond the limits. The
 // caller holds mu.
 func (l *Local) prune(now time.Time) {
 	for key := range l.sessions {
-		if !l.lives(key, now) {
+		if !l.valid(key, now) {
 			delete(l.sessions, key)
 		}
 	}
@@ -188,8 +205,8 @@ func (l *Local) prune(now time.Time) {
 	}
 }
 
-// pruneIdlest keeps the most of those that belong to one shell session; to ""
-// belong the shell sessions themselves. The caller holds mu.
+// pruneIdlest drops the longest idle sessions opened through one shell session until at
+// most most are left; "" means the shell sessions themselves. The caller holds mu.
 func (l *Local) pruneIdlest(of string, most int) {
 	var all []string
 	for key, s := range l.sessions {
@@ -203,7 +220,7 @@ func (l *Local) pruneIdlest(of string, most int) {
 	}
 }
 
-// drop ends a session and those it let in. The caller holds mu.
+// drop removes a session and those opened through it. The caller holds mu.
 func (l *Local) drop(key string) {
 	delete(l.sessions, key)
 	for other, s := range l.sessions {
@@ -213,39 +230,40 @@ func (l *Local) drop(key string) {
 	}
 }
 
-// lives says whether a session may be used; one in a place ends with the shell
-// session that let it in, and does not end by idling before that. The caller
-// holds mu.
-func (l *Local) lives(key string, now time.Time) bool {
+// valid reports whether a session may be used: it is not too old, and not idle for too
+// long. A session of a place depends on its shell session instead of its own idle time.
+// The caller holds mu.
+func (l *Local) valid(key string, now time.Time) bool {
 	s, ok := l.sessions[key]
 	if !ok || now.Sub(s.Started) > SessionAge {
 		return false
 	}
 	if s.Of != "" {
-		return l.sessions[s.Of].Of == "" && l.lives(s.Of, now)
+		return l.sessions[s.Of].Of == "" && l.valid(s.Of, now)
 	}
 	return now.Sub(s.Seen) <= SessionIdle
 }
 
-// Check finds the session of a request.
+// Check returns the shell session of a request. Code unauthenticated: there is none, or
+// it has ended.
 func (l *Local) Check(r *http.Request) (Principal, error) {
 	c, err := r.Cookie(Cookie)
 	if err != nil {
-		return Principal{}, choir.E("auth.check", choir.CodeUnauthenticated, "you are not logged in").
-			WithRemedy("open the link that choir up printed, or print a new one with: choir up --link")
+		return Principal{}, choir.Refuse("auth.check", choir.ReasonNotLoggedIn)
 	}
 	key := hashOf(c.Value)
-	if s, ok := l.touch(key, l.now()); !ok || s.Of != "" {
-		return Principal{}, ended()
+	s, ok := l.touch(key, l.now())
+	if !ok || s.Of != "" {
+		return Principal{}, sessionEnded()
 	}
-	return Principal{Role: choir.RoleShell, Session: key, Shell: key}, nil
+	return Principal{Role: choir.RoleShell, User: s.User, Session: key, Shell: key}, nil
 }
 
-// touch notes that a session was used, now and then in the file too, so that a
-// crash does not make it look idle.
+// touch records the use of a session and returns it; false if it has ended. It saves the
+// sessions every saveEvery, so that a crash does not make them look idle.
 func (l *Local) touch(key string, now time.Time) (session, bool) {
 	l.mu.Lock()
-	if !l.lives(key, now) {
+	if !l.valid(key, now) {
 		l.drop(key)
 		l.mu.Unlock()
 		return session{}, false
@@ -264,14 +282,14 @@ func (l *Local) touch(key string, now time.Time) (session, bool) {
 	return s, true
 }
 
-// Alive says whether a session may still be used, and does not count as use.
+// Alive reports whether a session may still be used, without counting as use.
 func (l *Local) Alive(p Principal) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lives(p.Session, l.now())
+	return l.valid(p.Session, l.now())
 }
 
-// Logout ends a session, and those it let into other places.
+// Logout removes a session and those opened through it, and saves the rest.
 func (l *Local) Logout(p Principal) error {
 	l.mu.Lock()
 	l.drop(p.Session)
@@ -279,7 +297,10 @@ func (l *Local) Logout(p Principal) error {
 	return l.Save()
 }
 
-// Save keeps the sessions over a restart.
+// sessionFile replaces the file of the sessions durably.
+var sessionFile = durablefile.RenamedAt(func() { fault.Point("auth.rename") })
+
+// Save writes the sessions durably to the file.
 func (l *Local) Save() error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
@@ -289,14 +310,10 @@ func (l *Local) Save() error {
 	if err != nil {
 		return choir.Wrap("auth.save", choir.CodeInternal, err, "encode the sessions")
 	}
-	tmp := l.path + ".new"
-	if err = os.WriteFile(tmp, raw, 0o600); err == nil {
-		fault.Point("auth.rename")
-		err = os.Rename(tmp, l.path)
-	}
-	return choir.Wrap("auth.save", choir.CodeUnavailable, err, "keep the sessions in %s", l.path)
+	return choir.Wrap("auth.save", choir.CodeUnavailable, sessionFile.Write(l.path, raw), "keep the sessions in %s", l.path)
 }
 
+// newToken returns a random token of 32 bytes in base64.
 func newToken() (string, error) {
 	var b [32]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -305,6 +322,7 @@ func newToken() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(b[:]), nil
 }
 
+// hashOf returns the SHA-256 of a token in hexadecimal.
 func hashOf(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

@@ -13,6 +13,9 @@ import (
 	"choiros/internal/choir"
 )
 
+// firstUser is the user of a data folder.
+var firstUser = choir.DeriveID("", "user")
+
 // clock is a clock that a test moves.
 type clock struct{ at time.Time }
 
@@ -22,7 +25,7 @@ func newLocal(t *testing.T) (*Local, *clock, string) {
 	t.Helper()
 	c := &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
 	path := filepath.Join(t.TempDir(), "sessions.json")
-	l, err := NewLocal(path, c.now)
+	l, err := NewLocal(path, firstUser, c.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +34,7 @@ func newLocal(t *testing.T) (*Local, *clock, string) {
 
 func login(t *testing.T, l *Local) *http.Cookie {
 	t.Helper()
-	token, err := l.NewLink()
+	token, err := l.NewLink(firstUser)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +54,7 @@ func check(l *Local, cookie *http.Cookie) error {
 
 func TestALinkWorksOnce(t *testing.T) {
 	l, _, _ := newLocal(t)
-	token, err := l.NewLink()
+	token, err := l.NewLink(firstUser)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +76,7 @@ func TestALinkWorksOnce(t *testing.T) {
 func TestALinkDoesNotWaitForEver(t *testing.T) {
 	for late, ok := range map[time.Duration]bool{LinkAge: true, LinkAge + time.Second: false} {
 		l, clock, _ := newLocal(t)
-		token, err := l.NewLink()
+		token, err := l.NewLink(firstUser)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +93,7 @@ func TestSomebodyIsLoggedIn(t *testing.T) {
 		t.Error("nobody came yet")
 	}
 	login(t, l)
-	again, err := NewLocal(path, clock.now)
+	again, err := NewLocal(path, firstUser, clock.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +108,11 @@ func TestSomebodyIsLoggedIn(t *testing.T) {
 
 func TestANewLinkVoidsTheEarlierOne(t *testing.T) {
 	l, _, _ := newLocal(t)
-	first, err := l.NewLink()
+	first, err := l.NewLink(firstUser)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.NewLink(); err != nil {
+	if _, err := l.NewLink(firstUser); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Login(first); choir.CodeOf(err) != choir.CodeUnauthenticated {
@@ -171,7 +174,7 @@ func TestLogoutEndsTheSession(t *testing.T) {
 func TestSessionsSurviveARestartAndNoTokenIsKept(t *testing.T) {
 	l, clock, path := newLocal(t)
 	cookie := login(t, l)
-	again, err := NewLocal(path, clock.now)
+	again, err := NewLocal(path, firstUser, clock.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +224,7 @@ func TestADamagedFileMeansLoggingInAgain(t *testing.T) {
 		if err := os.WriteFile(path, []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		again, err := NewLocal(path, clock.now)
+		again, err := NewLocal(path, firstUser, clock.now)
 		if err != nil {
 			t.Fatalf("%q: %v", damage, err)
 		}
@@ -240,7 +243,7 @@ func TestUseIsKeptOverACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.at = clock.at.Add(20 * time.Hour)
-	again, err := NewLocal(path, clock.now) // nothing was saved in order
+	again, err := NewLocal(path, firstUser, clock.now) // nothing was saved in order
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,12 +268,12 @@ func TestAPageInItsPlaceGoesOnAfterACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := httptest.NewRequest(http.MethodGet, "/", nil)
-	cookie, err := l.Enter(page, ticket, place)
+	cookie, err := l.RedeemTicket(page, ticket, place)
 	if err != nil {
 		t.Fatal(err)
 	}
 	page.AddCookie(cookie)
-	again, err := NewLocal(path, clock.now) // nothing was saved in order
+	again, err := NewLocal(path, firstUser, clock.now) // nothing was saved in order
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +287,7 @@ func TestManyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
-			token, err := l.NewLink()
+			token, err := l.NewLink(firstUser)
 			if err == nil {
 				// Another one's link may have made this one void.
 				_, _ = l.Login(token)
@@ -296,7 +299,7 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	again, err := NewLocal(path, l.now)
+	again, err := NewLocal(path, firstUser, l.now)
 	if err != nil || len(again.sessions) != len(l.sessions) {
 		t.Fatalf("%d of %d sessions are in the file: %v", len(again.sessions), len(l.sessions), err)
 	}

@@ -52,7 +52,7 @@ func opened(t *testing.T, raw []byte, at time.Time) *Local {
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := NewLocal(path, (&clock{at.Add(time.Minute)}).now)
+	l, err := NewLocal(path, firstUser, (&clock{at.Add(time.Minute)}).now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,31 +7,31 @@ import (
 	"choiros/internal/choir"
 )
 
-// The cookies of the places a shell session can enter. Each lives on a host of
-// its own; Partitioned keeps it to the shell that frames it.
+// The names of the session cookies of places. Each place is a host of its own;
+// Partitioned binds the cookie to the shell that frames the place.
 const (
 	DesktopCookie = "__Host-choir-desktop"
 	PreviewCookie = "__Host-choir-preview"
 )
 
-// ticketAge is how long a ticket waits to be used.
+// ticketAge is the time for which a ticket is valid.
 const ticketAge = 30 * time.Second
 
-// How much one shell session may have open at a time.
+// The maxima of unused tickets and of place sessions of one shell session.
 const (
 	maxTickets = 16
 	maxPlaces  = 64
 )
 
-// Place is one origin that untrusted pages come from: a computer's desktop, with
-// a port what listens there inside its sandbox, or the desktop as it was before.
+// Place identifies an origin of untrusted pages: a computer's desktop, its past, or a
+// server at a port inside its sandbox.
 type Place struct {
 	Computer choir.ID `json:"computer,omitempty"`
 	Port     int      `json:"port,omitempty"`
 	Past     bool     `json:"past,omitempty"`
 }
 
-// cookie is the name of the cookie that a place keeps.
+// cookie returns the name of the session cookie of a place.
 func (p Place) cookie() string {
 	if p.Port > 0 {
 		return PreviewCookie
@@ -39,15 +39,15 @@ func (p Place) cookie() string {
 	return DesktopCookie
 }
 
-// ticket lets its bearer into a place once.
+// ticket is a one-time permission to open a session in a place.
 type ticket struct {
 	shell string
 	place Place
 	until time.Time
 }
 
-// NewTicket makes a one-time ticket for a place, in the name of the shell
-// session that p belongs to. Code rate_limited when too many wait.
+// NewTicket returns a one-time ticket for a place, for the shell session of p. Code
+// rate_limited: maxTickets of it are unused.
 func (l *Local) NewTicket(p Principal, place Place) (string, error) {
 	token, err := newToken()
 	if err != nil {
@@ -56,8 +56,8 @@ func (l *Local) NewTicket(p Principal, place Place) (string, error) {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.lives(p.Shell, now) {
-		return "", ended()
+	if !l.valid(p.Shell, now) {
+		return "", sessionEnded()
 	}
 	waiting := 0
 	for key, t := range l.tickets {
@@ -68,15 +68,16 @@ func (l *Local) NewTicket(p Principal, place Place) (string, error) {
 		}
 	}
 	if waiting >= maxTickets {
-		return "", choir.E("auth.ticket", choir.CodeRateLimited, "%d tickets wait to be used", waiting).WithRemedy("try again in %s", ticketAge)
+		return "", choir.Refuse("auth.ticket", choir.ReasonTooManyTickets, choir.CountOf("n", waiting), choir.SecondsOf("span", ticketAge))
 	}
 	l.tickets[hashOf(token)] = ticket{shell: p.Shell, place: place, until: now.Add(ticketAge)}
 	return token, nil
 }
 
-// Enter trades a ticket for a session in its place, and is the cookie of it.
-// Where the request carries a good one already, that is kept.
-func (l *Local) Enter(r *http.Request, token string, place Place) (*http.Cookie, error) {
+// RedeemTicket exchanges a ticket for a session in its place and returns the session's
+// cookie. If the request already has a valid session there, that one is kept. Code
+// unauthenticated: the ticket is wrong, used or expired.
+func (l *Local) RedeemTicket(r *http.Request, token string, place Place) (*http.Cookie, error) {
 	secret, err := newToken()
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (l *Local) Enter(r *http.Request, token string, place Place) (*http.Cookie,
 		return placeCookie(place, c.Value), nil
 	}
 	l.mu.Lock()
-	l.sessions[hashOf(secret)] = session{Started: now, Seen: now, Of: shell, Place: place}
+	l.sessions[hashOf(secret)] = session{Started: now, Seen: now, User: l.sessions[shell].User, Of: shell, Place: place}
 	l.prune(now)
 	l.mu.Unlock()
 	// The page goes on after a crash. Where the disk is full it does not, and works
@@ -99,22 +100,22 @@ func (l *Local) Enter(r *http.Request, token string, place Place) (*http.Cookie,
 	return placeCookie(place, secret), nil
 }
 
-// spendTicket uses up a ticket and returns the shell session that made it.
+// spendTicket invalidates a ticket and returns the shell session it was made for. Code
+// unauthenticated: it is wrong, expired or for another place.
 func (l *Local) spendTicket(token string, place Place, now time.Time) (shell string, err error) {
 	key := hashOf(token)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t, ok := l.tickets[key]
 	delete(l.tickets, key) // also one shown at the wrong door: somebody has it who should not
-	if !ok || now.After(t.until) || t.place != place || !l.lives(t.shell, now) {
-		return "", choir.E("auth.enter", choir.CodeUnauthenticated, "this ticket was used already, is too old or is for another place").
-			WithRemedy("reload the page, which gets a new one")
+	if !ok || now.After(t.until) || t.place != place || !l.valid(t.shell, now) {
+		return "", choir.Refuse("auth.enter", choir.ReasonTicketSpent)
 	}
 	return t.shell, nil
 }
 
-// isFrom reports whether a secret is that of a session which a shell session let into
-// a place.
+// isFrom reports whether secret is the token of a session in a place that was opened
+// through the shell session.
 func (l *Local) isFrom(shell, secret string, place Place) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,6 +123,7 @@ func (l *Local) isFrom(shell, secret string, place Place) bool {
 	return ok && s.Place == place && s.Of == shell
 }
 
+// placeCookie returns the session cookie of a place.
 func placeCookie(place Place, secret string) *http.Cookie {
 	return &http.Cookie{
 		Name: place.cookie(), Value: secret, Path: "/", Secure: true, HttpOnly: true,
@@ -129,23 +131,22 @@ func placeCookie(place Place, secret string) *http.Cookie {
 	}
 }
 
-// CheckPlace finds the session of a request to a place. It ends with the shell
-// session that let it in.
+// CheckPlace returns the session of a request to a place. Code unauthenticated: there is
+// none, or its shell session has ended.
 func (l *Local) CheckPlace(r *http.Request, place Place) (Principal, error) {
 	c, err := r.Cookie(place.cookie())
 	if err != nil {
-		return Principal{}, choir.E("auth.check", choir.CodeUnauthenticated, "this page has no session").
-			WithRemedy("open the computer from the top bar")
+		return Principal{}, choir.Refuse("auth.check", choir.ReasonPageHasNoSession)
 	}
 	key := hashOf(c.Value)
 	s, ok := l.touch(key, l.now())
 	if !ok || s.Of == "" || s.Place != place {
-		return Principal{}, ended()
+		return Principal{}, sessionEnded()
 	}
-	return Principal{Role: choir.RoleDesktop, Session: key, Shell: s.Of, Place: place}, nil
+	return Principal{Role: choir.RoleDesktop, User: s.User, Session: key, Shell: s.Of, Place: place}, nil
 }
 
-func ended() error {
-	return choir.E("auth.check", choir.CodeUnauthenticated, "your session has ended").
-		WithRemedy("print a new login link with: choir up --link")
+// sessionEnded returns the error of code unauthenticated for an ended session.
+func sessionEnded() error {
+	return choir.Refuse("auth.check", choir.ReasonSessionEnded)
 }

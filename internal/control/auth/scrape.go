@@ -15,8 +15,8 @@ import (
 	"choiros/internal/durablefile"
 )
 
-// ScrapeToken is the token that reads /metrics and may do nothing else. There is one
-// or none, and only its hash is kept.
+// ScrapeToken is the token that only permits reading /metrics. There is at most one, of
+// which only the hash is stored.
 type ScrapeToken struct {
 	path string
 	now  func() time.Time
@@ -25,14 +25,14 @@ type ScrapeToken struct {
 	kept scrapeHash
 }
 
-// scrapeHash is the content of the file.
+// scrapeHash is the content of the token's file.
 type scrapeHash struct {
 	Hash string    `json:"hash"`
 	Made time.Time `json:"made"`
 }
 
-// OpenScrapeToken reads the hash kept at path. A file that is not there, or damaged,
-// holds no token.
+// OpenScrapeToken reads the hash stored at path. A missing or damaged file means that
+// there is no token.
 func OpenScrapeToken(path string, now func() time.Time) (*ScrapeToken, error) {
 	s := &ScrapeToken{path: path, now: now}
 	raw, err := os.ReadFile(path)
@@ -48,8 +48,8 @@ func OpenScrapeToken(path string, now func() time.Time) (*ScrapeToken, error) {
 	return s, nil
 }
 
-// Renew makes a token and returns it, the only time that it is told. The one before
-// is void.
+// Renew creates a token, which replaces the previous one, and returns it; it cannot be
+// read again.
 func (s *ScrapeToken) Renew() (string, error) {
 	token, err := newToken()
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *ScrapeToken) Renew() (string, error) {
 	return token, nil
 }
 
-// Remove voids the token.
+// Remove invalidates the token and removes its file.
 func (s *ScrapeToken) Remove() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +77,8 @@ func (s *ScrapeToken) Remove() error {
 	return choir.Wrap("auth.scrape", choir.CodeUnavailable, durablefile.Remove(s.path), "remove the token of the metrics in %s", s.path)
 }
 
-// Check refuses a request that does not carry the token in its Authorization header,
-// as a bearer's; code unauthenticated.
+// Check returns nil if a request has the token as its bearer token, and code
+// unauthenticated otherwise.
 func (s *ScrapeToken) Check(r *http.Request) error {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	s.mu.Lock()

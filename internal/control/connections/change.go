@@ -19,25 +19,26 @@ import (
 	"choiros/internal/durablefile"
 	"choiros/internal/keyring"
 	"choiros/internal/model"
-	"choiros/internal/model/attempt"
 )
 
-// testTimeout bounds the test of a service. A model that reasons needs a few
-// seconds for a few tokens.
+// testTimeout is the maximum time for the test of a service. A model that reasons needs
+// a few seconds for a few tokens.
 const testTimeout = 20 * time.Second
 
-// Try calls a model once along a route that is not in force.
+// Try calls a model once over a route that is not in force.
 type Try func(ctx context.Context, route modelgw.Route, prices map[string]modelgw.Price) (model.Response, error)
 
-// Connect tests a service and puts it in force: the next model call of every run
-// goes there, one under way ends where it began. Nothing changes when the test
-// fails. No error holds the key.
+// Connect tests a model service, stores its key and puts it in force for the next model
+// call of every run; calls in progress end with the old service. If the test fails
+// nothing changes. Errors never contain the key. Code busy: another change is in
+// progress.
 func (c *Connections) Connect(ctx context.Context, r api.ConnectRequest, try Try) (api.Connected, error) {
 	r.Key = strings.TrimSpace(r.Key)
 	out, err := c.connect(ctx, r, try)
 	return out, withoutKey(err, r.Key)
 }
 
+// connect is Connect without removing the key from errors.
 func (c *Connections) connect(ctx context.Context, r api.ConnectRequest, try Try) (out api.Connected, err error) {
 	if c.cfg.Locked != "" {
 		return out, choir.E("models.connect", choir.CodeUnavailable, "%s", c.cfg.Locked)
@@ -74,7 +75,8 @@ func (c *Connections) connect(ctx context.Context, r api.ConnectRequest, try Try
 	return out, c.saveAndApply(ctx, next, service, r.Key)
 }
 
-// with is what the page has connected once a request is in force.
+// with returns the page's connections as they will be after a request, and the requested
+// service. Errors of code invalid name the field.
 func (c *Connections) with(ctx context.Context, r api.ConnectRequest) (config.Connected, config.Service, error) {
 	page := c.now.Load().page
 	next := config.Connected{Director: page.Director, Associate: page.Associate, Services: slices.Clone(page.Services), Prices: slices.Clone(page.Prices)}
@@ -97,16 +99,16 @@ func (c *Connections) with(ctx context.Context, r api.ConnectRequest) (config.Co
 	return next, s, next.Check()
 }
 
-// checkRequest refuses what choir.toml may say and a page may not, and finds out
-// whether the service has a key. A key that is kept goes on being used only where
-// the service stays what it was: else who has a session could have it sent
-// elsewhere.
+// checkRequest validates a request and sets s.Keyless for a service that needs no key.
+// It refuses values that only choir.toml may have, and a service without a key. A stored
+// key is reused only if kind, address and region are unchanged: otherwise a stolen
+// session could have it sent elsewhere.
 func (c *Connections) checkRequest(ctx context.Context, r api.ConnectRequest, s *config.Service, page config.Connected) error {
 	if err := cmp.Or(keyring.CheckName(r.Name), checkAddress(r.Address)); err != nil {
 		return err
 	}
 	if r.Kind == "bedrock" && r.Region == "" {
-		return choir.Invalid("region", "a region is needed for Amazon Bedrock, such as us-east-1")
+		return choir.Refuse("models.connect", choir.ReasonRegionMissing).At("region")
 	}
 	if r.Key != "" {
 		return keyring.CheckKey(r.Key)
@@ -120,16 +122,16 @@ func (c *Connections) checkRequest(ctx context.Context, r api.ConnectRequest, s 
 	case same && !old.Keyless && slices.Contains(names, r.Name):
 		return nil
 	case known && !old.Keyless && !same:
-		return choir.Invalid("key", "the key must be given again when the kind, the address or the region of a service changes")
+		return choir.Refuse("models.connect", choir.ReasonKeyAgain).At("key")
 	case r.Kind == "openai" && r.Address != "":
 		s.Keyless = true
 		return nil
 	}
-	return choir.Invalid("key", "the key is missing").WithRemedy("paste the key of the service")
+	return choir.Refuse("models.connect", choir.ReasonKeyMissing).At("key")
 }
 
-// checkAddress refuses an address that could hold a secret, which would be shown,
-// or that is where clouds give credentials to whoever asks.
+// checkAddress refuses an address that is no http or https URL, that may contain a
+// secret (it is shown), or at which clouds give out credentials. Code invalid.
 func checkAddress(address string) error {
 	if address == "" {
 		return nil
@@ -137,16 +139,18 @@ func checkAddress(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return choir.Invalid("address", "the address is not an http or https address, such as https://models.example/v1")
+		return choir.Refuse("models.connect", choir.ReasonAddressNotHTTP).At("address")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return choir.Invalid("address", "the address must not hold a password, a query or a fragment").WithRemedy("give the key in its own field")
+		return choir.Refuse("models.connect", choir.ReasonAddressWithSecret).At("address")
 	}
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && !Allowed(ip) {
-		return choir.Invalid("address", "%s is not an address of a model service", ip)
+		return choir.Refuse("models.connect", choir.ReasonAddressForbidden, choir.TextOf("address", ip)).At("address")
 	}
 	return nil
 }
 
+// test calls a model once within testTimeout and returns what it took. Code timeout: it
+// did not answer in time.
 func (c *Connections) test(ctx context.Context, route modelgw.Route, prices map[string]modelgw.Price, try Try) (api.Connected, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, testTimeout, errTestTimeout)
 	defer cancel()
@@ -161,41 +165,46 @@ func (c *Connections) test(ctx context.Context, route modelgw.Route, prices map[
 	}, err
 }
 
-// priceMissing refuses a model whose price is not known, which only a test may go without.
+// priceMissing returns the error for a model without a known price. Only a test may be
+// made without one.
 func priceMissing(r api.ConnectRequest, tested api.Connected) error {
-	refused := choir.Invalid("price", "choir does not know what the model %s costs", r.Model)
-	if !r.Untested {
-		refused = choir.Invalid("price", "the model %s answered in %.1f s, and choir does not know what it costs", r.Model, float64(tested.DurationMS)/1000)
+	model := choir.TextOf("model", r.Model)
+	if r.Untested {
+		return choir.Refuse("models.connect", choir.ReasonPriceUnknown, model).At("price")
 	}
-	return refused.WithRemedy("to connect it, say what a million tokens cost, or that it is free")
+	seconds := choir.TextOf("seconds", fmt.Sprintf("%.1f", float64(tested.DurationMS)/1000))
+	return choir.Refuse("models.connect", choir.ReasonPriceUnknownTested, model, seconds).At("price")
 }
 
-// inForm says what helps in the words of the form that is being filled in.
+// inForm replaces an error's remedy by one in the words of the page's form.
 func inForm(err error) error {
-	problem := choir.ProblemOf(err)
-	remedy := map[string]string{
-		attempt.CheckKey:     "check the key in this form",
-		attempt.CheckAddress: "start it there, or correct the address in this form",
-	}[problem.Remedy]
-	if remedy == "" {
+	p := choir.ProblemOf(err)
+	reason, ok := map[choir.Reason]choir.Reason{
+		choir.ReasonKeyRefused:       choir.ReasonKeyRefusedInForm,
+		choir.ReasonModelUnreachable: choir.ReasonModelUnreachableInForm,
+	}[p.Reason]
+	if !ok {
 		return err
 	}
-	return choir.E("models.test", problem.Code, "%s", problem.Message).WithRemedy("%s", remedy)
+	e := choir.Refuse("models.test", reason, p.Values...)
+	e.Msg = p.Message // with the words of the service
+	return e
 }
 
-var errChanging = choir.E("models.connect", choir.CodeBusy, "another connection is being tested").WithRemedy("try again when its test has ended")
+var errChanging = choir.Refuse("models.connect", choir.ReasonConnectUnderWay)
 
-var errTestTimeout = choir.E("models.test", choir.CodeTimeout, "the service did not answer within %s", testTimeout).
-	WithRemedy("check its address, or connect it without the test")
+var errTestTimeout = choir.Refuse("models.test", choir.ReasonModelSilent, choir.SecondsOf("span", testTimeout))
 
-// sameService reports whether a key that was given for one may be sent to the other.
+// sameService reports whether two services have the same kind, address and region, so
+// that a key for one may be sent to the other.
 func sameService(a, b config.Service) bool {
 	return a.Kind == b.Kind && a.BaseURL == b.BaseURL && a.Region == b.Region
 }
 
-// saveAndApply makes a change durable and puts it in force. A service that becomes
-// another is removed first: a call under way, and a choir that was killed in between,
-// must not send the new key to the old address. When the rest fails it is put back.
+// saveAndApply stores a change durably and puts it in force. If it changes the kind,
+// address or region of a service, that service is removed first, so that neither a call
+// in progress nor a choir killed in between sends the new key to the old address. If the
+// rest fails the old connection is restored.
 func (c *Connections) saveAndApply(ctx context.Context, next config.Connected, s config.Service, key string) error {
 	before := c.now.Load()
 	ready, err := c.resolve(next)
@@ -212,7 +221,7 @@ func (c *Connections) saveAndApply(ctx context.Context, next config.Connected, s
 	newKey, err := c.save(context.WithoutCancel(ctx), next, s.Name, key)
 	switch {
 	case err != nil && moves:
-		return c.putBack(before, s.Name, newKey, err)
+		return c.restorePrevious(before, s.Name, newKey, err)
 	case err != nil:
 		return err
 	}
@@ -220,8 +229,8 @@ func (c *Connections) saveAndApply(ctx context.Context, next config.Connected, s
 	return nil
 }
 
-// save makes a change durable, the key before what names it. newKey reports whether
-// the keyring may have the new key, also when it fails.
+// save stores a change durably, the key before the file that names its service. newKey
+// reports whether the keyring may have the new key, also on failure.
 func (c *Connections) save(ctx context.Context, next config.Connected, name, key string) (newKey bool, err error) {
 	if key != "" {
 		if err := c.cfg.Keys.Put(ctx, name, key); err != nil {
@@ -231,10 +240,11 @@ func (c *Connections) save(ctx context.Context, next config.Connected, name, key
 	return key != "", c.write(next)
 }
 
-// putBack puts in force what was before a change that failed, and returns why it
-// failed. With a new key in the keyring nothing is put back, since the old address
-// would get it; then, and when this fails too, the error says what is removed.
-func (c *Connections) putBack(before *inForce, name string, newKey bool, why error) error {
+// restorePrevious puts the connections from before a failed change in force again, and
+// returns why it failed. If the keyring may have the new key nothing is restored, since
+// the old address would get it; then, and if restoring fails too, the error says that
+// the connection is removed.
+func (c *Connections) restorePrevious(before *inForce, name string, newKey bool, why error) error {
 	if !newKey {
 		err := c.write(before.page)
 		if err == nil {
@@ -249,6 +259,7 @@ func (c *Connections) putBack(before *inForce, name string, newKey bool, why err
 	return gone
 }
 
+// write durably stores the page's connections in their file.
 func (c *Connections) write(next config.Connected) error {
 	raw, err := next.Encode()
 	if err != nil {
@@ -258,9 +269,10 @@ func (c *Connections) write(next config.Connected) error {
 	return choir.Wrap("models.keep", choir.CodeUnavailable, durablefile.Write(path, raw), "write %s", path)
 }
 
-// Disconnect removes a service of the page, and its key. Where it was in force,
-// choir.toml's model is again, or none. A removal whose key stayed can be repeated.
-// Code not_found when the page has no such service and the keyring no such key.
+// Disconnect removes a service of the page and its key. Where it was in force,
+// choir.toml's model is in force again, or none. If only the key's removal failed,
+// Disconnect can be repeated. Code not_found: neither the page has the service nor the
+// keyring the key.
 func (c *Connections) Disconnect(ctx context.Context, name string) error {
 	if !c.changing.TryLock() {
 		return errChanging
@@ -275,8 +287,7 @@ func (c *Connections) Disconnect(ctx context.Context, name string) error {
 	} else if keys, err := c.cfg.Keys.Names(ctx); err != nil {
 		return err
 	} else if !slices.Contains(keys, name) {
-		return choir.E("models.disconnect", choir.CodeNotFound, "no model service %q was connected here", name).
-			WithRemedy("those of choir.toml are removed there")
+		return choir.Refuse("models.disconnect", choir.ReasonServiceUnknown, choir.TextOf("name", name))
 	}
 	if err := c.cfg.Keys.Delete(ctx, name); err != nil {
 		stays := choir.E("models.disconnect", choir.CodeUnavailable, "the service %s is removed, but its key is not", name).
@@ -287,7 +298,8 @@ func (c *Connections) Disconnect(ctx context.Context, name string) error {
 	return nil
 }
 
-// removeService puts in force what is connected without a service; its key stays.
+// removeService puts the page's connections in force without a service. The service's
+// key stays in the keyring.
 func (c *Connections) removeService(page config.Connected, name string) error {
 	of := func(named string) bool { return strings.HasPrefix(named, name+"/") }
 	if of(page.Director) {
@@ -308,9 +320,9 @@ func (c *Connections) removeService(page config.Connected, name string) error {
 	return nil
 }
 
-// Sweep removes the keys that no service has, which a crash in the middle of a
-// change leaves. It reads the services again, as Reload does: a key of a service that
-// another choir connected meanwhile must stay.
+// Sweep removes keys without a service, which a crash during a change leaves behind. It
+// first reads the services again as Reload does, because a key of a service that another
+// choir connected meanwhile must stay.
 func (c *Connections) Sweep(ctx context.Context) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -326,7 +338,8 @@ func (c *Connections) Sweep(ctx context.Context) error {
 	return c.cfg.Keys.Sweep(ctx, names)
 }
 
-// withoutKey takes a key out of what an error says.
+// withoutKey replaces a key in the text of an error by "[key]". An error without the key
+// is returned unchanged.
 func withoutKey(err error, key string) error {
 	if err == nil || len(key) < 4 || !strings.Contains(err.Error(), key) {
 		return err
@@ -339,5 +352,9 @@ func withoutKey(err error, key string) error {
 	clean.Err = nil
 	clean.Msg, clean.Path = strings.ReplaceAll(e.Error(), key, "[key]"), ""
 	clean.Op, clean.Remedy = "", ""
+	clean.Values = slices.Clone(e.Values)
+	for i := range clean.Values {
+		clean.Values[i].Text = strings.ReplaceAll(clean.Values[i].Text, key, "[key]")
+	}
 	return &clean
 }

@@ -16,11 +16,11 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// ReachTimeout bounds the look whether somebody listens at an address.
+// ReachTimeout is the maximum time for the test whether an address accepts connections.
 const ReachTimeout = 3 * time.Second
 
-// Check tries the keys and the addresses of the services in force. It calls no
-// model and sends no key; it takes no longer than ReachTimeout.
+// Check tests the keys and the addresses of the services in force, without calling a
+// model or sending a key. It takes at most ReachTimeout.
 func (c *Connections) Check(ctx context.Context) []sandbox.Check {
 	n := c.now.Load()
 	used := []config.Provider{}
@@ -42,6 +42,7 @@ func (c *Connections) Check(ctx context.Context) []sandbox.Check {
 	return out
 }
 
+// checkKey returns the check of a service's key.
 func (c *Connections) checkKey(p config.Provider) sandbox.Check {
 	key := c.cfg.Key(p)
 	check := sandbox.Check{Name: "key of " + p.Name, OK: key.Present, Detail: key.Problem, Remedy: key.Remedy}
@@ -57,6 +58,7 @@ func (c *Connections) checkKey(p config.Provider) sandbox.Check {
 	return check
 }
 
+// checkAddressOf returns the check whether a service's address accepts connections.
 func checkAddressOf(ctx context.Context, p config.Provider) sandbox.Check {
 	at := addressOf(p)
 	check := sandbox.Check{Name: "service " + p.Name, OK: true, Detail: at + " can be reached"}
@@ -67,7 +69,7 @@ func checkAddressOf(ctx context.Context, p config.Provider) sandbox.Check {
 	return check
 }
 
-// addressOf is where a service is.
+// addressOf returns the base URL of a service, the provider's own if none is configured.
 func addressOf(p config.Provider) string {
 	switch {
 	case p.BaseURL != "":
@@ -80,8 +82,8 @@ func addressOf(p config.Provider) string {
 	return "https://api.openai.com"
 }
 
-// reach opens a connection to where requests for an address go, which is a proxy
-// where the environment names one, and closes it.
+// reach opens and closes a TCP connection to an address, or to the proxy that the
+// environment sets for it.
 func reach(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -105,7 +107,7 @@ func reach(ctx context.Context, address string) error {
 	return conn.Close()
 }
 
-// whyNot says in few words why nobody was reached.
+// whyNot describes a failed connection in a few words for the owner.
 func whyNot(err error) string {
 	var name *net.DNSError
 	var op *net.OpError

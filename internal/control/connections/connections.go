@@ -1,8 +1,7 @@
-// Package connections says which models are in force. There are two places where
-// the owner names them, choir.toml and the shell's page, and one rule: for the
-// Director and for the Associate the page's model is in force where it names one,
-// and choir.toml's elsewhere. What the page connects is in force at once, and
-// lies in a file of its own that choir writes.
+// Package connections determines which models are in force. The owner names models in
+// choir.toml and on the shell's page. For the Director and for the Associate, the page's
+// model is in force if it names one, and choir.toml's otherwise. Connections of the page
+// take effect at once, and are stored in a file that choir writes.
 package connections
 
 import (
@@ -23,34 +22,35 @@ import (
 	"choiros/internal/names"
 )
 
-// Config of the connections. Required: Data, Keys, Key, Source, Provider, Tester,
-// Now.
+// Config is the configuration of Connections. Required: Data, Keys, Key, Source,
+// Provider, Tester, Now.
 type Config struct {
 	Data string        // the data folder, which has the file that choir writes
 	File config.Models // [models] of choir.toml
 	Keys keyring.Keeper
-	// Key says where the key of a service is and whether it can be used.
+	// Key returns where the key of a service is stored, and whether it can be used.
 	Key func(config.Provider) api.ModelKey
-	// Source gives the key of a service for each call; nil for one without a key.
+	// Source returns the function that reads the key of a service for each call; nil for
+	// a service without a key.
 	Source func(config.Provider) model.KeySource
-	// Provider makes the client of a service, Tester one that asks once only.
+	// Provider returns the client of a service, Tester a client without retries.
 	Provider func(config.Provider, model.KeySource) (model.Provider, error)
 	Tester   func(config.Provider, model.KeySource) (model.Provider, error)
-	// Locked says why nothing can be connected on the page; empty when it can.
+	// Locked is the reason why nothing can be connected on the page; empty if it can.
 	Locked string
 	Now    func() time.Time
 }
 
-// Connections are the models in force. They may be used by many goroutines.
+// Connections are the models in force. Its methods are safe for concurrent use.
 type Connections struct {
 	cfg Config
 
-	changing sync.Mutex // held by the one change under way; nobody waits for it
+	changing sync.Mutex // held during a change; other changes fail with busy
 	made     map[config.Provider]model.Provider
 	now      atomic.Pointer[inForce]
 }
 
-// inForce is what is in force at one time; it never changes.
+// inForce is the state of the connections at one time. It is immutable.
 type inForce struct {
 	page      config.Connected
 	director  part
@@ -59,7 +59,7 @@ type inForce struct {
 	models    api.ModelState
 }
 
-// part is the model of the Director or of the Associate.
+// part is the model in force for the Director or for the Associate.
 type part struct {
 	named    string // provider/model; empty for none
 	model    string
@@ -67,21 +67,23 @@ type part struct {
 	onPage   bool
 }
 
-// Open reads what was connected on the page. Errors name the file and the key
-// that is wrong.
+// Open reads the page's connections and puts them in force. Errors name the file and the
+// wrong key in it.
 func Open(cfg Config) (*Connections, error) {
 	c := &Connections{cfg: cfg, made: map[config.Provider]model.Provider{}}
 	return c, c.Reload()
 }
 
-// Reload reads again what was connected on the page and puts it in force. Who comes
-// to own the data folder calls it: until then another choir may have changed it.
+// Reload reads the page's connections again and puts them in force. A process calls it
+// when it becomes the owner of the data folder, because another choir may have changed
+// the file before.
 func (c *Connections) Reload() error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	return c.reload()
 }
 
+// reload reads the page's connections and puts them in force. The caller holds changing.
 func (c *Connections) reload() error {
 	page, err := config.LoadConnected(c.cfg.Data)
 	if err != nil {
@@ -95,13 +97,14 @@ func (c *Connections) reload() error {
 	return nil
 }
 
-// Routing is where model calls lead now, and what they cost.
+// Routing returns the routes of model calls and the prices in force now.
 func (c *Connections) Routing() modelgw.Routing { return c.now.Load().routing }
 
-// Models says in words which models are in force.
+// Models returns which models are in force, with a sentence for people.
 func (c *Connections) Models() api.ModelState { return c.now.Load().models }
 
-// resolve finds the models that are in force with what is connected on the page.
+// resolve computes the state in which the page's connections are in force, without
+// changing the current one.
 func (c *Connections) resolve(page config.Connected) (*inForce, error) {
 	n := &inForce{page: page, routing: modelgw.Routing{Routes: map[string]modelgw.Route{}, Prices: pricesOf(c.cfg.File.Prices, page.Prices)}}
 	n.director = c.choose(page.Director, page.Models(), c.cfg.File.Director)
@@ -120,7 +123,8 @@ func (c *Connections) resolve(page config.Connected) (*inForce, error) {
 	return n, nil
 }
 
-// choose is the rule of the package: the page's model before the file's.
+// choose returns the model named on the page, or else the model named in choir.toml;
+// empty if neither names a configured service.
 func (c *Connections) choose(onPage string, page config.Models, inFile string) part {
 	named, of := inFile, c.cfg.File
 	if onPage != "" {
@@ -138,8 +142,8 @@ func (c *Connections) choose(onPage string, page config.Models, inFile string) p
 	return part{}
 }
 
-// make makes the client of a service, or gives the one that was made before,
-// with its open connections.
+// make returns the client of a service. It reuses the client of an equal service, with
+// its open connections.
 func (c *Connections) make(p config.Provider) (model.Provider, error) {
 	if made := c.made[p]; made != nil {
 		return made, nil
@@ -151,9 +155,10 @@ func (c *Connections) make(p config.Provider) (model.Provider, error) {
 	return made, err
 }
 
-// keySource gives the key of a service for each call. That of the page is given
-// only while the service is what it was: a call that began before a change must
-// not send the key of the service that has its name now.
+// keySource returns the function that reads a service's key for each call. The key of a
+// service of the page is returned only while its kind, address and region are unchanged:
+// a call that began before a change must not send the key of the service that now has
+// its name. Code unavailable: it changed.
 func (c *Connections) keySource(p config.Provider) model.KeySource {
 	read := c.cfg.Source(p)
 	if read == nil || !p.Kept {
@@ -173,6 +178,7 @@ func (c *Connections) keySource(p config.Provider) model.KeySource {
 	}
 }
 
+// describe returns which models are in force, with a sentence for people.
 func (c *Connections) describe(n *inForce) api.ModelState {
 	m := api.ModelState{
 		Director: n.director.named, Associate: n.associate.named, Connected: n.director.named != "" && n.associate.named != "",
@@ -194,14 +200,15 @@ func (c *Connections) describe(n *inForce) api.ModelState {
 	return m
 }
 
-// sentence says an error and its remedy to a person.
+// sentence formats an error and its remedy as sentences for people.
 func sentence(e *choir.Error) string {
 	return strings.ToUpper(e.Msg[:1]) + e.Msg[1:] + ": " + e.Remedy + "."
 }
 
-// Priceless lists the models in force whose price is not known.
+// Priceless returns the models in force without a known price.
 func (c *Connections) Priceless() []string { return c.now.Load().priceless() }
 
+// priceless returns the names of models in force without a known price.
 func (n *inForce) priceless() (names []string) {
 	for _, alias := range []string{modelgw.AliasDirector, modelgw.AliasAssociate} {
 		r, ok := n.routing.Routes[alias]
@@ -215,8 +222,8 @@ func (n *inForce) priceless() (names []string) {
 	return names
 }
 
-// pricesOf returns prices by the name of the model; later lists count before
-// earlier ones.
+// pricesOf returns the prices by model name. Later lists override earlier ones; missing
+// cache prices are the input price.
 func pricesOf(lists ...[]config.Price) map[string]modelgw.Price {
 	prices := map[string]modelgw.Price{}
 	for _, list := range lists {
@@ -234,8 +241,8 @@ func pricesOf(lists ...[]config.Price) map[string]modelgw.Price {
 	return prices
 }
 
-// Providers lists the services, those of the page first, and what each is used
-// for.
+// Providers returns the model services, the page's before choir.toml's, with the roles
+// that use each.
 func (c *Connections) Providers() []api.ModelProvider {
 	n := c.now.Load()
 	out := []api.ModelProvider{}
@@ -260,8 +267,8 @@ func (c *Connections) Providers() []api.ModelProvider {
 	return out
 }
 
-// Override puts what the page connected into a list of settings, with its file as
-// where it is from.
+// Override sets, in a list of settings, the models that the page overrides, and names
+// the page's file as their origin.
 func (c *Connections) Override(settings []config.Setting) []config.Setting {
 	n := c.now.Load()
 	for i, s := range settings {

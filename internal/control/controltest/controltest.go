@@ -1,5 +1,5 @@
-// Package controltest gives tests a real control plane: bus, log, sandboxes, API
-// and gateway on a port of its own.
+// Package controltest gives tests a real control plane: bus, log, sandboxes, API, and
+// gateway on a port of its own.
 package controltest
 
 import (
@@ -38,23 +38,23 @@ import (
 	"choiros/internal/sandbox/sandboxtest"
 )
 
-// Patience bounds every wait.
+// Patience is the maximum time for every wait.
 const Patience = 60 * time.Second
 
-// Plane is a control plane that runs.
+// Plane is a running control plane of a test.
 type Plane struct {
 	*supervisor.System
 	API     *api.API
 	Gateway *gateway.Gateway
-	// Address is where the gateway listens; Host is the shell's name with port.
+	// Address is the gateway's listen address, and Host the shell's name with port.
 	Address, Host string
 	Cookie        *http.Cookie
 
 	t testing.TB
 }
 
-// Config is a configuration for a data folder of a test. It skips the test when
-// this machine lacks what sandboxes need.
+// Config returns a configuration for a data folder of a test. It skips the test if this
+// machine lacks the prerequisites of sandboxes.
 func Config(t testing.TB, data string) supervisor.Config {
 	t.Helper()
 	if _, err := guestbin.Read(guestbin.Init); err != nil {
@@ -72,9 +72,8 @@ func Config(t testing.TB, data string) supervisor.Config {
 	}
 }
 
-// Connections are the models that a configuration names. Their keys need not be
-// there; provider makes the client of each service, also of those that are
-// connected later.
+// Connections opens the models of a configuration, whose keys may be missing. provider
+// returns the client of each service, also of services connected later.
 func Connections(t testing.TB, data string, m config.Models, provider func(config.Provider, model.KeySource) (model.Provider, error)) *connections.Connections {
 	t.Helper()
 	keys := files.New(filepath.Join(data, "keys", "models"))
@@ -95,13 +94,14 @@ func Connections(t testing.TB, data string, m config.Models, provider func(confi
 	return c
 }
 
-// Start starts a control plane and stops it with the test.
+// Start starts a control plane, which stops at the end of the test.
 func Start(t testing.TB) *Plane {
 	t.Helper()
 	return StartWith(t, Config(t, filepath.Join(sandboxtest.DataDir(t), "data")))
 }
 
-// StartWith starts a control plane as configured.
+// StartWith starts a control plane with a configuration. It stops at the end of the
+// test.
 func StartWith(t testing.TB, cfg supervisor.Config) *Plane {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -122,7 +122,7 @@ func StartWith(t testing.TB, cfg supervisor.Config) *Plane {
 	return p
 }
 
-// serve puts API and gateway in front, and logs in.
+// serve starts the API and the gateway, and logs in.
 func (p *Plane) serve(cfg supervisor.Config) {
 	p.t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -159,7 +159,8 @@ func (p *Plane) serve(cfg supervisor.Config) {
 	}
 }
 
-// Request is one to the gateway; what is left out is what the shell would send.
+// Request is a request to the gateway. Absent fields have the values that the shell
+// would send.
 type Request struct {
 	Method, Path string
 	Body         any // marshalled, unless it is an io.Reader
@@ -168,7 +169,7 @@ type Request struct {
 	NoCookie     bool
 }
 
-// Do sends a request, does not follow redirects, and reads the answer.
+// Do sends a request without following redirects, and returns the answer and its body.
 func (p *Plane) Do(r Request) (*http.Response, []byte) {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), r.Method, "http://"+p.Address+r.Path, p.reader(r.Body))
@@ -207,12 +208,12 @@ func (p *Plane) Do(r Request) (*http.Response, []byte) {
 	return res, body
 }
 
-// mayBeNull are the contents of events and results, and the members of a result, which
-// the vocabulary says may be null.
+// mayBeNull are the JSON members that may be null: contents of events and results, and
+// members of a result.
 var mayBeNull = []string{"payload", "result", "diff", "checkpoint", "suggested_next"}
 
-// nullIn returns where an answer in JSON has null, and an empty text when it has none.
-// The contents of events and results are another contract's.
+// nullIn returns the path of a null in a JSON answer; "" without one. It skips the
+// members of mayBeNull, which belong to another contract.
 func nullIn(res *http.Response, body []byte) string {
 	var v any
 	if res.Header.Get("Content-Type") != "application/json" || json.Unmarshal(body, &v) != nil {
@@ -259,7 +260,8 @@ func (p *Plane) reader(body any) io.Reader {
 	return bytes.NewReader(raw)
 }
 
-// Problem reads an answer as a problem document and holds it against its status.
+// Problem decodes an answer as a problem document. The test fails if it is none or does
+// not match its status.
 func (p *Plane) Problem(res *http.Response, body []byte) api.Problem {
 	p.t.Helper()
 	var out api.Problem
@@ -272,7 +274,7 @@ func (p *Plane) Problem(res *http.Response, body []byte) api.Problem {
 	return out
 }
 
-// Base is the path of the computer.
+// Base returns the API path of the first computer.
 func (p *Plane) Base() string { return "/api/computers/" + string(p.Computers()[0].ID()) }
 
 // Healthy waits until both sandboxes and their roles run.
@@ -295,8 +297,8 @@ func (p *Plane) Healthy() {
 	}
 }
 
-// Settled waits until the log, too, says that both sandboxes run: nothing more
-// comes into it by itself. It gives the head of the computer's log.
+// Settled waits until the log records that both sandboxes run, after which nothing is
+// appended without a cause. It returns the number of the newest event.
 func (p *Plane) Settled() uint64 {
 	p.t.Helper()
 	p.Healthy()
@@ -319,12 +321,12 @@ func (p *Plane) Settled() uint64 {
 	return head
 }
 
-// AsCLI sends a request as the owner on the host does, over no network.
+// AsCLI sends a request to the API as the CLI, without a network.
 func (p *Plane) AsCLI(method, path string, body any) (*http.Response, []byte) {
 	p.t.Helper()
 	req := httptest.NewRequestWithContext(p.t.Context(), method, path, p.reader(body))
 	req.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	p.API.ServeHTTP(w, req.WithContext(auth.With(req.Context(), auth.Principal{Role: choir.RoleCLI})))
+	p.API.ServeHTTP(w, req.WithContext(auth.With(req.Context(), auth.Principal{Role: choir.RoleCLI, User: p.User()})))
 	return w.Result(), w.Body.Bytes()
 }

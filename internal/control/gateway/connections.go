@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// How many connections the web server has at a time, and how long each step of
-// one may take: its header, the next request, and each piece of an answer.
+// The maximum of connections of the web server, and the maximum times for a request's
+// header, the wait for the next request, and each piece of an answer.
 const (
 	maxConns      = 512
 	headerAge     = 10 * time.Second
@@ -18,7 +18,7 @@ const (
 	writePiece    = 64 << 10
 )
 
-// NewServer makes the web server of a gateway, to be used with Bounded.
+// NewServer returns the web server of a gateway. Its listener must come from Bounded.
 func NewServer(g http.Handler) *http.Server {
 	return &http.Server{
 		Handler: serving(g), ReadHeaderTimeout: headerAge, IdleTimeout: idleAge,
@@ -26,21 +26,24 @@ func NewServer(g http.Handler) *http.Server {
 	}
 }
 
-// Bounded bounds the connections of a listener. When there are too many, the
-// connection that has waited longest for a request is closed, so that strangers
-// who open connections and say nothing keep nobody out.
+// Bounded limits the connections of a listener to maxConns. A further connection closes
+// the connection that has waited longest for a request, so that idle connections of
+// strangers keep no client out.
 func Bounded(ln net.Listener) net.Listener { return bounded(ln, maxConns, writePatience) }
 
+// bounded limits the connections of a listener to most. patience is the maximum time for
+// writing one piece of an answer.
 func bounded(ln net.Listener, most int, patience time.Duration) net.Listener {
 	return &boundedListener{Listener: ln, most: most, patience: patience, open: map[*boundedConn]struct{}{}}
 }
 
+// boundedListener is a listener with a maximum of open connections.
 type boundedListener struct {
 	net.Listener
 	most     int
 	patience time.Duration
 
-	mu    sync.Mutex // guards what follows and the fields of connections
+	mu    sync.Mutex // guards the fields below and the fields of connections
 	open  map[*boundedConn]struct{}
 	turns uint64 // counts the times that a connection began to wait
 }
@@ -65,8 +68,8 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// add counts a connection, and returns the one that has to go for it: itself
-// when all others serve a request.
+// add registers a connection and returns the one to close for it, nil for none. If all
+// others serve a request that is c itself.
 func (l *boundedListener) add(c *boundedConn) (evicted *boundedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,8 +87,8 @@ func (l *boundedListener) add(c *boundedConn) (evicted *boundedConn) {
 	return evicted
 }
 
-// boundedConn is one connection. A piece of an answer that the other side does
-// not take in time ends it: a deadline for whole answers would end streams.
+// boundedConn is a connection of a boundedListener. It fails if the peer does not accept
+// a piece of an answer in time. A deadline for whole answers would abort streams.
 type boundedConn struct {
 	net.Conn
 	of     *boundedListener
@@ -114,7 +117,8 @@ func (c *boundedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// count notes that a request begins or ends.
+// count adjusts the number of requests in progress by 1 at a request's begin and by -1
+// at its end.
 func (c *boundedConn) count(by int) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -125,8 +129,8 @@ func (c *boundedConn) count(by int) {
 
 type connKey struct{}
 
-// serving notes with each connection that it serves a request, whose header has
-// been read by then.
+// serving counts each request as in progress on its connection while next handles it.
+// The request's header has been read by then.
 func serving(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connKey{}).(*boundedConn); ok {

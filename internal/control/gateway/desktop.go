@@ -14,16 +14,16 @@ import (
 	"choiros/internal/names"
 )
 
-// The names of places: <computer>.localhost for a desktop,
-// past--<computer>.localhost for it as it was, <port>--<computer>.localhost for
-// what listens there.
+// Parts of the host names of places: <computer>.localhost is a desktop,
+// past--<computer>.localhost the desktop of the past, <port>--<computer>.localhost a
+// preview of that port.
 const (
 	placeSuffix = ".localhost"
 	placeMark   = "--"
 	pastName    = "past"
 )
 
-// placeOf reads the place that a host names.
+// placeOf parses the place that a host name stands for; false if it stands for none.
 func placeOf(host string) (auth.Place, bool) {
 	name, ok := strings.CutSuffix(host, placeSuffix)
 	if !ok {
@@ -41,7 +41,7 @@ func placeOf(host string) (auth.Place, bool) {
 	return auth.Place{Computer: choir.ID(computer), Port: int(n)}, err == nil && n > 0 && strconv.FormatUint(n, 10) == port
 }
 
-// originOf is the origin of a place, as the browser sees it.
+// originOf returns the origin of a place, as the browser sees it.
 func (g *Gateway) originOf(p auth.Place) string {
 	name := string(p.Computer)
 	switch {
@@ -55,19 +55,21 @@ func (g *Gateway) originOf(p auth.Place) string {
 
 type placeKey struct{}
 
-func at(ctx context.Context, p auth.Place) context.Context {
+// withPlace returns a context that carries the requested place.
+func withPlace(ctx context.Context, p auth.Place) context.Context {
 	return context.WithValue(ctx, placeKey{}, p)
 }
 
+// placeIn returns the place of a request's context; false if its host is no place.
 func placeIn(ctx context.Context) (auth.Place, bool) {
 	p, ok := ctx.Value(placeKey{}).(auth.Place)
 	return p, ok
 }
 
-// newDesktop serves a desktop's origin.
+// newDesktop returns the handler of the origins of desktops.
 func (g *Gateway) newDesktop() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /enter", g.enter)
+	mux.HandleFunc("GET /enter", g.redeemTicket)
 	mux.Handle("GET /bus", g.known(http.HandlerFunc(g.socket)))
 	mux.Handle("/api/", g.known(limitBody(rights(g.cfg.API, desktopMay))))
 	mux.Handle("POST "+ofComputer+"/previews", g.known(ownComputer(g.newPreview)))
@@ -75,18 +77,18 @@ func (g *Gateway) newDesktop() http.Handler {
 	return g.place(mux)
 }
 
-// newPast serves a desktop's origin of the past. Its pages are always those that
-// choir was built with: the workspace of then may hold anything, and the shell
-// shows this beside pages of its own.
+// newPast returns the handler of the origins of desktops of the past. Their pages are
+// always the built-in ones, because the workspace of then may contain anything, and the
+// shell displays them beside its own.
 func (g *Gateway) newPast() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /enter", g.enter)
+	mux.HandleFunc("GET /enter", g.redeemTicket)
 	mux.Handle("/api/", g.known(limitBody(rights(g.cfg.API, pastMay))))
 	mux.Handle("/", g.entered(static(g.cfg.Desktop, "desktop")))
 	return g.place(mux)
 }
 
-// place is what all that the shell frames has in common.
+// place wraps mux in the checks and headers that all origins framed by the shell share.
 func (g *Gateway) place(mux *http.ServeMux) http.Handler {
 	strict := noServiceWorker(ownOrigin(patient(mux)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +98,8 @@ func (g *Gateway) place(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// framed leaves it to frame-ancestors who may frame a page.
+// framed removes X-Frame-Options, so that the policy's frame-ancestors alone decides who
+// may frame a page.
 func framed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Del("X-Frame-Options")
@@ -104,9 +107,9 @@ func framed(next http.Handler) http.Handler {
 	})
 }
 
-// desktopPolicy is the content security policy of a desktop. Other desktops and
-// the shell refuse to be framed by it; this policy cannot name its previews
-// only, as the allowlist does.
+// desktopPolicy returns the content security policy of a desktop's origin. It cannot
+// restrict frames to the previews of its own computer; the allowlist does, and other
+// desktops and the shell refuse to be framed.
 func (g *Gateway) desktopPolicy(p auth.Place) string {
 	socket := "ws" + strings.TrimPrefix(g.originOf(p), "http")
 	return strings.Join([]string{
@@ -116,16 +119,24 @@ func (g *Gateway) desktopPolicy(p auth.Place) string {
 	}, "; ")
 }
 
-// newTicket lets the shell into the desktop of a computer, or into its past.
+// newTicket answers the shell with an address whose ticket opens the desktop of a
+// computer, or its past.
 func (g *Gateway) newTicket(w http.ResponseWriter, r *http.Request) {
 	g.giveTicket(w, r, auth.Place{Computer: choir.ID(r.PathValue("computer")), Past: r.URL.Query().Get("past") == "true"})
 }
 
+// giveTicket answers with the address of a place with a new ticket, if the caller owns
+// the place's computer.
 func (g *Gateway) giveTicket(w http.ResponseWriter, r *http.Request, place auth.Place) {
 	p, _ := auth.Of(r.Context())
-	err := g.cfg.System.MustHave(place.Computer)
+	err := api.MustOwn(g.cfg.System, p, place.Computer)
+	var release func()
+	if err == nil {
+		release, err = g.cfg.System.Use(r.Context(), place.Computer)
+	}
 	var token string
 	if err == nil {
+		defer release()
 		token, err = g.cfg.Auth.NewTicket(p, place)
 	}
 	if err != nil {
@@ -138,6 +149,7 @@ func (g *Gateway) giveTicket(w http.ResponseWriter, r *http.Request, place auth.
 	_ = json.NewEncoder(w).Encode(api.Place{URL: g.originOf(place) + enterPath(place) + "?ticket=" + token})
 }
 
+// enterPath returns the path at which a place's ticket is redeemed.
 func enterPath(place auth.Place) string {
 	if place.Port > 0 {
 		return previewEnter
@@ -145,11 +157,12 @@ func enterPath(place auth.Place) string {
 	return "/enter"
 }
 
-// enter trades a ticket for the place's cookie.
-func (g *Gateway) enter(w http.ResponseWriter, r *http.Request) {
+// redeemTicket exchanges a ticket for the place's session cookie and redirects to the
+// page.
+func (g *Gateway) redeemTicket(w http.ResponseWriter, r *http.Request) {
 	place, _ := placeIn(r.Context())
 	w.Header().Set("Cache-Control", "no-store")
-	cookie, err := g.cfg.Auth.Enter(r, r.URL.Query().Get("ticket"), place)
+	cookie, err := g.cfg.Auth.RedeemTicket(r, r.URL.Query().Get("ticket"), place)
 	if err != nil {
 		sayPlainly(w, http.StatusUnauthorized, "The desktop did not open", choir.ProblemOf(err))
 		return
@@ -158,12 +171,12 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/?"+enteredMark, http.StatusSeeOther)
 }
 
-// enteredMark is in the address right after a ticket was traded, so that a
-// browser that did not keep the cookie is told apart from one that has none.
+// enteredMark is the query parameter set after a ticket was redeemed. A request with it
+// and without a session comes from a browser that rejected the cookie.
 const enteredMark = "entered"
 
-// entered serves pages to those who have a session, and tells the others why
-// there is nothing to see.
+// entered calls next for requests with a session, and answers others with a page that
+// explains what is missing.
 func (g *Gateway) entered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if upgrades(r) {
@@ -172,10 +185,20 @@ func (g *Gateway) entered(next http.Handler) http.Handler {
 		}
 		p, err := g.who(r)
 		if err == nil {
+			release, err := g.usePlace(r)
+			if err != nil {
+				refusePlainly(w, err)
+				return
+			}
+			defer release()
 			next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), p)))
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
+		if choir.CodeOf(err) == choir.CodeNotFound {
+			refusePlainly(w, err)
+			return
+		}
 		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.URL.Query().Has(enteredMark) {
 			err = choir.E("gateway.enter", choir.CodeUnauthenticated, "this browser did not keep the desktop's cookie, which is a partitioned one").
 				WithRemedy("allow cookies for %s, use a browser that keeps partitioned cookies, as Firefox and Chromium do, or go on in "+names.Runs+" in the "+names.TopBar, r.Host)

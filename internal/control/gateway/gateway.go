@@ -1,5 +1,6 @@
-// Package gateway is the HTTP edge: one port, the names of the shell and the
-// desktops, who may come in, and what every answer carries.
+// Package gateway is the HTTP edge of the control plane. On one port it serves the
+// shell, the desktops and the previews by their host names, checks sessions and rights,
+// and sets the security headers of every answer.
 package gateway
 
 import (
@@ -20,45 +21,45 @@ import (
 	"choiros/internal/desktop"
 )
 
-// maxBody bounds the body of a request that is not a stream, in bytes.
+// maxBody is the maximum size of a request's body that is not a stream, in bytes.
 const maxBody = 1 << 20
 
-// Config of the gateway.
+// Config is the configuration of a gateway.
 type Config struct {
-	// Host is the shell's name, Port where the browser reaches it.
+	// Host is the shell's host name, and Port the port at which the browser reaches it.
 	Host, Port string
 	Shell      fs.FS // the built shell, or nil
 	Desktop    fs.FS // the built desktop, or nil
 	API        API
 	System     System
 	Auth       *auth.Local
-	// Metrics gives the figures to who has the token of Scrape; nil for nobody.
+	// Metrics serves the figures to requests with the token of Scrape; nil serves none.
 	Metrics http.Handler
 	Scrape  *auth.ScrapeToken
 	Bus     *hub.Server
 	Log     *slog.Logger
 }
 
-// System is what the gateway needs of the control plane.
+// System is the part of the control plane that the gateway needs.
 type System interface {
+	api.Owners
+	api.Users
 	Health(ctx context.Context) api.Health
-	// MustHave refuses the id of a computer that is not there.
-	MustHave(computer choir.ID) error
-	// Desktop is what the desktop's origin of a computer serves.
+	// Desktop returns the host of the desktop of a computer in use, which may serve the
+	// computer's own source.
 	Desktop(computer choir.ID) (*desktop.Host, error)
-	// DialPort connects to what listens on a port in the sandbox of a computer's
-	// Associate.
+	// DialPort connects to a port in the sandbox of the Associate of a computer in use.
 	DialPort(ctx context.Context, computer choir.ID, port int) (net.Conn, error)
 }
 
-// API serves the operations, and names the one that a request asks for.
+// API serves the operations and returns the route of a request.
 type API interface {
 	http.Handler
-	// Route returns a pattern of a closed list.
+	// Route returns the pattern of a request's route, out of a closed list.
 	Route(r *http.Request) string
 }
 
-// Gateway routes by host name. It is an http.Handler.
+// Gateway routes requests by host name. It is an http.Handler.
 type Gateway struct {
 	cfg      Config
 	mux      *http.ServeMux // of the shell
@@ -67,11 +68,11 @@ type Gateway struct {
 	past     http.Handler
 	previews http.Handler
 	sockets  sockets
-	// transport has the connections to what listens in sandboxes.
+	// transport holds the connections to servers inside sandboxes.
 	transport *http.Transport
 }
 
-// New makes a gateway.
+// New returns a gateway with the handlers of all its origins.
 func New(cfg Config) *Gateway {
 	g := &Gateway{cfg: cfg, sockets: newSockets(), transport: newTransport()}
 	mux := http.NewServeMux()
@@ -86,21 +87,22 @@ func New(cfg Config) *Gateway {
 	mux.Handle("/api/", g.known(limitBody(cfg.API)))
 	mux.Handle("GET /openapi.json", cfg.API)
 	mux.Handle("GET /openapi.yaml", cfg.API)
-	mux.HandleFunc("/auth/", notHere)
+	mux.HandleFunc("/auth/", notFound)
 	mux.Handle("/", static(cfg.Shell, "shell"))
 	g.shell = headers(ownOrigin(patient(mux)), g.policy())
 	g.desktop, g.past, g.previews = g.newDesktop(), g.newPast(), g.newPreviews()
 	return g
 }
 
-// Close ends the connections that wait for a next request.
+// Close closes idle connections to servers in sandboxes.
 func (g *Gateway) Close() { g.transport.CloseIdleConnections() }
 
-// Origin is the shell's origin as the browser sees it.
+// Origin returns the shell's origin, as the browser sees it.
 func (g *Gateway) Origin() string { return "http://" + net.JoinHostPort(g.cfg.Host, g.cfg.Port) }
 
-// ServeHTTP sends a request to the name it asks for, and refuses names that are
-// not ours: a page that points its own name at this address gets nothing.
+// ServeHTTP routes a request by its host name. It answers unknown names with an error,
+// so that a page whose own name resolves to this address gets nothing, and redirects
+// loopback addresses to the shell's name.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host := hostOf(r)
 	switch {
@@ -113,11 +115,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// Not for ever: a browser would go on doing it when something else listens here.
 		headers(http.RedirectHandler(g.Origin()+pathOf(r.URL), http.StatusTemporaryRedirect), "default-src 'none'").ServeHTTP(w, r)
 	default:
-		g.elsewhere(w, r, host)
+		g.servePlace(w, r, host)
 	}
 }
 
-// hostOf is the name that a request asks for, without its port.
+// hostOf returns the host name of a request, without its port, in lower case.
 func hostOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -126,11 +128,13 @@ func hostOf(r *http.Request) string {
 	return strings.ToLower(host)
 }
 
-// elsewhere serves the names of places, and refuses all others.
-func (g *Gateway) elsewhere(w http.ResponseWriter, r *http.Request, host string) {
+// servePlace serves the hosts of desktops, their pasts and previews, and answers other
+// hosts with status 421. It opens no computer: that is done for requests with a session.
+func (g *Gateway) servePlace(w http.ResponseWriter, r *http.Request, host string) {
 	place, ok := placeOf(host)
 	if ok {
-		ok = g.cfg.System.MustHave(place.Computer) == nil
+		_, err := g.cfg.System.OwnerOf(place.Computer)
+		ok = err == nil
 	}
 	if !ok {
 		headers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -138,7 +142,7 @@ func (g *Gateway) elsewhere(w http.ResponseWriter, r *http.Request, host string)
 		}), "default-src 'none'").ServeHTTP(w, r)
 		return
 	}
-	r = r.WithContext(at(r.Context(), place))
+	r = r.WithContext(withPlace(r.Context(), place))
 	switch {
 	case place.Past:
 		g.past.ServeHTTP(w, r)
@@ -149,9 +153,9 @@ func (g *Gateway) elsewhere(w http.ResponseWriter, r *http.Request, host string)
 	}
 }
 
-// pathOf is the path and query of a request's address, whatever else it has. A
-// request for x:@evil.example/ has no path, and what stands there would become a
-// part of the name that it is put behind.
+// pathOf returns the path and query of a request's address, with a leading slash. A
+// request for x:@evil.example/ has no path, and its rest would otherwise become part of
+// the host name before it.
 func pathOf(u *url.URL) string {
 	path := "/" + strings.TrimPrefix(u.EscapedPath(), "/")
 	if u.RawQuery != "" {
@@ -160,11 +164,12 @@ func pathOf(u *url.URL) string {
 	return path
 }
 
+// isLoopback reports whether a host is localhost or a loopback address.
 func isLoopback(host string) bool {
 	return host == "localhost" || host == "127.0.0.1" || host == "[::1]" || host == "::1"
 }
 
-// policy is the shell's content security policy.
+// policy returns the shell's content security policy.
 func (g *Gateway) policy() string {
 	return strings.Join([]string{
 		"default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:", "font-src 'self'",
@@ -173,7 +178,8 @@ func (g *Gateway) policy() string {
 	}, "; ")
 }
 
-// headers are on every answer of the shell's origin.
+// headers sets the security headers of all origins, with a content security policy, and
+// calls next.
 func headers(next http.Handler, policy string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -188,71 +194,93 @@ func headers(next http.Handler, policy string) http.Handler {
 	})
 }
 
-// ownOrigin refuses mutations and sockets that do not come from pages of the
-// host that is asked.
+// ownOrigin calls next unless the request changes something or opens a WebSocket and its
+// Origin is not the requested host; then it answers code forbidden.
 func ownOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mutation := r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
 		if (mutation || upgrades(r)) && !fromOwnPage(r) {
-			api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "the request does not come from this address's own page"))
+			api.WriteProblem(w, choir.Refuse("gateway", choir.ReasonOtherPage))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
+// upgrades reports whether a request opens a WebSocket.
 func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
 
+// fromOwnPage reports whether a request's Origin is the requested host.
 func fromOwnPage(r *http.Request) bool {
 	u, err := url.Parse(r.Header.Get("Origin"))
 	return err == nil && u.Scheme == "http" && strings.EqualFold(u.Host, r.Host)
 }
 
-// who finds the session of a request, at the place that it asks for.
+// who returns the session of a request, at the place of its host if that is one. Code
+// not_found: the place's computer belongs to another user.
 func (g *Gateway) who(r *http.Request) (auth.Principal, error) {
 	if place, ok := placeIn(r.Context()); ok {
-		return g.cfg.Auth.CheckPlace(r, place)
+		p, err := g.cfg.Auth.CheckPlace(r, place)
+		if err == nil {
+			err = api.MustOwn(g.cfg.System, p, place.Computer)
+		}
+		return p, err
 	}
 	return g.cfg.Auth.Check(r)
 }
 
-// known lets only requests with a session through, and none that another
-// origin's page makes the browser send: a desktop's cookie may be sent with
-// those. A socket ends with its session.
+// usePlace opens the computer of the place that a request is for, and keeps it open until
+// release is called. It does nothing for a request to the shell. The caller has checked
+// the session.
+func (g *Gateway) usePlace(r *http.Request) (release func(), err error) {
+	if place, ok := placeIn(r.Context()); ok {
+		return g.cfg.System.Use(r.Context(), place.Computer)
+	}
+	return func() {}, nil
+}
+
+// known calls next for requests with a session. It refuses requests that a page of
+// another origin makes the browser send, because a desktop's cookie may be sent with
+// them. The context of a WebSocket ends with its session.
 func (g *Gateway) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := g.who(r)
 		if err == nil {
 			if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
-				err = choir.E("gateway", choir.CodeForbidden, "the request does not come from this address's own page")
+				err = choir.Refuse("gateway", choir.ReasonOtherPage)
 			}
+		}
+		var release func()
+		if err == nil {
+			release, err = g.usePlace(r)
 		}
 		if err != nil {
 			api.WriteProblem(w, err)
 			return
 		}
+		defer release()
 		w.Header().Set("Cache-Control", "no-store")
 		ctx := auth.With(r.Context(), p)
 		if upgrades(r) {
-			socket, err := g.sockets.begin(ctx, p)
+			socket, err := g.sockets.registerSocket(ctx, p)
 			if err != nil {
 				api.WriteProblem(w, err)
 				return
 			}
-			defer g.sockets.ended(p, socket)
+			defer g.sockets.remove(p, socket)
 			ctx = socket
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
-// notHere answers what is no operation below a prefix of ours.
-func notHere(w http.ResponseWriter, r *http.Request) {
+// notFound answers code not_found for a path without an operation.
+func notFound(w http.ResponseWriter, r *http.Request) {
 	api.WriteProblem(w, choir.E("gateway", choir.CodeNotFound, "there is no %s %s", r.Method, r.URL.Path))
 }
 
-// limitBody bounds every body but those of projects, files and computers, which
-// are streams that are bounded where they go.
+// limitBody limits every body to maxBody, except those of files, projects and imported
+// computers, which are streams limited by their handlers.
 func limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if stream := r.Method == http.MethodPut || r.Method == http.MethodPost && r.URL.Path == "/api/computers"; !stream {
@@ -262,8 +290,9 @@ func limitBody(next http.Handler) http.Handler {
 	})
 }
 
-// health answers 503 when something fails, and names it to those who are logged
-// in. To others, such as probes, it says no more than that.
+// health answers with the control plane's health, as status 503 if anything fails. Only
+// a session of the machine's user gets the details; others, such as probes, get the
+// status word.
 func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
 	h := g.cfg.System.Health(r.Context())
 	w.Header().Set("Content-Type", "application/json")
@@ -272,7 +301,8 @@ func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	var said any = h
-	if _, err := g.cfg.Auth.Check(r); err != nil {
+	p, err := g.cfg.Auth.Check(r)
+	if err != nil || api.MustOwnMachine(g.cfg.System, p) != nil {
 		said = struct {
 			Status string `json:"status"`
 		}{h.Status}
@@ -281,6 +311,7 @@ func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(said)
 }
 
+// login exchanges a one-time token for a session cookie.
 func (g *Gateway) login(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Token string `json:"token"`
@@ -302,11 +333,12 @@ func (g *Gateway) login(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// logout ends the session of a request, its sockets and the sessions opened through it.
 func (g *Gateway) logout(w http.ResponseWriter, r *http.Request) {
 	p, err := g.cfg.Auth.Check(r)
 	if err == nil {
 		err = g.cfg.Auth.Logout(p)
-		g.sockets.end(p.Session)
+		g.sockets.endSession(p.Session)
 	}
 	if err != nil {
 		api.WriteProblem(w, err)

@@ -11,14 +11,15 @@ import (
 	"choiros/internal/desktop"
 )
 
-// liveHeaders are what a development server may say about its answers.
+// liveHeaders are the headers that a desktop's development server may set on its
+// answers.
 var liveHeaders = []string{
 	"Content-Type", "Content-Length", "Content-Encoding", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified", "Vary", "Location",
 	"Connection", "Upgrade", "Sec-Websocket-Accept", "Sec-Websocket-Protocol", "Sec-Websocket-Extensions",
 }
 
-// desktopPage serves a desktop's pages: its own source once that was changed,
-// else the bundle.
+// desktopPage serves a desktop's pages: from the development server if the workspace's
+// source was changed, else from the bundle.
 func (g *Gateway) desktopPage(bundle http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		place, _ := placeIn(r.Context())
@@ -41,6 +42,8 @@ func (g *Gateway) desktopPage(bundle http.Handler) http.Handler {
 	})
 }
 
+// liveDesktop returns the development server of a desktop; false if the bundle is to be
+// served.
 func (g *Gateway) liveDesktop(r *http.Request, place auth.Place) (*desktop.Live, bool) {
 	host, err := g.cfg.System.Desktop(place.Computer)
 	if err != nil {
@@ -50,8 +53,8 @@ func (g *Gateway) liveDesktop(r *http.Request, place auth.Place) (*desktop.Live,
 	return host.Live(r.Context(), page)
 }
 
-// onlyLive drops what would outlive the development server: what the browser
-// keeps must be asked for again, or a later bundle would not be the one it got.
+// onlyLive removes all headers but liveHeaders and sets no-cache, so that the browser
+// asks again and gets a later bundle.
 func onlyLive(h http.Header) {
 	for name := range h {
 		if !slices.Contains(liveHeaders, name) {

@@ -7,12 +7,12 @@ import (
 	"choiros/internal/control/api"
 )
 
-// metrics gives the figures to who has their token, and to nobody else: a session
-// does not do, so that no page can ask for them.
+// metrics serves the figures to requests with the metrics token. A session is not
+// enough, so that no page can read them.
 func (g *Gateway) metrics(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if g.cfg.Metrics == nil {
-		notHere(w, r)
+		notFound(w, r)
 		return
 	}
 	if err := g.cfg.Scrape.Check(r); err != nil {
@@ -23,8 +23,8 @@ func (g *Gateway) metrics(w http.ResponseWriter, r *http.Request) {
 	g.cfg.Metrics.ServeHTTP(w, r)
 }
 
-// Route names what a request asks for, out of a closed list: the pattern of an
-// operation, or the kind of place that answers.
+// Route returns the route of a request out of a closed list: the pattern of an
+// operation, or the kind of origin, such as "preview".
 func (g *Gateway) Route(r *http.Request) string {
 	host := hostOf(r)
 	place, ok := placeOf(host)
@@ -43,6 +43,7 @@ func (g *Gateway) Route(r *http.Request) string {
 	return "desktop"
 }
 
+// routeOfShell returns the route of a request to the shell's host.
 func (g *Gateway) routeOfShell(r *http.Request) string {
 	switch _, pattern := g.mux.Handler(r); pattern {
 	case "/api/", "GET /openapi.json", "GET /openapi.yaml":

@@ -10,16 +10,16 @@ import (
 	"choiros/internal/control/auth"
 )
 
-// Pages that agents wrote run in the owner's browser, which has a network. What
-// they may ask for is held twice: by a content security policy, which every
-// browser knows, and by a connection allowlist, which also stops WebRTC,
-// preconnects, popups and leaving the page, where the browser has it (Chromium
-// 156; ui/e2e/tests/trust-outside.test.js).
+// allowlistHeader is the header of the connection allowlist. Pages that agents wrote run
+// in the owner's browser, which has a network. Two headers limit what they may connect
+// to: a content security policy, which every browser supports, and a connection
+// allowlist, which also stops WebRTC, preconnects, popups and navigation away, where the
+// browser supports it (Chromium 156; ui/e2e/tests/trust-outside.test.js).
 const allowlistHeader = "Connection-Allowlist"
 
-// previewMayNotSay are headers by which a server in a sandbox would tell the
-// browser to talk to others, to send reports, to keep something or to act beyond
-// its page. Policies are in notPassed as well: see ownPolicies.
+// previewMayNotSay are headers by which a server in a sandbox could make the browser
+// contact others, send reports, store state or act beyond its page. keepPolicies handles
+// reports of content security policies.
 var previewMayNotSay = []string{
 	// Requests of the browser's own.
 	"Link", "Refresh", "Speculation-Rules", "Alt-Svc", "Sourcemap", "X-Sourcemap",
@@ -33,8 +33,8 @@ var previewMayNotSay = []string{
 	"Attribution-Reporting-Register-Source", "Attribution-Reporting-Register-Trigger", "Observe-Browsing-Topics",
 }
 
-// previewPolicy is the content security policy of a preview. It is sent beside
-// the application's own, and the browser keeps to both.
+// previewPolicy returns the content security policy of a preview. It is sent in addition
+// to the application's own, and the browser enforces both.
 func (g *Gateway) previewPolicy(place auth.Place) string {
 	own := g.originOf(place)
 	return strings.Join([]string{
@@ -43,8 +43,9 @@ func (g *Gateway) previewPolicy(place auth.Place) string {
 	}, "; ")
 }
 
-// holdPreview puts the gateway's policies over an application's.
-func (g *Gateway) holdPreview(h http.Header, place auth.Place) {
+// restrictPreview removes forbidden headers of an application's answer and adds the
+// gateway's policies.
+func (g *Gateway) restrictPreview(h http.Header, place auth.Place) {
 	for _, name := range previewMayNotSay {
 		h.Del(name)
 	}
@@ -53,8 +54,8 @@ func (g *Gateway) holdPreview(h http.Header, place auth.Place) {
 	h.Set(allowlistHeader, g.allowlist(place))
 }
 
-// keepPolicies takes out of an application's policies the addresses that a
-// browser would send reports to: no other directive holds those requests.
+// keepPolicies removes report-uri and report-to from an application's content security
+// policies, because no other directive restricts those requests.
 func keepPolicies(h http.Header) {
 	all := h.Values("Content-Security-Policy")
 	h.Del("Content-Security-Policy")
@@ -69,10 +70,9 @@ func keepPolicies(h http.Header) {
 	}
 }
 
-// allowlist is the connection allowlist of a place: its own origin, and for a
-// desktop the previews of its computer, which it frames. Redirects are let
-// through because every origin on the list is the gateway's, which lets none
-// lead elsewhere (staysHere).
+// allowlist returns the connection allowlist of a place: its own origin, and for a
+// desktop the previews of its computer, which it frames. Redirects are allowed, because
+// all listed origins are the gateway's, which refuses redirects to others (staysHere).
 func (g *Gateway) allowlist(place auth.Place) string {
 	if place.Past || place.Port > 0 {
 		return "(response-origin);redirects=allow"
@@ -81,8 +81,8 @@ func (g *Gateway) allowlist(place auth.Place) string {
 	return `(response-origin "` + previews + `");redirects=allow`
 }
 
-// held is a script by which the shell learns whether the browser has connection
-// allowlists: its own is empty, so where there are such lists it reaches nothing.
+// held serves a script that tells the shell whether the browser supports connection
+// allowlists. The script's own allowlist is empty, so with support its fetch fails.
 func held(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set(allowlistHeader, "()")
 	w.Header().Set("Content-Type", "text/javascript")
@@ -91,8 +91,8 @@ func held(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`fetch("/health").then(() => postMessage("open"), () => postMessage("held"));` + "\n"))
 }
 
-// noServiceWorker refuses the scripts of service workers, which would go on
-// serving pages of a source or a server that is gone.
+// noServiceWorker refuses requests for service worker scripts, which would keep serving
+// pages of a source or server that is gone.
 func noServiceWorker(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Service-Worker") != "" {

@@ -21,7 +21,7 @@ func TestAPreviewSaysNothingToTheBrowserBesideItsPage(t *testing.T) {
 		}
 		h.Set(name, "evil.example")
 	}
-	g.holdPreview(h, testPlace)
+	g.restrictPreview(h, testPlace)
 	for name, values := range h {
 		if slices.Contains(values, "evil.example") {
 			t.Errorf("%s passes", name)

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// bodyPatience is how long a sender may let one read of a body wait.
+// bodyPatience is the maximum time for one read of a request's body.
 const bodyPatience = 30 * time.Second
 
-// patient bounds the wait for each piece of a body. A deadline for the whole
-// would end long uploads, and one that outlives the body the request itself.
+// patient limits the time for each read of a request's body. A deadline for the whole
+// body would abort long uploads, and a deadline that outlives the body would abort the
+// request.
 func patient(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
@@ -28,6 +29,7 @@ type patientBody struct {
 	conn *http.ResponseController
 }
 
+// Read reads from the body with a deadline of bodyPatience.
 func (b *patientBody) Read(p []byte) (int, error) {
 	// A connection without deadlines waits as long as it likes.
 	_ = b.conn.SetReadDeadline(time.Now().Add(bodyPatience))

@@ -10,7 +10,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// plainPage is a page that needs no script. Its colours are the shell's.
+// plainPage is the template of a page without scripts, in the shell's colours.
 var plainPage = template.Must(template.New("plain").Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <title>ChoirOS</title><style>
 :root{--paper:#faf9f6;--ink:#22211e;--soft:#4d4a44;--line:#c9c3b8;--surface:#fff;--accent:#2a5c4f}
@@ -24,18 +24,19 @@ a:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 </style><main><h1>{{.Title}}</h1><p role="alert">{{.Said}}</p>{{with .Remedy}}<p>{{.}}</p>{{end}}{{if .Again}}<a href="">Try again</a>{{end}}</main></html>
 `))
 
-// plainWords are what a plain page says.
+// plainWords are the texts of a plainPage.
 type plainWords struct {
 	Title, Said, Remedy string
 	Again               bool // with a link to itself
 }
 
-// sayPlainly answers with a page that says what is wrong and what to do.
+// sayPlainly answers with a plain page that shows a problem and its remedy.
 func sayPlainly(w http.ResponseWriter, status int, title string, p *choir.Problem) {
 	writePlainly(w, status, plainWords{Title: title, Said: sentence(p.Message), Remedy: sentence(p.Remedy)})
 }
 
-// refusePlainly says it in the place of what listens at a port, which may be there later.
+// refusePlainly answers for a preview with a plain page that shows an error and a link
+// to try again.
 func refusePlainly(w http.ResponseWriter, err error) {
 	p := choir.ProblemOf(err)
 	w.Header().Set("Cache-Control", "no-store")
@@ -45,6 +46,7 @@ func refusePlainly(w http.ResponseWriter, err error) {
 	})
 }
 
+// writePlainly answers with a plain page of the given texts.
 func writePlainly(w http.ResponseWriter, status int, words plainWords) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
@@ -52,7 +54,8 @@ func writePlainly(w http.ResponseWriter, status int, words plainWords) {
 	_ = plainPage.Execute(w, words)
 }
 
-// sentence makes one of an error's words, which begin small and end without a stop.
+// sentence formats an error's text as a sentence: with a capital letter and a full stop;
+// "" stays empty.
 func sentence(words string) string {
 	words = strings.TrimSuffix(words, ".")
 	if words == "" {

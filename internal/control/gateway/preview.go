@@ -12,11 +12,12 @@ import (
 	"choiros/internal/control/auth"
 )
 
-// previewEnter is where a preview's ticket goes; an application has any other
-// path to itself.
+// previewEnter is the path at which a preview's ticket is redeemed. All other paths
+// belong to the application.
 const previewEnter = "/__choir/enter"
 
-// newPreview lets a desktop into a preview of its own computer.
+// newPreview answers a desktop with an address whose ticket opens a preview of its own
+// computer.
 func (g *Gateway) newPreview(w http.ResponseWriter, r *http.Request) {
 	var in api.PreviewRequest
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 4096))
@@ -34,19 +35,21 @@ func (g *Gateway) newPreview(w http.ResponseWriter, r *http.Request) {
 	g.giveTicket(w, r, auth.Place{Computer: choir.ID(r.PathValue("computer")), Port: in.Port})
 }
 
-// newPreviews serves the origins of what listens inside sandboxes. Such an
-// application is as little trusted as the desktop: it has an origin of its own,
-// and holdPreview bounds what its pages may ask for.
+// newPreviews returns the handler of the origins of previews: servers inside sandboxes.
+// They are as untrusted as the desktop: each has its own origin, and restrictPreview
+// limits its pages.
 func (g *Gateway) newPreviews() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+previewEnter, g.enter)
+	mux.HandleFunc("GET "+previewEnter, g.redeemTicket)
 	mux.HandleFunc("/", g.showPort)
 	return noServiceWorker(patient(mux))
 }
 
+// showPort forwards a request to the server at a port in the Associate's sandbox, if the
+// session permits it.
 func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 	place, _ := placeIn(r.Context())
-	p, err := g.cfg.Auth.CheckPlace(r, place)
+	p, err := g.who(r)
 	if err == nil && !g.fromOwnComputer(r, place) {
 		err = choir.E("gateway.preview", choir.CodeForbidden, "the request comes from a page of another computer")
 	}
@@ -54,24 +57,26 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 		refusePlainly(w, err)
 		return
 	}
-	if err := g.cfg.System.MustHave(place.Computer); err != nil {
+	release, err := g.usePlace(r)
+	if err != nil {
 		refusePlainly(w, err)
 		return
 	}
+	defer release()
 	ctx := r.Context()
 	if upgrades(r) {
-		if ctx, err = g.sockets.begin(ctx, p); err != nil {
+		if ctx, err = g.sockets.registerSocket(ctx, p); err != nil {
 			refusePlainly(w, err)
 			return
 		}
-		defer g.sockets.ended(p, ctx)
+		defer g.sockets.remove(p, ctx)
 	}
 	proxy{
 		to: "preview." + strconv.Itoa(place.Port) + "." + string(place.Computer),
 		dial: func(ctx context.Context) (net.Conn, error) {
 			return g.cfg.System.DialPort(ctx, place.Computer, place.Port)
 		},
-		answered: func(h http.Header) { g.holdPreview(h, place) },
+		answered: func(h http.Header) { g.restrictPreview(h, place) },
 		failed:   func(w http.ResponseWriter, _ *http.Request, err error) { refusePlainly(w, err) },
 
 		transport: g.transport,

@@ -13,32 +13,33 @@ import (
 	"choiros/internal/control/auth"
 )
 
-// ourCookies begin the names of our own cookies: they go to nobody behind the
-// proxy, and nobody there sets them.
+// ourCookies is the prefix of the gateway's cookies. They are not passed to servers
+// behind the proxy, which cannot set them either.
 const ourCookies = "__Host-choir"
 
-// How many connections to one server in a sandbox wait for the next request, and
-// for how long. A desktop's development server counts them as its being used.
+// The maximum of idle connections to one server in a sandbox, and for how long each
+// stays open. A desktop's development server counts open ones as use.
 const (
 	maxIdleConns = 8
 	idleConnAge  = 20 * time.Second
 )
 
-// proxy passes requests on to what listens inside a sandbox: HTTP and WebSockets.
+// proxy forwards HTTP requests and WebSockets to a server inside a sandbox.
 type proxy struct {
-	// to names the server: connections that wait for it are for nobody else.
+	// to identifies the server. Idle connections are reused only for the same value.
 	to   string
 	dial dialFunc
-	// answered changes the headers of an answer, before it is sent on.
+	// answered changes the headers of an answer before it is sent on.
 	answered  func(h http.Header)
 	failed    func(w http.ResponseWriter, r *http.Request, err error)
 	transport *http.Transport
 }
 
+// dialFunc connects to the server behind a proxy.
 type dialFunc func(ctx context.Context) (net.Conn, error)
 
-// newTransport makes the connections of all proxies of a gateway, which closes
-// those that wait when it is closed.
+// newTransport returns the transport that all proxies of a gateway share. It dials with
+// the function in the request's context.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -52,7 +53,8 @@ func newTransport() *http.Transport {
 	}
 }
 
-// ServeHTTP implements http.Handler. Hop-by-hop headers are ReverseProxy's work.
+// ServeHTTP forwards a request. It removes the gateway's cookies both ways, and answers
+// a redirect to another origin with an error.
 func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(&httputil.ReverseProxy{
 		Transport: quietly{p.transport, p.dial},
@@ -74,23 +76,24 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(w, r)
 }
 
-// quietly sends requests without telling of answers before the answer (status
-// 1xx). ReverseProxy would pass their headers on unchanged, and drop with them
-// the headers that were set for the answer itself.
+// quietly is a transport that does not report informational answers (status 1xx).
+// ReverseProxy would pass their headers on unchanged, and drop headers already set for
+// the final answer.
 type quietly struct {
 	next *http.Transport
 	dial dialFunc
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip sends a request with only the dial function in its context, and thus without
+// client traces.
 func (q quietly) RoundTrip(r *http.Request) (*http.Response, error) {
 	return q.next.RoundTrip(r.WithContext(dialContext{r.Context(), q.dial}))
 }
 
 type dialKey struct{}
 
-// dialContext ends with its parent and has one value only: how to reach the
-// server.
+// dialContext is a context that ends with its parent and whose only value is the dial
+// function.
 type dialContext struct {
 	context.Context
 	dial dialFunc
@@ -104,10 +107,9 @@ func (c dialContext) Value(key any) any {
 	return nil
 }
 
-// staysHere refuses an answer that leads the browser to another origin. What a
-// page may ask for is held to its own origin, and a redirect is the server's
-// way around that. Where it leads is spelled out, because browsers read what is
-// left out, and backslashes, differently from us.
+// staysHere returns an error of code forbidden if an answer redirects to another origin,
+// which would bypass the page's policies. It makes a permitted Location absolute,
+// because browsers interpret incomplete ones and backslashes differently.
 func staysHere(res *http.Response) error {
 	said := res.Header.Get("Location")
 	if res.StatusCode < 300 || res.StatusCode > 399 || said == "" {
@@ -123,7 +125,7 @@ func staysHere(res *http.Response) error {
 		WithRemedy("open that address yourself if you trust it")
 }
 
-// dropCookies takes our cookies out of a request.
+// dropCookies removes the gateway's cookies from a request.
 func dropCookies(r *http.Request) {
 	all := r.Cookies()
 	r.Header.Del("Cookie")
@@ -134,7 +136,7 @@ func dropCookies(r *http.Request) {
 	}
 }
 
-// keepCookies takes our cookies out of what is to be set.
+// keepCookies removes the gateway's cookies from a server's Set-Cookie headers.
 func keepCookies(h http.Header) {
 	all := h.Values("Set-Cookie")
 	h.Del("Set-Cookie")
@@ -145,10 +147,10 @@ func keepCookies(h http.Header) {
 	}
 }
 
-// fromOwnComputer reports whether a request to a preview comes from its own
-// pages or its computer's desktop, or opens a page, which frame-ancestors and
-// the ticket decide about. The browser would send the preview's cookie with the
-// requests of other computers' desktops too.
+// fromOwnComputer reports whether a request to a preview comes from its own pages or its
+// computer's desktop, or is a navigation, which frame-ancestors and the ticket control.
+// The browser would also send the preview's cookie with requests of other computers'
+// desktops.
 func (g *Gateway) fromOwnComputer(r *http.Request, place auth.Place) bool {
 	origin := r.Header.Get("Origin")
 	own := strings.EqualFold(origin, g.originOf(place))

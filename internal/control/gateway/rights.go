@@ -7,13 +7,14 @@ import (
 	"choiros/internal/control/api"
 )
 
-// A desktop can be rewritten by agents, so it may do what its owner does there
-// every day, and nothing that only the owner may do. Every route of the API
-// stands in one of the two lists; what stands in neither is refused.
+// ofComputer is the path prefix of operations on a computer. Agents can rewrite a
+// desktop, so it may only do what its owner does there daily, and nothing reserved to
+// the owner. Every route of the API is in desktopMay or in ownerOnly; a route in neither
+// is refused.
 const ofComputer = "/api/computers/{computer}"
 
-// desktopMay are the routes that a desktop's session may call, for its own
-// computer. What it begins is stamped as the desktop's.
+// desktopMay are the routes that a desktop's session may call for its own computer.
+// Events that result have the desktop as their source.
 var desktopMay = []string{
 	"GET " + ofComputer,
 	"POST " + ofComputer + "/bus",
@@ -99,7 +100,7 @@ var desktopMay = []string{
 	"GET " + ofComputer + "/at/{seq}/file",
 }
 
-// pastMay are those of them that a desktop as it was may call: they only read.
+// pastMay are the routes that a desktop of the past may call. All of them only read.
 var pastMay = []string{
 	"GET " + ofComputer,
 	"GET " + ofComputer + "/desktop",
@@ -113,7 +114,7 @@ var pastMay = []string{
 	"GET " + ofComputer + "/timeline",
 }
 
-// ownerOnly are the routes that take the shell or the CLI.
+// ownerOnly are the routes that require the shell or the CLI.
 var ownerOnly = []string{
 	"GET /api/computers",
 	"POST /api/computers",
@@ -143,7 +144,8 @@ var ownerOnly = []string{
 	"GET " + ofComputer + "/repos/{name}/export",
 }
 
-// rights lets a desktop's session do what it may, on its own computer.
+// rights passes only the given routes to next, for the desktop's own computer, and
+// answers others with code forbidden.
 func rights(next http.Handler, may []string) http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range may {
@@ -153,19 +155,19 @@ func rights(next http.Handler, may []string) http.Handler {
 	return mux
 }
 
-// ownComputer refuses what is about another computer than the one whose desktop
-// asks.
+// ownComputer calls next if the path names the computer of the desktop that asks, and
+// otherwise answers code forbidden.
 func ownComputer(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if place, _ := placeIn(r.Context()); choir.ID(r.PathValue("computer")) != place.Computer {
-			api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "this is the desktop of another computer"))
+			api.WriteProblem(w, choir.Refuse("gateway", choir.ReasonOtherComputersDesktop))
 			return
 		}
 		next(w, r)
 	})
 }
 
+// refused answers code forbidden for an operation that a desktop may not use.
 func refused(w http.ResponseWriter, r *http.Request) {
-	api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "a desktop may not %s %s", r.Method, r.URL.Path).
-		WithRemedy("do it under one of the pages of the top bar, or with the CLI"))
+	api.WriteProblem(w, choir.Refuse("gateway", choir.ReasonDesktopMayNot, choir.TextOf("operation", r.Method+" "+r.URL.Path)))
 }

@@ -11,17 +11,18 @@ import (
 	"choiros/internal/control/auth"
 )
 
-// maxSockets bounds the sockets of one session: the bus's, two while its
-// credentials are renewed, terminals, and what a development server needs.
+// maxSockets is the maximum of open WebSockets of one session: the bus, two while its
+// credentials are renewed, terminals, and those of a development server.
 const maxSockets = 64
 
-// sockets are the open WebSockets, by session.
+// sockets are the open WebSockets by session.
 type sockets struct {
 	mu   sync.Mutex // guards open
 	open map[string]map[context.Context]socket
 }
 
-// socket is one WebSocket: the shell session it ends with, and how.
+// socket is one WebSocket: the shell session it depends on, and the function that ends
+// it.
 type socket struct {
 	shell  string
 	cancel context.CancelFunc
@@ -29,24 +30,25 @@ type socket struct {
 
 func newSockets() sockets { return sockets{open: map[string]map[context.Context]socket{}} }
 
-// begin counts a socket, whose context ends with its session; code rate_limited
-// when the session has too many.
-func (s *sockets) begin(ctx context.Context, p auth.Principal) (context.Context, error) {
+// registerSocket adds a WebSocket of a session and returns its context, which is
+// cancelled when the session ends. Code rate_limited: the session has maxSockets
+// already.
+func (s *sockets) registerSocket(ctx context.Context, p auth.Principal) (context.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[p.Session] == nil {
 		s.open[p.Session] = map[context.Context]socket{}
 	}
 	if len(s.open[p.Session]) >= maxSockets {
-		return nil, choir.E("gateway.socket", choir.CodeRateLimited, "this session has %d open connections already", maxSockets).WithRemedy("close some tabs")
+		return nil, choir.Refuse("gateway.socket", choir.ReasonTooManySockets, choir.CountOf("n", maxSockets))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.open[p.Session][ctx] = socket{p.Shell, cancel}
 	return ctx, nil
 }
 
-// ended forgets a socket.
-func (s *sockets) ended(p auth.Principal, ctx context.Context) {
+// remove removes a WebSocket by its context and cancels it.
+func (s *sockets) remove(p auth.Principal, ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[p.Session][ctx].cancel()
@@ -56,8 +58,9 @@ func (s *sockets) ended(p auth.Principal, ctx context.Context) {
 	}
 }
 
-// end ends every socket of a shell session, and of those it let in elsewhere.
-func (s *sockets) end(shell string) {
+// endSession cancels every WebSocket of a shell session, and of the sessions that it let
+// into places.
+func (s *sockets) endSession(shell string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, all := range s.open {
@@ -69,9 +72,9 @@ func (s *sockets) end(shell string) {
 	}
 }
 
-// socket carries the NATS protocol between a browser and the bus. The session
-// lets the socket in, and its logout ends it; what it may hear is decided by its
-// credentials.
+// socket serves the WebSocket between a browser and the bus, which carries the NATS
+// protocol. Logout of the session ends it. The bus credentials determine which subjects
+// it may use.
 func (g *Gateway) socket(w http.ResponseWriter, r *http.Request) {
 	ws, err := websocket.Accept(w, r, nil)
 	if err != nil {

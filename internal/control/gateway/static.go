@@ -10,8 +10,9 @@ import (
 	"choiros/internal/control/api"
 )
 
-// static serves a built interface. Its assets carry their hash in their name and
-// never change; everything that is not a file is the one page.
+// static serves the files of a built interface. Files under assets/ have a hash in their
+// name and are cached for ever. A path without a file and without an extension gets
+// index.html. A nil built answers code unavailable, which names what is missing.
 func static(built fs.FS, what string) http.Handler {
 	if built == nil {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,7 @@
-// Package metrics gives the figures of a control plane to Prometheus. It is the one
-// place that knows Prometheus: other parts declare small observers, and cmd binds them.
-// No label is a person's or a guest's word; each has a bounded number of values.
+// Package metrics exports the figures of a control plane to Prometheus. It is the only
+// package that imports Prometheus: other packages declare small observer interfaces, and
+// cmd binds them. No label contains text of a person or a guest, and each has a bounded
+// number of values.
 package metrics
 
 import (
@@ -17,12 +18,12 @@ import (
 	"choiros/internal/computer"
 )
 
-// Metrics are the figures of one control plane. Methods may be called at once.
+// Metrics are the figures of one control plane. Its methods are safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	handler  http.Handler
-	// models bounds the pairs of provider and model: a service chooses the name of the
-	// model that it says has answered.
+	// models bounds the number of provider and model labels, because a service chooses
+	// the name of the model in its answer.
 	models pairs
 
 	events         *prometheus.CounterVec
@@ -48,7 +49,7 @@ type Metrics struct {
 	requestSeconds *prometheus.HistogramVec
 }
 
-// Bounds of histograms, in seconds.
+// Upper bounds of the histograms' buckets, in seconds.
 var (
 	diskSeconds  = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1}
 	quickSeconds = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}
@@ -56,13 +57,13 @@ var (
 	modelSeconds = []float64{.25, .5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320}
 )
 
-// New makes the figures of a control plane of a version, all of them 0.
+// New returns the figures of a control plane, all zero. version is choir's, for a label.
 func New(version string) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), models: pairs{known: map[pair]bool{}}}
-	m.logs()
-	m.work()
-	m.modelCalls()
-	m.sandboxes()
+	m.registerLogs()
+	m.registerWork()
+	m.registerModelCalls()
+	m.registerSandboxes()
 	m.requests = m.counter("http_requests_total", "HTTP requests by the door they came through, their route and the class of the answer's status.", "door", "route", "status")
 	m.requestSeconds = m.histogram("http_request_seconds", "Time to the end of the answer; sockets are left out, and some reads wait for something new.", quickSeconds, "door", "route")
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -75,14 +76,16 @@ func New(version string) *Metrics {
 	return m
 }
 
-func (m *Metrics) logs() {
+// registerLogs creates the metrics of logs.
+func (m *Metrics) registerLogs() {
 	m.events = m.counter("events_total", "Events appended since the start, by type.", "computer", "type")
 	m.eventBytes = m.counter("event_bytes_total", "Bytes of events appended since the start.", "computer")
 	m.appends = m.histogram("append_seconds", "Time of one append, until it was durable.", diskSeconds, "computer")
 	m.appendFailures = m.counter("append_failures_total", "Appends that were refused or failed, by code.", "computer", "code")
 }
 
-func (m *Metrics) work() {
+// registerWork creates the metrics of scans, commands, runs and tasks.
+func (m *Metrics) registerWork() {
 	m.scans = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "choir_scan_seconds", Help: "Time of one look at a workspace.", Buckets: quickSeconds})
 	m.registry.MustRegister(m.scans)
 	m.scanFailures = m.counter("scan_failures_total", "Looks at a workspace that failed, by code.", "code")
@@ -92,7 +95,8 @@ func (m *Metrics) work() {
 	m.tasks = m.histogram("task_seconds", "Time from a task's dispatch to its result; git_checkpoint is a checkpoint by itself.", workSeconds, "kind", "status")
 }
 
-func (m *Metrics) modelCalls() {
+// registerModelCalls creates the metrics of model calls.
+func (m *Metrics) registerModelCalls() {
 	m.calls = m.counter("model_calls_total", "Model calls that ended: ok, recorded, or the code of the failure.", "provider", "model", "outcome")
 	m.tokens = m.counter("model_tokens_total", "Tokens of model calls: input, output, and cached, which is a part of input.", "provider", "model", "kind")
 	m.cost = m.counter("model_cost_usd_total", "Cost of model calls in US dollars, by the price table.", "provider", "model")
@@ -100,49 +104,54 @@ func (m *Metrics) modelCalls() {
 	m.firstToken = m.histogram("model_first_token_seconds", "Time to the first piece of an answer.", modelSeconds, "provider", "model")
 }
 
-func (m *Metrics) sandboxes() {
+// registerSandboxes creates the metrics of sandboxes and their egress.
+func (m *Metrics) registerSandboxes() {
 	m.refused = m.counter("egress_refused_total", "Requests from sandboxes for hosts that the policy refuses.", "computer")
 	m.starts = m.counter("sandbox_starts_total", "Sandboxes that run: made, or recovered after a restart.", "role", "driver", "how")
 	m.stops = m.counter("sandbox_stops_total", "Sandboxes that ended or were ended.", "role")
 	m.startFailures = m.counter("sandbox_failures_total", "Sandboxes that did not start, or ended by themselves, by code.", "role", "code")
 }
 
+// counter creates and registers a counter with the prefix choir_.
 func (m *Metrics) counter(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "choir_" + name, Help: help}, labels)
 	m.registry.MustRegister(v)
 	return v
 }
 
+// histogram creates and registers a histogram with the prefix choir_. bounds are in
+// seconds.
 func (m *Metrics) histogram(name, help string, bounds []float64, labels ...string) *prometheus.HistogramVec {
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "choir_" + name, Help: help, Buckets: bounds}, labels)
 	m.registry.MustRegister(v)
 	return v
 }
 
-// Computer returns the observer of a computer.
+// Computer returns the observer that counts one computer's figures.
 func (m *Metrics) Computer(id choir.ID) computer.Observer { return newObserver(m, string(id)) }
 
-// scrapesAtOnce bounds the scrapes under way; more are answered with status 503.
+// scrapesAtOnce is the maximum of concurrent scrapes; more are answered with status 503.
 const scrapesAtOnce = 2
 
-// ServeHTTP writes all figures in the format that the request asks for.
+// ServeHTTP answers a scrape with all figures, in the format that the request accepts.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.ServeHTTP(w, r) }
 
-// maxModels bounds the pairs of provider and model that have figures of their own.
+// maxModels is the maximum of provider and model pairs with labels of their own.
 const maxModels = 64
 
-// others stands for the pairs beyond maxModels.
+// others is the label of all pairs beyond maxModels.
 const others = "other"
 
 type pair struct{ provider, model string }
 
-// pairs are the pairs of provider and model that were seen first.
+// pairs are the first maxModels pairs of provider and model that occurred.
 type pairs struct {
 	mu    sync.Mutex // guards known
 	known map[pair]bool
 }
 
-// bounded returns a pair as labels: itself, or that of the others.
+// bounded returns the labels of a pair: its own names, or others for pairs beyond
+// maxModels.
 func (p *pairs) bounded(provider, model string) (string, string) {
 	key := pair{strings.ToValidUTF8(provider, "?"), strings.ToValidUTF8(model, "?")}
 	p.mu.Lock()

@@ -8,28 +8,29 @@ import (
 	"choiros/internal/choir"
 )
 
-// observer receives the figures of one computer.
+// observer counts the figures of one computer.
 type observer struct {
 	m        *Metrics
 	computer string
-	// What appends touch is looked up once, here.
+	// The counters of appends are looked up once, when the observer is made.
 	events   map[choir.Type]prometheus.Counter
 	bytes    prometheus.Counter
 	appended prometheus.Observer
 	refused  prometheus.Counter
 
-	// open are the tasks that were dispatched since the start; only Committed, which
-	// is called one at a time, touches it.
+	// open are the tasks dispatched since the start without a result. Only Committed
+	// accesses it, which is called by one goroutine at a time.
 	open map[choir.ID]openTask
 }
 
-// openTask is a task without a result.
+// openTask is a dispatched task without a result.
 type openTask struct {
 	kind string
 	at   choir.Time
 }
 
-// maxOpen bounds the open tasks whose time is known: the Director dispatches them.
+// maxOpen is the maximum of open tasks whose duration is measured, since the Director
+// can dispatch any number.
 const maxOpen = 4096
 
 func newObserver(m *Metrics, computer string) *observer {
@@ -83,7 +84,7 @@ func (o *observer) Committed(e *choir.Event, payload choir.Payload, bytes int) {
 	}
 }
 
-// kindOf is the kind of a task, or its git action.
+// kindOf returns the kind of a task, or for a git task its git action, as a label.
 func kindOf(t *choir.DirectorTask) string {
 	if t.Kind == choir.TaskGit {
 		return string(t.GitAction)
@@ -91,7 +92,7 @@ func kindOf(t *choir.DirectorTask) string {
 	return string(t.Kind)
 }
 
-// modelReturned counts a model call that ended.
+// modelReturned counts a model call that ended, with its tokens, cost and duration.
 func (m *Metrics) modelReturned(p *choir.ModelReturned) {
 	provider, model := m.models.bounded(p.Provider, p.Model)
 	outcome := "ok"
@@ -140,9 +141,11 @@ func (o *observer) SandboxFailed(role choir.Role, err error) {
 	o.m.startFailures.WithLabelValues(string(role), codeOf(err)).Inc()
 }
 
+// codeOf returns the code of an error as a label.
 func codeOf(err error) string { return string(closed(choir.CodeOf(err))) }
 
-// closed returns a code of the closed list: a log of another choir may have others.
+// closed returns c if it is in the closed list of codes, and otherwise internal, because
+// a log of another choir may have other codes.
 func closed(c choir.Code) choir.Code {
 	if c.Known() {
 		return c

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Requests counts the requests that a handler answers, behind a door that a short name
-// says, by route, which returns one of a closed list.
+// Requests wraps a handler so that its requests are counted and measured. door names the
+// listener; route returns a request's route out of a closed list.
 func (m *Metrics) Requests(door string, route func(*http.Request) string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, to := time.Now(), route(r)
@@ -23,15 +23,16 @@ func (m *Metrics) Requests(door string, route func(*http.Request) string, next h
 	})
 }
 
-// recorder remembers the status of an answer.
+// recorder is an http.ResponseWriter that records the status of the answer.
 type recorder struct {
 	http.ResponseWriter
 	status int
 }
 
-// class is the class of the status, such as 2xx; 0xx when there was no answer.
+// class returns the class of the status, such as 2xx; 0xx if there was no answer.
 func (r *recorder) class() string { return strconv.Itoa(min(r.status/100, 9)) + "xx" }
 
+// note records the first status that is not informational.
 func (r *recorder) note(status int) {
 	informs := status < http.StatusOK && status != http.StatusSwitchingProtocols
 	if r.status == 0 && !informs {
@@ -51,11 +52,13 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return r.ResponseWriter.Write(b)
 }
 
-// ReadFrom keeps the copying of files within the kernel.
+// ReadFrom copies a body with the underlying writer's ReadFrom, so that files are copied
+// within the kernel.
 func (r *recorder) ReadFrom(from io.Reader) (int64, error) {
 	r.note(http.StatusOK)
 	return io.Copy(r.ResponseWriter, from)
 }
 
-// Unwrap is for http.ResponseController, and for who takes the connection over.
+// Unwrap returns the underlying writer, for http.ResponseController and for hijacking
+// the connection.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -10,36 +10,37 @@ import (
 	"choiros/internal/control/supervisor"
 )
 
-// Source is what is measured at each scrape; supervisor.System is one.
+// Source measures the control plane at each scrape; supervisor.System implements it.
 type Source interface {
 	Figures(ctx context.Context) supervisor.Figures
 }
 
-// Watch has a source measured at each scrape. It is called once.
+// Watch registers a source that is measured at each scrape. It is called once.
 func (m *Metrics) Watch(s Source) { m.registry.MustRegister(newSizes(s)) }
 
-// measureTime bounds the measuring for one scrape.
+// measureTime is the maximum time for measuring at one scrape.
 const measureTime = 5 * time.Second
 
-// sizes are the gauges: what a scrape measures, where other figures are counted.
+// sizes are the gauges, measured at each scrape.
 type sizes struct {
 	source  Source
 	failing *gauge
 	plane   []planeGauge
 	each    []computerGauge
 	running *gauge
+	pool    *gauge
 	disk    *gauge
 }
 
 type gauge struct{ desc *prometheus.Desc }
 
-// planeGauge is one figure of the control plane.
+// planeGauge is a gauge of the control plane.
 type planeGauge struct {
 	*gauge
 	of func(f *supervisor.Figures) float64
 }
 
-// computerGauge is one figure of each computer; ok is false where it is not known.
+// computerGauge is a gauge of each computer; ok is false if its value is not known.
 type computerGauge struct {
 	*gauge
 	of func(c *supervisor.ComputerFigures) (value float64, ok bool)
@@ -54,11 +55,14 @@ func newSizes(s Source) *sizes {
 		source:  s,
 		failing: newGauge("failing", "Things that fail, by part, as in /health; all 0 when choir is well.", "part"),
 		running: newGauge("sandbox_running", "1 while the sandbox of the role runs.", "computer", "role"),
+		pool:    newGauge("computers", "Computers of the data folder, by state.", "state"),
 		disk:    newGauge("disk_bytes", "Bytes of a computer: its journal and the SQLite copy on disk, its blobs as measured last, and the files of its workspace at the newest snapshot.", "computer", "part"),
 		plane: []planeGauge{
 			{newGauge("bus_connections", "Connections to the bus: roles, pages and the control plane."), func(f *supervisor.Figures) float64 { return float64(f.Bus.Connections) }},
 			{newGauge("bus_slow_consumers", "Connections that the bus ended because they did not keep up, since it started."), func(f *supervisor.Figures) float64 { return float64(f.Bus.SlowConsumers) }},
 			{newGauge("bus_store_bytes", "Bytes of the delivery stream on disk."), func(f *supervisor.Figures) float64 { return float64(f.Bus.StoreBytes) }},
+			{newGauge("computers_opened", "Computers that were opened since choir started."), func(f *supervisor.Figures) float64 { return float64(f.Pool.Opened) }},
+			{newGauge("computers_hibernations", "Computers that were closed because they were idle, since choir started."), func(f *supervisor.Figures) float64 { return float64(f.Pool.Closed) }},
 			{newGauge("data_size_bytes", "Size of the file system that has the data folder."), func(f *supervisor.Figures) float64 { return float64(f.Disk.Size) }},
 			{newGauge("data_free_bytes", "Bytes of it that choir may still use."), func(f *supervisor.Figures) float64 { return float64(f.Disk.Free) }},
 		},
@@ -66,6 +70,7 @@ func newSizes(s Source) *sizes {
 	}
 }
 
+// computerGauges returns the gauges of each computer.
 func computerGauges() []computerGauge {
 	always := func(of func(c *supervisor.ComputerFigures) float64) func(*supervisor.ComputerFigures) (float64, bool) {
 		return func(c *supervisor.ComputerFigures) (float64, bool) { return of(c), true }
@@ -90,6 +95,7 @@ func computerGauges() []computerGauge {
 	}
 }
 
+// truth returns 1 for true and 0 for false.
 func truth(b bool) float64 {
 	if b {
 		return 1
@@ -99,7 +105,7 @@ func truth(b bool) float64 {
 
 // Describe implements prometheus.Collector.
 func (s *sizes) Describe(to chan<- *prometheus.Desc) {
-	for _, g := range []*gauge{s.failing, s.running, s.disk} {
+	for _, g := range []*gauge{s.failing, s.running, s.pool, s.disk} {
 		to <- g.desc
 	}
 	for _, g := range s.plane {
@@ -121,11 +127,15 @@ func (s *sizes) Collect(to chan<- prometheus.Metric) {
 	for _, g := range s.plane {
 		g.send(to, g.of(&f))
 	}
+	s.pool.send(to, float64(f.Pool.Open), "open")
+	s.pool.send(to, float64(f.Pool.Hibernated), "hibernated")
+	s.pool.send(to, float64(f.Pool.Failed), "failed")
 	for i := range f.Computers {
 		s.collectComputer(to, &f.Computers[i])
 	}
 }
 
+// collectComputer sends the gauges of one computer.
 func (s *sizes) collectComputer(to chan<- prometheus.Metric, c *supervisor.ComputerFigures) {
 	id := string(c.ID)
 	for _, g := range s.each {
@@ -146,6 +156,7 @@ func (s *sizes) collectComputer(to chan<- prometheus.Metric, c *supervisor.Compu
 	}
 }
 
+// send sends the value of a gauge with labels.
 func (g *gauge) send(to chan<- prometheus.Metric, v float64, labels ...string) {
 	to <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, v, labels...)
 }

@@ -5,37 +5,38 @@ import (
 	"choiros/internal/model"
 )
 
-// bytesPerToken is how many bytes of a request or of an answer are taken for one
-// token where the provider has not counted. English and code have about four,
-// Chinese three, so that an estimate is rather too high; text that was made to be
-// costly can have one.
+// bytesPerToken is the number of bytes counted as one token of a request or an answer
+// for which the provider reported no token count. English and code have about four bytes
+// per token and Chinese three, so estimates are rather too high; text made to be
+// expensive can have one.
 const bytesPerToken = 3
 
+// tokensIn estimates the tokens in a number of bytes, rounded up.
 func tokensIn(bytes int) int64 { return int64((bytes + bytesPerToken - 1) / bytesPerToken) }
 
-// terms are what a call may need at most, and at which price.
+// terms holds the price of one call and the upper bounds of its usage.
 type terms struct {
 	input, output int64 // tokens
 	price         Price
 }
 
-// most is what a call may spend at most.
+// most returns the upper bound of a call's usage.
 func (t *terms) most() Used {
 	return Used{1, t.input + t.output, (float64(t.input)*t.price.dearest() + float64(t.output)*t.price.Output) / 1e6}
 }
 
-// dearest is the highest price of an input token.
+// dearest returns the highest price of an input token, in US dollars per million.
 func (p Price) dearest() float64 { return max(p.Input, p.CacheWrite) }
 
-// cost is the price of a usage in US dollars.
+// cost returns the price of a usage in US dollars.
 func (p Price) cost(u model.Usage) float64 {
 	fresh := max(0, u.Input-u.CacheRead-u.CacheWrite)
 	return (float64(fresh)*p.Input + float64(u.Output)*p.Output + float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / 1e6
 }
 
-// bill puts together what a call used, from what the provider counted and what
-// was heard of the answer, and says whether that is an estimate. A recorded
-// answer costs nothing.
+// bill returns a call's usage and cost from the provider's count; estimated reports that
+// parts are computed from the call's bounds and heard, the bytes of the received answer.
+// A recorded answer costs nothing.
 func (t *terms) bill(resp model.Response, failed bool, heard int) (u model.Usage, estimated bool) {
 	u = resp.Usage
 	u.CostUSD, u.PriceKnown = 0, true
@@ -59,12 +60,13 @@ func (t *terms) bill(resp model.Response, failed bool, heard int) (u model.Usage
 	return u, estimated || u.Broken
 }
 
+// usedBy returns the usage of one call as an amount.
 func usedBy(u model.Usage) Used { return Used{1, u.Input + u.Output, u.CostUSD} }
 
-// sizeOf counts the bytes of a piece of an answer.
+// sizeOf returns the bytes of a streamed piece of an answer.
 func sizeOf(d model.Delta) int { return len(d.Text) + len(d.Tool) + len(d.Input) }
 
-// enterUsage writes a usage into the end of a call.
+// enterUsage copies a usage and its cost into the payload of a model.returned event.
 func enterUsage(end *choir.ModelReturned, u model.Usage, estimated bool) {
 	end.InputTokens, end.OutputTokens, end.CachedTokens = u.Input, u.Output, u.CacheRead
 	end.CostUSD, end.Estimated = u.CostUSD, estimated

@@ -8,7 +8,8 @@ import (
 	"choiros/internal/model"
 )
 
-// Used is what was spent, or what a call may spend at most.
+// Used is an amount of calls, tokens and US dollars: the actual usage of calls, or the
+// upper bound for one call.
 type Used struct {
 	Calls   int64
 	Tokens  int64 // input and output
@@ -23,19 +24,18 @@ func (u Used) minus(x Used) Used {
 	return Used{u.Calls - x.Calls, u.Tokens - x.Tokens, u.CostUSD - x.CostUSD}
 }
 
-// Budget bounds spending. Before a call leaves, the most it may spend is
-// reserved; a call that does not fit waits for the open ones, because they may
-// need less than they reserved, and is refused when it does not fit without
-// them either.
+// Budget limits the spending of a computer. Before a call is sent, the most it may spend
+// is reserved. A call that does not fit waits for the calls in flight, which may use
+// less than they reserved, and is refused if it does not fit even without them.
 type Budget struct {
 	Run choir.RunLimits // zero fields have their defaults
-	// ComputerCostUSD bounds the computer altogether, DesktopCostUSD the runs that
-	// a desktop began within DesktopSpan; zero means no bound.
+	// ComputerCostUSD limits the computer's total cost, DesktopCostUSD that of runs
+	// begun by a desktop within DesktopSpan; zero means no limit.
 	ComputerCostUSD float64
 	DesktopCostUSD  float64
 }
 
-// bound is one account and how far it may go.
+// bound is an account together with its limits.
 type bound struct {
 	account *account
 	scope   string   // of budget.reached
@@ -43,8 +43,8 @@ type bound struct {
 	max     Used     // zero fields have no bound
 }
 
-// bounds lists what bounds a call. The caller releases their accounts, also when it
-// fails.
+// bounds returns the accounts and limits that apply to a call: computer, run, task and
+// desktop. The caller releases the accounts, also on error.
 func (g *Gateway) bounds(ctx context.Context, a *asked) ([]bound, error) {
 	computer, err := g.ledger.account(ctx, "", func(ctx context.Context) (Used, error) { return g.books.Spent(ctx, "") })
 	if err != nil {
@@ -69,7 +69,8 @@ func (g *Gateway) bounds(ctx context.Context, a *asked) ([]bound, error) {
 	return g.boundByDesktop(ctx, a, all)
 }
 
-// boundByDesktop adds the bound of the runs that a desktop began.
+// boundByDesktop appends the limit that all runs begun by a desktop share, if one is set and
+// a desktop began this run.
 func (g *Gateway) boundByDesktop(ctx context.Context, a *asked, all []bound) ([]bound, error) {
 	most := g.cfg.Budget.DesktopCostUSD
 	if a.info.Run == "" || most <= 0 {
@@ -87,11 +88,12 @@ func (g *Gateway) boundByDesktop(ctx context.Context, a *asked, all []bound) ([]
 	return all, g.ledger.refresh(ctx, desktop, g.books.SpentByDesktop)
 }
 
-// costError is how far apart two sums of the same costs may be.
+// costError is the tolerance in US dollars when a sum of costs is compared with a limit,
+// for floating-point rounding.
 const costError = 1e-9
 
-// lacking names the limit that an amount on top of another would pass; nil when
-// none.
+// lacking returns the limit that base plus amount exceeds, or nil if the sum is within
+// all limits.
 func (b *bound) lacking(base, amount Used) *choir.BudgetReached {
 	over := func(limit string, most, used float64) *choir.BudgetReached {
 		return &choir.BudgetReached{Scope: b.scope, Limit: limit, Max: most, Used: used}
@@ -108,8 +110,8 @@ func (b *bound) lacking(base, amount Used) *choir.BudgetReached {
 	return nil
 }
 
-// reserve puts aside the most that a call may spend. It fails with code budget
-// when that does not fit, and says so in the log, once for each limit.
+// reserve reserves the most a call may spend in every account that limits it. Code
+// budget: it exceeds a limit, which is recorded in the log once for each limit.
 func (g *Gateway) reserve(ctx context.Context, a *asked, most Used) (*reservation, error) {
 	all, err := g.bounds(ctx, a)
 	defer g.ledger.release(all)
@@ -120,16 +122,16 @@ func (g *Gateway) reserve(ctx context.Context, a *asked, most Used) (*reservatio
 	if err != nil || over == nil {
 		return held, err
 	}
-	if err := g.tellReached(ctx, a, over); err != nil {
+	if err := g.recordReached(ctx, a, over); err != nil {
 		return nil, err
 	}
 	return nil, overBudget(a, over, most)
 }
 
-// reserveAgain makes room for one more attempt of a call beside what those that broke
-// used. It fails with code budget when that fits no more, and with why, how the last
-// one broke, when it does not fit beside the open calls: waiting for them with a
-// reservation could be waiting for each other.
+// reserveAgain raises the reservation of a call for one more attempt, on top of the
+// usage of its failed attempts. Code budget: that exceeds a limit. If it fits only
+// without the calls in flight it returns why, the last attempt's error, because waiting
+// for them while holding a reservation could deadlock.
 func (g *Gateway) reserveAgain(ctx context.Context, a *asked, t terms, held *reservation, used model.Usage, why error) error {
 	u, _ := t.bill(model.Response{Usage: used}, true, 0)
 	most := t.most().plus(usedBy(u))
@@ -137,7 +139,7 @@ func (g *Gateway) reserveAgain(ctx context.Context, a *asked, t terms, held *res
 	over, crowded := held.raise(most)
 	switch {
 	case over != nil:
-		if err := g.tellReached(ctx, a, over); err != nil {
+		if err := g.recordReached(ctx, a, over); err != nil {
 			return err
 		}
 		return overBudget(a, over, most)
@@ -147,14 +149,15 @@ func (g *Gateway) reserveAgain(ctx context.Context, a *asked, t terms, held *res
 	return nil
 }
 
-// lacked is a limit that a call did not fit under.
+// lacked is a limit that a call exceeds, with the run, task or computer it belongs to.
 type lacked struct {
 	choir.BudgetReached
 	of choir.ID
 }
 
-// tellReached records that a limit was reached.
-func (g *Gateway) tellReached(ctx context.Context, a *asked, over *lacked) error {
+// recordReached appends budget.reached to the log, once for each limit; for the
+// desktop's limit once in each DesktopSpan.
+func (g *Gateway) recordReached(ctx context.Context, a *asked, over *lacked) error {
 	names := []string{"budget", over.Scope, over.Limit, number(over.Max)}
 	if over.Scope == "desktop" {
 		names = append(names, number(float64(g.cfg.Now().Std().Unix()/int64(DesktopSpan.Seconds()))))
@@ -178,7 +181,8 @@ func (g *Gateway) tellReached(ctx context.Context, a *asked, over *lacked) error
 	return choir.Wrap("modelgw.budget", "", err, "record that a budget was reached")
 }
 
-// overBudget says which limit a call did not fit under, and what to do.
+// overBudget returns the error of code budget for a call that exceeds a limit, with the
+// remaining amount and a remedy.
 func overBudget(a *asked, over *lacked, most Used) error {
 	need := map[string]float64{"calls": float64(most.Calls), "tokens": float64(most.Tokens), "cost": most.CostUSD}[over.Limit]
 	e := choir.E("modelgw.budget", choir.CodeBudget, "the %s's budget of %s %s for models has %s left, and this call may need %s",
@@ -187,10 +191,11 @@ func overBudget(a *asked, over *lacked, most Used) error {
 	if a.info.Caller == AliasTool && over.Limit != "calls" {
 		fewer = ", or ask for fewer max_tokens"
 	}
-	return e.WithRemedy("%s%s", raise(over), fewer)
+	return e.WithRemedy("%s%s", remedyFor(over), fewer)
 }
 
-func raise(over *lacked) string {
+// remedyFor returns the remedy for a reached limit: the setting to raise.
+func remedyFor(over *lacked) string {
 	key := map[string]string{"calls": "calls", "tokens": "tokens", "cost": "cost_usd"}[over.Limit]
 	switch over.Scope {
 	case "task":
@@ -203,6 +208,7 @@ func raise(over *lacked) string {
 	return "raise limits.cost_usd in choir.toml"
 }
 
+// number formats a number for people.
 func number(n float64) string {
 	if n < 1 {
 		return strconv.FormatFloat(n, 'g', 4, 64)
@@ -210,6 +216,7 @@ func number(n float64) string {
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
+// unit returns the unit of a limit for people.
 func unit(limit string) string {
 	if limit == "cost" {
 		return "US dollars"

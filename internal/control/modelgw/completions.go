@@ -9,8 +9,9 @@ import (
 	"choiros/internal/model"
 )
 
-// OpenAI's chat completions as programs in the sandbox speak them, with the
-// same rules as for the Messages API.
+// completionsRequest is a request of OpenAI's chat completions API, sent by a program in
+// the sandbox. Sampling parameters are accepted and ignored; unsupported content is
+// refused.
 type completionsRequest struct {
 	Model               string               `json:"model"`
 	Messages            []completionsMessage `json:"messages"`
@@ -51,10 +52,13 @@ type completionsCall struct {
 	} `json:"function"`
 }
 
-// defaultMaxTokens is for clients that name no limit, which the API allows.
+// defaultMaxTokens is the answer's token limit for requests that set none, which the API
+// allows.
 const defaultMaxTokens = 8192
 
-// parseCompletions translates a request.
+// parseCompletions converts the JSON of a chat completions request into a model.Request,
+// and returns the decoded request too. Code invalid, with the path of the field: it is
+// malformed or uses an unsupported feature.
 func parseCompletions(body []byte) (req model.Request, in completionsRequest, err error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return req, in, choir.Invalid("$", "the request is not JSON of chat completions: %v", err)
@@ -87,8 +91,8 @@ func parseCompletions(body []byte) (req model.Request, in completionsRequest, er
 	return req, in, in.choose(&req)
 }
 
-// add appends a message; results of tools that follow each other are one
-// message of ours.
+// add converts the message and appends it to req: system text to req.System, consecutive
+// tool results into one user message. path names the message in errors of code invalid.
 func (m *completionsMessage) add(req *model.Request, path string) error {
 	text, err := m.Content.text(path + ".content")
 	if err != nil {
@@ -117,10 +121,13 @@ func (m *completionsMessage) add(req *model.Request, path string) error {
 	return nil
 }
 
+// isResults reports whether a message has tool results.
 func isResults(m model.Message) bool {
 	return m.Role == model.User && slices.ContainsFunc(m.Content, func(b model.Block) bool { return b.Kind == model.ToolResult })
 }
 
+// assistant converts an assistant message with its tool calls. A call with invalid JSON
+// gets the input null, which Request.Check refuses.
 func (m *completionsMessage) assistant(text string) model.Message {
 	out := model.Message{Role: model.Assistant}
 	if text != "" || len(m.ToolCalls) == 0 {
@@ -139,7 +146,8 @@ func (m *completionsMessage) assistant(text string) model.Message {
 	return out
 }
 
-// choose translates tool_choice: a word, or the function to call.
+// choose converts tool_choice, a word or a function's name, into req.ToolChoice. "none"
+// removes the tools.
 func (in *completionsRequest) choose(req *model.Request) error {
 	if len(in.ToolChoice) == 0 || string(in.ToolChoice) == "null" {
 		return nil
@@ -165,6 +173,7 @@ func (in *completionsRequest) choose(req *model.Request) error {
 	return nil
 }
 
+// serveCompletions answers OpenAI's chat completions for a program in the sandbox.
 func (g *Gateway) serveCompletions(w http.ResponseWriter, r *http.Request) {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -202,10 +211,11 @@ type completionsError struct {
 	} `json:"error"`
 }
 
+// completionsErrorOf converts an error into the API's error body.
 func completionsErrorOf(err error) completionsError {
 	var e completionsError
 	f := model.FailureOf(err)
-	e.Error.Message, e.Error.Type, e.Error.Code = said(err), "server_error", f.Code
+	e.Error.Message, e.Error.Type, e.Error.Code = errorText(err), "server_error", f.Code
 	switch f.Code {
 	case choir.CodeInvalid, choir.CodeTooLarge:
 		e.Error.Type = "invalid_request_error"
@@ -218,6 +228,7 @@ func completionsErrorOf(err error) completionsError {
 	return e
 }
 
+// writeCompletionsError answers with an error in the API's form.
 func writeCompletionsError(w http.ResponseWriter, err error) {
 	status := choir.CodeOf(err).HTTPStatus()
 	if status == http.StatusUnprocessableEntity {
@@ -226,7 +237,7 @@ func writeCompletionsError(w http.ResponseWriter, err error) {
 	writeJSON(w, status, completionsErrorOf(err))
 }
 
-// serveModels lists the aliases.
+// serveModels answers GET /openai/v1/models with the model aliases in force, sorted.
 func (g *Gateway) serveModels(w http.ResponseWriter, _ *http.Request) {
 	type entry struct {
 		ID      string `json:"id"`

@@ -23,7 +23,7 @@ func completionsUsageOf(u model.Usage) *completionsUsage {
 	return out
 }
 
-// completionsDelta is the message of an answer, or a piece of it.
+// completionsDelta is an assistant message, or a streamed piece of one.
 type completionsDelta struct {
 	Role      string            `json:"role,omitempty"`
 	Content   *string           `json:"content,omitempty"`
@@ -46,6 +46,7 @@ type completionsOut struct {
 	Usage   *completionsUsage   `json:"usage,omitempty"`
 }
 
+// callsOf converts the tool calls of an answer. For a stream each has its index.
 func callsOf(r model.Response, stream bool) []completionsCall {
 	var out []completionsCall
 	for i, b := range r.ToolCalls() {
@@ -59,6 +60,7 @@ func callsOf(r model.Response, stream bool) []completionsCall {
 	return out
 }
 
+// textOf returns all text of an answer.
 func textOf(r model.Response) string {
 	text := ""
 	for _, b := range r.Content {
@@ -69,7 +71,8 @@ func textOf(r model.Response) string {
 	return text
 }
 
-// completionsAnswer is an answer without a stream.
+// completionsAnswer converts a response into the JSON body of an answer that is not
+// streamed. created is in Unix seconds.
 func completionsAnswer(r model.Response, created int64) completionsOut {
 	text, stop := textOf(r), completionsStops[r.Stop]
 	return completionsOut{
@@ -79,20 +82,22 @@ func completionsAnswer(r model.Response, created int64) completionsOut {
 	}
 }
 
-// completionsStream writes an answer as the API streams it: text as it comes,
-// tool calls whole at the end, because pieces of tool calls carry no ids.
+// completionsStream writes a response as the API's event stream: text as it arrives,
+// tool calls whole at the end, because the provider's pieces of tool calls carry no ids.
 type completionsStream struct {
 	eventStream
 	model   string
 	usage   bool
 	created int64
-	said    int // bytes of text passed on
+	sent    int // bytes of text passed on
 }
 
+// chunk writes one chunk of the stream.
 func (s *completionsStream) chunk(choices []completionsChoice, usage *completionsUsage) {
 	s.event("", completionsOut{ID: "chatcmpl-choir", Object: "chat.completion.chunk", Created: s.created, Model: s.model, Choices: choices, Usage: usage})
 }
 
+// piece writes a chunk with a delta; the first one has the role.
 func (s *completionsStream) piece(d completionsDelta) {
 	if !s.begun {
 		d.Role = "assistant"
@@ -100,14 +105,17 @@ func (s *completionsStream) piece(d completionsDelta) {
 	s.chunk([]completionsChoice{{Delta: &d}}, nil)
 }
 
+// delta writes a streamed piece of text.
 func (s *completionsStream) delta(d model.Delta) {
 	if d.Text == "" && s.begun {
 		return
 	}
-	s.said += len(d.Text)
+	s.sent += len(d.Text)
 	s.piece(completionsDelta{Content: &d.Text})
 }
 
+// finish writes the rest of the answer and the end of the stream, or the error; as a
+// status code if nothing was written.
 func (s *completionsStream) finish(resp model.Response, err error) {
 	switch {
 	case err != nil && !s.begun:
@@ -117,8 +125,8 @@ func (s *completionsStream) finish(resp model.Response, err error) {
 		s.event("", completionsErrorOf(err))
 		return
 	}
-	if text := textOf(resp); s.said < len(text) {
-		left := text[s.said:]
+	if text := textOf(resp); s.sent < len(text) {
+		left := text[s.sent:]
 		s.piece(completionsDelta{Content: &left})
 	}
 	if calls := callsOf(resp, true); len(calls) > 0 {

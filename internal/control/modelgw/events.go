@@ -6,9 +6,9 @@ import (
 	"net/http"
 )
 
-// eventStream writes server-sent events and flushes each one. The header is
-// sent with the first event, so that a call that fails before it can still be
-// answered with a status.
+// eventStream writes server-sent events and flushes each one. The HTTP header is sent
+// with the first event, so that a call that fails before can still be answered with a
+// status code.
 type eventStream struct {
 	w     http.ResponseWriter
 	flush *http.ResponseController
@@ -17,7 +17,8 @@ type eventStream struct {
 	gone  bool // the client cannot be written to any more
 }
 
-// event writes one event with a value as its data; name may be empty.
+// event writes one server-sent event with the JSON of v as its data; an empty name
+// leaves the event's name out.
 func (s *eventStream) event(name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -27,6 +28,7 @@ func (s *eventStream) event(name string, v any) {
 	s.raw(name, data)
 }
 
+// raw writes and flushes one server-sent event. It does nothing once the client is gone.
 func (s *eventStream) raw(name string, data []byte) {
 	if s.gone {
 		return

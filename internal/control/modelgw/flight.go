@@ -9,28 +9,27 @@ import (
 	"choiros/internal/model"
 )
 
-// asked is one call as it was asked for.
+// asked is a requested model call with its encoded request.
 type asked struct {
 	info      model.CallInfo
 	allowed   *choir.ModelBudget // of the task, for its programs
 	req       model.Request
 	canonical []byte
 	digest    choir.Digest
-	along     *along // where it leads; nil for where the routing in force says
+	trial     *trial // the route of Try; nil for the routing in force
 }
 
-// flight is one call that is being made, and everyone who waits for it. When
-// nobody does any more it ends: the call of a role at once, because a person may
-// have stopped it; the call of a program after its time to linger, because a
-// program that hangs up just before the end must not get its tokens for less than
-// the provider counts.
+// flight is one model call in progress, shared by all its readers. It is cancelled when
+// its last reader leaves: a role's call at once, because a person may have stopped it; a
+// program's call after its linger time, because a program that hangs up shortly before
+// the end must not get tokens that the provider counts for less.
 type flight struct {
 	digest choir.Digest // of the canonical request
 	cancel context.CancelFunc
 	linger time.Duration
 	done   chan struct{} // closed at the end
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	readers int
 	deltas  []model.Delta
 	more    chan struct{} // closed and made anew when something was added
@@ -40,8 +39,8 @@ type flight struct {
 	leaving *time.Timer // ends the flight; nil while it has readers
 }
 
-// flightKey tells calls apart: callers choose their ids, and one may choose
-// another's.
+// flightKey identifies a flight. It has the caller besides the call's id, because
+// callers choose their ids and one may use another's.
 type flightKey struct {
 	caller string
 	call   choir.ID
@@ -49,7 +48,8 @@ type flightKey struct {
 
 func keyOf(info model.CallInfo) flightKey { return flightKey{info.Caller, info.Call} }
 
-// piece hands a piece to the readers; it is called by the provider.
+// piece appends a streamed piece of the answer and wakes the readers. The provider's
+// stream calls it.
 func (f *flight) piece(d model.Delta) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,11 +57,13 @@ func (f *flight) piece(d model.Delta) {
 	f.wake()
 }
 
+// wake wakes all readers. The caller holds mu.
 func (f *flight) wake() {
 	close(f.more)
 	f.more = make(chan struct{})
 }
 
+// finish ends the call with its answer or error and wakes all readers.
 func (f *flight) finish(resp model.Response, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,7 +75,8 @@ func (f *flight) finish(resp model.Response, err error) {
 	close(f.done)
 }
 
-// follow gives every piece to on and returns the answer.
+// follow passes every piece of the answer to on, from the first, and returns the answer
+// at the end. Code cancelled: ctx ended first.
 func (f *flight) follow(ctx context.Context, on func(model.Delta)) (model.Response, error) {
 	for n := 0; ; {
 		f.mu.Lock()
@@ -97,8 +100,8 @@ func (f *flight) follow(ctx context.Context, on func(model.Delta)) (model.Respon
 	}
 }
 
-// leave is called by each reader at its end; the last one ends the call, at once
-// or later.
+// leave removes a reader; each reader calls it once. The last one cancels the call, at
+// once or after its linger time.
 func (f *flight) leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +115,8 @@ func (f *flight) leave() {
 	}
 }
 
-// join takes part; false when everyone has left and the call is ending.
+// join adds a reader. It returns false if all readers have left and the call is being
+// cancelled.
 func (f *flight) join() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,8 +127,9 @@ func (f *flight) join() bool {
 	return true
 }
 
-// call makes a call, or joins the open call with the same
-// id. The programs of a task may spend what allowed says.
+// call makes a model call, or joins the call in progress with the same caller and id,
+// and passes the pieces of the answer to on. allowed is the task's budget for calls by
+// its programs, nil for roles. Code conflict: the call in progress has another request.
 func (g *Gateway) call(ctx context.Context, info model.CallInfo, allowed *choir.ModelBudget, req model.Request, on func(model.Delta)) (model.Response, error) {
 	canonical, err := choir.Canonical(req)
 	if err != nil {
@@ -132,7 +137,7 @@ func (g *Gateway) call(ctx context.Context, info model.CallInfo, allowed *choir.
 	}
 	a := &asked{info: info, allowed: allowed, req: req, canonical: canonical, digest: choir.DigestOf(canonical)}
 	for {
-		f, started, err := g.board(a)
+		f, started, err := g.flightOf(a)
 		if err != nil {
 			return model.Response{}, err
 		}
@@ -151,8 +156,10 @@ func (g *Gateway) call(ctx context.Context, info model.CallInfo, allowed *choir.
 	}
 }
 
-// board finds the flight of a call, or starts it with the caller as its reader.
-func (g *Gateway) board(a *asked) (f *flight, started bool, err error) {
+// flightOf returns the call in progress with the same caller and id, or starts one with
+// the caller as its first reader. Code unavailable: the gateway is closing; busy: too
+// many calls are in progress.
+func (g *Gateway) flightOf(a *asked) (f *flight, started bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if f, ok := g.flights[keyOf(a.info)]; ok {
@@ -182,6 +189,8 @@ func (g *Gateway) board(a *asked) (f *flight, started bool, err error) {
 	return f, true, nil
 }
 
+// otherRequest returns the error of code conflict for a call id that was used with
+// another request.
 func otherRequest(call choir.ID) error {
 	return choir.E("modelgw.call", choir.CodeConflict, "call %s was made with another request", call).
 		WithRemedy("give every new request an id of its own")

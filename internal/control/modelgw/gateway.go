@@ -1,5 +1,6 @@
-// Package modelgw is the model gateway of one computer: the only way model
-// calls leave it. Keys and budgets live here, and every call is in the log.
+// Package modelgw is the model gateway of one computer, the only way its model calls
+// reach a provider. It holds the keys, enforces budgets and records every call in the
+// log.
 package modelgw
 
 import (
@@ -15,79 +16,84 @@ import (
 	"choiros/internal/model"
 )
 
-// Log is what the gateway needs of a computer's log; eventstore.Store has it.
+// Log is the part of a computer's log that the gateway needs; eventstore.Store
+// implements it.
 type Log interface {
-	// Append stores events durably, all or none, each id once.
+	// Append stores events durably, all or none. A draft that is already stored gets its
+	// first receipt again.
 	Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error)
-	// Event finds an event; code not_found when there is none.
+	// Event returns the event with an id. Code not_found: there is none.
 	Event(ctx context.Context, id choir.ID) (choir.Event, error)
-	// EventsOfRun reads the events of a run after a sequence number, in order.
+	// EventsOfRun iterates over the events of a run after a sequence number, in order.
 	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
 }
 
-// Work is what programs in a sandbox work for.
+// Work is the run and task for which a program in a sandbox calls a model.
 type Work struct {
 	Run, Task choir.ID // empty when there is none
-	// Allowed is what the task lets its programs spend; nil when they may not call.
+	// Allowed is the task's budget for its programs; nil means that they may not call a
+	// model.
 	Allowed *choir.ModelBudget
 }
 
-// Config of a gateway. Required: Computer, Routing, Log, Blobs, Caller, MayCall, Now, NewID.
+// Config is the configuration of a gateway. Required: Computer, Routing, Log, Blobs,
+// Caller, MayCall, Now, NewID.
 type Config struct {
 	Computer choir.ID
-	// Routing says where calls lead and what they cost. It is asked for each call,
-	// so that a model can be connected while runs are at work.
+	// Routing returns the routes and prices in force. It is called for each model call,
+	// so that a model can be connected while runs are in progress.
 	Routing func() Routing
-	// RunRoutes are the routes of a run that has its own, in place of those; nil
-	// for a run that has none.
+	// RunRoutes returns the routes of a run that has its own, which replace those of
+	// Routing; nil for any other run.
 	RunRoutes func(ctx context.Context, run choir.ID) (map[string]Route, error)
 	Log       Log
 	Blobs     blob.Store
 	Budget    Budget
-	// Caller says which role sent a request, as its connection says; ok is false
-	// for any other program in the sandbox.
+	// Caller returns the role whose connection sent a request; ok is false for any other
+	// program in the sandbox.
 	Caller func(r *http.Request) (role choir.Role, ok bool)
-	// MayCall says why a role may not call for a run and a task, which the body of
-	// its request names; nil when that is what is open for it.
+	// MayCall returns nil if the role may call a model for the run and task named in its
+	// request, and the reason otherwise.
 	MayCall func(ctx context.Context, role choir.Role, run, task choir.ID) error
-	// Running is what the programs in the Associate's sandbox work for; nil when
-	// they work for nothing.
+	// Running returns the run and task of the programs in the Associate's sandbox; empty
+	// when no task is in progress.
 	Running func(r *http.Request) (Work, error)
 	Now     func() choir.Time
 	NewID   func() (choir.ID, error)
-	// Concurrent bounds the calls in flight, default 16; as many times
-	// waitingPerSlot may wait.
+	// Concurrent is the maximum of calls at the provider at once, default 16.
+	// waitingPerSlot times as many may wait.
 	Concurrent int
-	// Linger is how long the call of a program goes on after the program has gone,
-	// default 2 minutes.
+	// Linger is the time for which a program's call goes on after the program has
+	// disconnected, default 2 minutes.
 	Linger time.Duration
 }
 
-// waitingPerSlot bounds the calls that wait for one in flight to end.
+// waitingPerSlot is the maximum of waiting calls for each of Config.Concurrent.
 const waitingPerSlot = 8
 
-// Gateway serves model calls over HTTP. Close it, before the log, to end the
-// calls in flight.
+// Gateway serves the model calls of one computer over HTTP. Close it before the log, so
+// that the end of each call is recorded.
 type Gateway struct {
 	cfg    Config
 	books  Books
 	mux    *http.ServeMux
 	ledger *ledger
 	slots  chan struct{} // one token per call in flight
-	// careful is set while the last record of a call's beginning has failed.
-	careful atomic.Bool
+	// recordFirst is set while the last attempt to record a call's beginning has failed.
+	// Calls then wait for their record before they are sent.
+	recordFirst atomic.Bool
 
 	ctx  context.Context
 	stop context.CancelFunc
 	work sync.WaitGroup // the flights
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	flights map[flightKey]*flight
 	waits   map[flightKey]wait
 	closed  bool
 }
 
-// New makes a gateway over what the log says was spent.
+// New returns a gateway whose budgets count the spending that books reads from the log.
 func New(books Books, cfg Config) *Gateway {
 	cfg.Budget.Run = cfg.Budget.Run.WithDefaults()
 	if cfg.Linger <= 0 {
@@ -120,7 +126,7 @@ func New(books Books, cfg Config) *Gateway {
 // /openai/v1/chat/completions and /openai/v1/models.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
 
-// Close ends the calls in flight and waits until their end is in the log.
+// Close cancels the calls in progress and waits until their end is in the log.
 func (g *Gateway) Close() error {
 	g.mu.Lock()
 	g.closed = true
@@ -131,7 +137,8 @@ func (g *Gateway) Close() error {
 	return nil
 }
 
-// InFlight counts the calls that are being made or wait for a slot.
+// InFlight returns the number of calls in progress, including calls that wait for a
+// slot.
 func (g *Gateway) InFlight() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"choiros/internal/model"
 )
 
-// serveCall answers the contract of package model, for the roles only.
+// serveCall answers a model call of a role in the contract of package model, as a stream
+// of frames. Programs that are not a role get code forbidden.
 func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 	role, ok := g.cfg.Caller(r)
 	if !ok {
@@ -42,15 +43,16 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 	s.finish(resp, err)
 }
 
-// DecodeCall reads the body of a call strictly; code invalid with the path of
-// the field that was refused.
+// DecodeCall decodes the JSON of a model call. Unknown fields are errors. Code invalid,
+// with the path of the refused field.
 func DecodeCall(body []byte) (model.Call, error) {
 	var c model.Call
 	err := choir.DecodeStrict(body, &c)
 	return c, err
 }
 
-// readBody reads a request of bounded size.
+// readBody reads a request's body of at most model.MaxCallBytes. Code too_large: it has
+// more.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, model.MaxCallBytes))
 	var big *http.MaxBytesError
@@ -61,20 +63,21 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, choir.Wrap("modelgw.serve", choir.CodeInvalid, err, "read the request")
 }
 
-// abortIfClosing breaks the connection when the gateway closes: the guest asks
-// again, and the next gateway answers.
+// abortIfClosing drops the connection without an answer if the gateway is closing. The
+// guest then repeats the call with the next gateway.
 func (g *Gateway) abortIfClosing() {
 	if g.ctx.Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// writeFailure answers with an error before any frame.
+// writeFailure answers a request with an error as JSON, before any frame was sent.
 func writeFailure(w http.ResponseWriter, err error) {
 	f := model.FailureOf(err)
 	writeJSON(w, f.Code.HTTPStatus(), model.Frame{Error: &f})
 }
 
+// writeJSON answers with JSON, and tells the client not to retry.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Should-Retry", "false") // the gateway has tried again itself
@@ -82,11 +85,13 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // a client that has gone hears nothing more
 }
 
-// frameStream writes frames.
+// frameStream writes the frames of package model as server-sent events.
 type frameStream struct{ eventStream }
 
 func (s *frameStream) delta(d model.Delta) { s.event("", model.Frame{Delta: &d}) }
 
+// finish writes the response or the error as the last frame; an error before any frame
+// as a status code.
 func (s *frameStream) finish(resp model.Response, err error) {
 	switch {
 	case err == nil:

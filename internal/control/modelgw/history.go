@@ -9,8 +9,8 @@ import (
 	"choiros/internal/model"
 )
 
-// loadRun sums what a run spent and tells a provider that depends on the calls
-// of the run which there were.
+// loadRun returns the recorded spending of a run. If one of its providers is a
+// model.Resumer, it first tells it the answered calls of the run.
 func (g *Gateway) loadRun(ctx context.Context, run choir.ID) (Used, error) {
 	resumes, err := g.resumes(ctx, run)
 	if err != nil {
@@ -26,7 +26,8 @@ func (g *Gateway) loadRun(ctx context.Context, run choir.ID) (Used, error) {
 	return g.books.Spent(ctx, run)
 }
 
-// loadTask sums what the programs of a task spent.
+// loadTask returns the recorded spending of a task's programs. Calls of roles do not
+// count.
 func (g *Gateway) loadTask(ctx context.Context, info model.CallInfo) (Used, error) {
 	var used Used
 	err := g.eachOfRun(ctx, info.Run, func(e choir.Event) error {
@@ -43,7 +44,7 @@ func (g *Gateway) loadTask(ctx context.Context, info model.CallInfo) (Used, erro
 	return used, err
 }
 
-// eachOfRun visits the events of a run in order.
+// eachOfRun calls visit for each event of a run in order, until visit fails.
 func (g *Gateway) eachOfRun(ctx context.Context, run choir.ID, visit func(choir.Event) error) error {
 	for e, err := range g.cfg.Log.EventsOfRun(ctx, run, 0) {
 		if err != nil {
@@ -56,17 +57,19 @@ func (g *Gateway) eachOfRun(ctx context.Context, run choir.ID, visit func(choir.
 	return nil
 }
 
+// decode decodes an event's payload. Code corrupt: it is malformed.
 func decode(e choir.Event, payload choir.Payload) error {
 	return choir.Wrap("modelgw.ledger", choir.CodeCorrupt, json.Unmarshal(e.Payload, payload), "event %d", e.Seq)
 }
 
+// calledOnce is a recorded model.called with its request.
 type calledOnce struct {
 	info    model.CallInfo
 	request choir.Digest
 }
 
-// resumeBy takes in one event of a run whose provider wants to know of its
-// calls.
+// resumeBy processes one event of a run: it remembers a model.called in called, and
+// tells the provider of the call when its model.returned has no error.
 func (g *Gateway) resumeBy(ctx context.Context, called map[choir.ID]calledOnce, e choir.Event) error {
 	switch e.Type {
 	case choir.TypeModelCalled:
@@ -87,8 +90,8 @@ func (g *Gateway) resumeBy(ctx context.Context, called map[choir.ID]calledOnce, 
 	return nil
 }
 
-// resume tells the provider of a call, when it wants to know, that the call is
-// in the log. A call that leads nowhere any more concerns no provider.
+// resume tells the provider of a recorded call, if it is a model.Resumer, that the call
+// is in the log. It does nothing if the call has no route any more.
 func (g *Gateway) resume(ctx context.Context, c calledOnce) error {
 	req, _, err := g.request(ctx, c.request)
 	if err != nil {
@@ -101,7 +104,8 @@ func (g *Gateway) resume(ctx context.Context, c calledOnce) error {
 	return nil
 }
 
-// request reads a stored request, and its size in bytes.
+// request reads a stored request, and returns its size in bytes too. Code corrupt: the
+// blob is no request.
 func (g *Gateway) request(ctx context.Context, digest choir.Digest) (req model.Request, size int, err error) {
 	raw, err := blob.ReadAll(ctx, g.cfg.Blobs, digest, model.MaxCallBytes)
 	if err != nil {
@@ -113,8 +117,8 @@ func (g *Gateway) request(ctx context.Context, digest choir.Digest) (req model.R
 	return req, len(raw), nil
 }
 
-// resumes reports whether a provider of the run may want to know of its calls;
-// it spares the reading of their requests.
+// resumes reports whether any provider of the run is a model.Resumer. If none is, the
+// requests of the run need not be read.
 func (g *Gateway) resumes(ctx context.Context, run choir.ID) (bool, error) {
 	routes, err := g.cfg.routesOf(ctx, run, g.cfg.Routing())
 	for _, r := range routes {

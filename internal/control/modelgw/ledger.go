@@ -8,45 +8,48 @@ import (
 	"choiros/internal/choir"
 )
 
-// Books are what a computer's log says of its spending.
+// Books reads the spending of a computer from its log.
 type Books interface {
-	// Spent sums the calls of a run; an empty run means the whole computer.
+	// Spent returns the usage of a run's calls; of the whole computer for an empty run.
 	Spent(ctx context.Context, run choir.ID) (Used, error)
-	// BegunByDesktop reports whether a desktop began a run.
+	// BegunByDesktop reports whether a desktop began a run, as the source of its first
+	// event.
 	BegunByDesktop(ctx context.Context, run choir.ID) (bool, error)
-	// SpentByDesktop sums the runs that a desktop began within DesktopSpan.
+	// SpentByDesktop returns the usage of all runs that a desktop began within the last
+	// DesktopSpan.
 	SpentByDesktop(ctx context.Context) (Used, error)
-	// Unreturned lists the model.called of the session before that have no
+	// Unreturned lists the model.called events of the previous session that have no
 	// model.returned.
 	Unreturned(ctx context.Context) ([]choir.Event, error)
 }
 
-// DesktopSpan is how far back the runs that a desktop began are counted.
+// DesktopSpan is the period, back from now, in which the runs that a desktop began count
+// against its limit.
 const DesktopSpan = 24 * time.Hour
 
-// ledger holds the sums that were spent and are reserved. It reads an account from the
-// log when it is first needed, so that a restart forgets nothing. It calls
-// nobody while it holds its lock.
+// ledger holds the spent and reserved amounts of each account. It loads an account from
+// the log on first use, so that a restart loses nothing. It makes no calls to other
+// packages while it holds its lock.
 type ledger struct {
 	now   func() choir.Time
 	ctx   context.Context // of the gateway; ends the loads
 	loads sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows and the accounts
+	mu       sync.Mutex // guards the fields below and the accounts
 	accounts map[string]*account
 	asked    uint64        // how often an account was asked for
 	changed  chan struct{} // closed and made anew when a reservation ends
 }
 
-// maxAccounts is how many accounts are held at most, unless more are in use. Those of
-// runs and tasks that have ended are the first to be dropped, because nobody asks for
-// them.
+// maxAccounts is the maximum of accounts in memory, unless more are in use. The least
+// recently used one is dropped first.
 const maxAccounts = 256
 
-// loadTimeout bounds the reading of one account.
+// loadTimeout is the maximum time for reading one account from the log.
 const loadTimeout = time.Minute
 
-// account is what one run, task, desktop or computer spent and reserved.
+// account is the spent and reserved amounts of one run, task or computer, or of all runs
+// begun by a desktop.
 type account struct {
 	ready chan struct{} // closed when it is loaded
 	err   error         // set before ready is closed
@@ -63,10 +66,9 @@ func newLedger(ctx context.Context, now func() choir.Time) *ledger {
 	return &ledger{now: now, ctx: ctx, accounts: map[string]*account{}, changed: make(chan struct{})}
 }
 
-// account returns an account, which the caller has to release. The first caller has
-// it loaded, for all who ask meanwhile: the load goes on when that caller's context
-// ends. An account that could not be loaded is forgotten, so that the next call tries
-// again.
+// account returns the account of a name and pins it; the caller releases it. The first
+// caller starts the load, which goes on when that caller's ctx ends, for all others that
+// wait. A failed load is dropped, so that the next call tries again.
 func (l *ledger) account(ctx context.Context, name string, load func(context.Context) (Used, error)) (*account, error) {
 	l.mu.Lock()
 	a, found := l.accounts[name]
@@ -94,6 +96,8 @@ func (l *ledger) account(ctx context.Context, name string, load func(context.Con
 	return a, nil
 }
 
+// load reads an account with load and marks it as ready. A failed account is dropped
+// from the ledger.
 func (l *ledger) load(name string, a *account, load func(context.Context) (Used, error)) {
 	ctx, cancel := context.WithTimeout(l.ctx, loadTimeout)
 	defer cancel()
@@ -107,7 +111,7 @@ func (l *ledger) load(name string, a *account, load func(context.Context) (Used,
 	close(a.ready)
 }
 
-// release gives accounts back that account returned.
+// release unpins accounts that account returned.
 func (l *ledger) release(all []bound) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,11 +120,12 @@ func (l *ledger) release(all []bound) {
 	}
 }
 
-// unused reports whether an account can be dropped and read from the log again.
+// unused reports whether an account has neither open calls nor pins, so that it can be
+// dropped and read from the log again.
 func (a *account) unused() bool { return a.open == 0 && a.pins == 0 }
 
-// dropUnused makes room for one more account: those that nobody has asked for longest
-// go first. The caller holds the lock.
+// dropUnused drops the least recently used accounts until there is room for one more, or
+// all are in use. The caller holds the lock.
 func (l *ledger) dropUnused() {
 	for len(l.accounts) >= maxAccounts {
 		var oldest *account
@@ -137,11 +142,12 @@ func (l *ledger) dropUnused() {
 	}
 }
 
-// refreshEvery is how old a sum over a span of time may be.
+// refreshEvery is the age at which a sum over a period is read from the log again.
 const refreshEvery = 10 * choir.Time(time.Minute/time.Millisecond)
 
-// refresh reads an account again from which old calls drop out. A sum during
-// which a call was open or ended is not taken over: it may lack that call.
+// refresh reads an account again whose old calls drop out with time, if its sum is older
+// than refreshEvery and no call is open. The result is discarded if a call was open or
+// ended during the read, because it may lack that call.
 func (l *ledger) refresh(ctx context.Context, a *account, load func(context.Context) (Used, error)) error {
 	l.mu.Lock()
 	fresh, ended := l.now()-a.read < refreshEvery || a.open > 0, a.ended
@@ -161,7 +167,7 @@ func (l *ledger) refresh(ctx context.Context, a *account, load func(context.Cont
 	return nil
 }
 
-// forget drops the accounts, which are then read from the log again.
+// forget drops all unused accounts, which are then read from the log again.
 func (l *ledger) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -172,7 +178,7 @@ func (l *ledger) forget() {
 	}
 }
 
-// reservation is what one call put aside.
+// reservation is the amount reserved for one call in each account that limits it.
 type reservation struct {
 	ledger *ledger
 	bounds []bound
@@ -180,9 +186,9 @@ type reservation struct {
 	ended  bool
 }
 
-// reserve puts an amount aside in every account. When it does not fit, but would
-// without what others reserved, it waits for them. It returns the limit that it
-// does not fit under, or the end of ctx.
+// reserve reserves an amount in every account. If it fits only without the reservations
+// of others, it waits for them to end. It returns the limit that the amount exceeds, and
+// otherwise the reservation; code cancelled: ctx ended.
 func (l *ledger) reserve(ctx context.Context, all []bound, most Used) (*reservation, *lacked, error) {
 	for {
 		l.mu.Lock()
@@ -208,8 +214,8 @@ func (l *ledger) reserve(ctx context.Context, all []bound, most Used) (*reservat
 	}
 }
 
-// fit names the limit that an amount passes whatever the open calls need, or
-// says that it has to wait for them.
+// fit checks an amount against the limits of all accounts. over is the limit it exceeds
+// even without reservations; wait reports that it fits only without them.
 func fit(all []bound, most Used) (over *lacked, wait bool) {
 	for i := range all {
 		b := &all[i]
@@ -221,9 +227,9 @@ func fit(all []bound, most Used) (over *lacked, wait bool) {
 	return nil, wait
 }
 
-// raise puts a higher amount aside in the place of the one before, without waiting. It
-// returns the limit that the amount does not fit under, or says that it does not fit
-// beside what others reserved; nothing changes then.
+// raise replaces the reserved amount by a higher one, without waiting. over is the limit
+// that the amount exceeds; crowded reports that it fits only without the reservations of
+// others. Nothing changes in either case.
 func (r *reservation) raise(most Used) (over *lacked, crowded bool) {
 	l := r.ledger
 	l.mu.Lock()
@@ -246,8 +252,8 @@ func (r *reservation) raise(most Used) (over *lacked, crowded bool) {
 	return nil, false
 }
 
-// commitUsage counts what the call used in the place of what it reserved. Only the
-// first call counts.
+// commitUsage replaces the reservation by the call's actual usage in every account. Only
+// the first call of it counts.
 func (r *reservation) commitUsage(used Used) {
 	l := r.ledger
 	l.mu.Lock()

@@ -7,9 +7,9 @@ import (
 	"choiros/internal/model"
 )
 
-// makeCall makes one call from end to end: from the log when it is answered there,
-// else from the provider, with its beginning in the log before the caller hears
-// the first piece of the answer, and its end before the caller hears of that.
+// makeCall makes one model call from end to end. It returns the recorded answer if the
+// log has one, and otherwise asks the provider. model.called is in the log before on
+// gets the first piece of the answer, and model.returned before makeCall returns.
 func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) (model.Response, error) {
 	past, err := g.recall(ctx, a.info, a.digest)
 	if err != nil || past.answered {
@@ -18,7 +18,7 @@ func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) 
 	if past.failed != nil {
 		return model.Response{}, past.failed
 	}
-	route, prices, err := g.leads(ctx, a)
+	route, prices, err := g.routeOf(ctx, a)
 	if err != nil {
 		return model.Response{}, err
 	}
@@ -42,37 +42,37 @@ func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) 
 	return g.ask(ctx, r, a, t, held, on)
 }
 
-// leads finds where a call leads, and the prices that hold there.
-func (g *Gateway) leads(ctx context.Context, a *asked) (Route, map[string]Price, error) {
-	if a.along != nil {
-		return a.along.route, a.along.prices, nil
+// routeOf returns the route of a call and the prices in force for it. Code unavailable:
+// no model is connected under the requested name.
+func (g *Gateway) routeOf(ctx context.Context, a *asked) (Route, map[string]Price, error) {
+	if a.trial != nil {
+		return a.trial.route, a.trial.prices, nil
 	}
 	routing := g.cfg.Routing()
 	route, err := g.cfg.route(ctx, a.req.Model, a.info, routing)
 	return route, routing.Prices, err
 }
 
-// ask calls the provider while the beginning of the call is being recorded, so
-// that the caller does not wait for the disk. Until model.called is durable
-// nothing of the answer goes further: a crash before that loses the price of a
-// call and no effect, because nobody has heard of it. When the record fails the
-// call is broken off, and later ones wait for theirs until one has been written,
-// so that a broken disk does not let calls leave unrecorded.
+// ask calls the provider while model.called is being recorded, so that the caller does
+// not wait for the disk. Nothing of the answer is passed on until the record is durable:
+// a crash before that loses the price of a call but no effect. If the record fails the
+// call is cancelled, and later calls wait for their record first until one succeeds, so
+// that a broken disk does not let unrecorded calls out.
 func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *reservation, on func(model.Delta)) (model.Response, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	first := g.careful.Load()
+	first := g.recordFirst.Load()
 	recorded := g.recordStart(ctx, r, a.canonical, a.digest, stop)
 	if first && recorded() != nil {
 		return model.Response{}, recorded()
 	}
-	defer g.answers(r.info)
-	asking := model.WithAgain(g.noting(model.WithInfo(ctx, r.info), r.info), func(ctx context.Context, used model.Usage, why error) error {
+	defer g.endWait(r.info)
+	asking := model.WithAgain(g.withWaits(model.WithInfo(ctx, r.info), r.info), func(ctx context.Context, used model.Usage, why error) error {
 		return g.reserveAgain(ctx, a, t, held, used, why)
 	})
 	resp, err := r.route.Provider.Stream(asking, r.route.routed(a.req), func(d model.Delta) {
-		if r.heard(d) {
-			g.answers(r.info)
+		if r.noteDelta(d) {
+			g.endWait(r.info)
 		}
 		if recorded() == nil {
 			on(d)
@@ -88,21 +88,21 @@ func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *r
 	// What was spent is recorded even when the caller has gone.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil {
-		return model.Response{}, r.failed(ctx, err, usage, estimated)
+		return model.Response{}, r.appendFailed(ctx, err, usage, estimated)
 	}
 	resp.Usage = usage
-	return resp, r.returned(ctx, resp, estimated)
+	return resp, r.appendReturned(ctx, resp, estimated)
 }
 
-// recordStart records model.called, also when the caller goes meanwhile, and stops the
-// call when that fails. The function it gives waits for the outcome.
+// recordStart starts recording model.called, also if ctx ends meanwhile, and calls stop
+// if that fails. The returned function waits for the record and returns its error.
 func (g *Gateway) recordStart(ctx context.Context, r *record, canonical []byte, digest choir.Digest, stop func()) func() error {
 	done := make(chan struct{})
 	var err error
 	go func() {
 		defer close(done)
-		err = r.called(context.WithoutCancel(ctx), canonical, digest)
-		g.careful.Store(err != nil)
+		err = r.appendCalled(context.WithoutCancel(ctx), canonical, digest)
+		g.recordFirst.Store(err != nil)
 		if err != nil {
 			stop()
 		}

@@ -9,9 +9,10 @@ import (
 	"choiros/internal/model"
 )
 
-// The Anthropic Messages API as programs in the sandbox speak it. Sampling
-// parameters, metadata and cache marks are taken and not passed on; what would
-// change the meaning (images, documents, server tools) is refused.
+// messagesRequest is a request of the Anthropic Messages API, sent by a program in the
+// sandbox. Sampling parameters, metadata and cache marks are accepted and ignored.
+// Images, documents and server tools are refused, because ignoring them would change the
+// meaning.
 type messagesRequest struct {
 	Model      string            `json:"model"`
 	MaxTokens  int               `json:"max_tokens"`
@@ -37,7 +38,7 @@ type messagesTool struct {
 	InputSchema json.RawMessage `json:"input_schema"`
 }
 
-// messagesContent is a string or a list of blocks.
+// messagesContent is the content of a message: a string or a list of blocks in JSON.
 type messagesContent []messagesBlock
 
 type messagesBlock struct {
@@ -51,7 +52,7 @@ type messagesBlock struct {
 	IsError   bool            `json:"is_error,omitempty"`
 }
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON decodes a string into one text block, or a list of blocks.
 func (c *messagesContent) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -61,7 +62,8 @@ func (c *messagesContent) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]messagesBlock)(c))
 }
 
-// text joins content that may only be text.
+// text joins the text blocks with newlines. Code invalid, with path: there is a block of
+// another kind.
 func (c messagesContent) text(path string) (string, error) {
 	out := ""
 	for i, b := range c {
@@ -76,13 +78,17 @@ func (c messagesContent) text(path string) (string, error) {
 	return out, nil
 }
 
+// at returns the path of a list's element, for errors.
 func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
+// unsupported returns the error of code invalid for a block or tool type.
 func unsupported(path, kind string) error {
 	return choir.Invalid(path+".type", "%q is not supported by this gateway, only text and tools are", kind)
 }
 
-// parseMessages translates a request.
+// parseMessages converts the JSON of a Messages API request into a model.Request, and
+// reports whether the answer is to be streamed. Code invalid, with the path of the
+// field: it is malformed or uses an unsupported feature.
 func parseMessages(body []byte) (req model.Request, stream bool, err error) {
 	var in messagesRequest
 	if err := json.Unmarshal(body, &in); err != nil {
@@ -118,8 +124,8 @@ func parseMessages(body []byte) (req model.Request, stream bool, err error) {
 	return req, in.Stream, nil
 }
 
-// blocks translates the content of a message. Thinking is the provider's own
-// and left out.
+// blocks converts the content of a message. Thinking blocks are left out. Code invalid,
+// with path: a block has an unsupported type.
 func (c messagesContent) blocks(path string) ([]model.Block, error) {
 	var out []model.Block
 	for i, b := range c {
@@ -142,6 +148,7 @@ func (c messagesContent) blocks(path string) ([]model.Block, error) {
 	return out, nil
 }
 
+// serveMessages answers the Anthropic Messages API for a program in the sandbox.
 func (g *Gateway) serveMessages(w http.ResponseWriter, r *http.Request) {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -178,9 +185,10 @@ type messagesError struct {
 	} `json:"error"`
 }
 
+// messagesErrorOf converts an error into the API's error body.
 func messagesErrorOf(err error) messagesError {
 	var e messagesError
-	e.Type, e.Error.Type, e.Error.Message = "error", "api_error", said(err)
+	e.Type, e.Error.Type, e.Error.Message = "error", "api_error", errorText(err)
 	switch choir.CodeOf(err) {
 	case choir.CodeInvalid:
 		e.Error.Type = "invalid_request_error"
@@ -194,6 +202,7 @@ func messagesErrorOf(err error) messagesError {
 	return e
 }
 
+// writeMessagesError answers with an error in the API's form.
 func writeMessagesError(w http.ResponseWriter, err error) {
 	status := choir.CodeOf(err).HTTPStatus()
 	if status == http.StatusUnprocessableEntity {

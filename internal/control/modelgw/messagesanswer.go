@@ -17,6 +17,7 @@ type messagesUsage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
+// messagesUsageOf converts usage to the API's, whose input excludes cached tokens.
 func messagesUsageOf(u model.Usage) messagesUsage {
 	return messagesUsage{u.Input - u.CacheRead - u.CacheWrite, u.CacheRead, u.CacheWrite, u.Output}
 }
@@ -32,11 +33,13 @@ type messagesMessageOut struct {
 	Usage        messagesUsage   `json:"usage"`
 }
 
+// messagesHead returns an empty assistant message of a model.
 func messagesHead(name string) messagesMessageOut {
 	return messagesMessageOut{ID: "msg_choir", Type: "message", Role: "assistant", Model: name, Content: []messagesBlock{}}
 }
 
-// messagesAnswer is an answer without a stream.
+// messagesAnswer converts a response into the JSON body of an answer that is not
+// streamed.
 func messagesAnswer(r model.Response) messagesMessageOut {
 	out := messagesHead(r.Model)
 	for _, b := range r.Content {
@@ -65,7 +68,7 @@ type (
 		Index        int        `json:"index"`
 		ContentBlock startBlock `json:"content_block"`
 	}
-	// startBlock has text even when it is empty, as the API does.
+	// startBlock encodes text even if it is empty, as the API does.
 	startBlock struct {
 		Type  string          `json:"type"`
 		Text  *string         `json:"text,omitempty"`
@@ -100,17 +103,18 @@ type (
 	}
 )
 
-// messagesStream writes an answer as the API streams it. Text is passed on as
-// it comes until the first tool call; everything after it is written whole at
-// the end, from the answer, because pieces of tool calls carry no ids.
+// messagesStream writes a response as the API's event stream. Text is sent as it arrives
+// until the first tool call; everything after it is sent whole at the end, because the
+// provider's pieces of tool calls carry no ids.
 type messagesStream struct {
 	eventStream
 	model string
 	text  bool // block 0 is open and is text
 	tools bool // a tool call has begun
-	said  int  // bytes of text passed on
+	sent  int  // bytes of text passed on
 }
 
+// start writes message_start, once.
 func (s *messagesStream) start() {
 	if s.begun {
 		return
@@ -118,6 +122,7 @@ func (s *messagesStream) start() {
 	s.event("message_start", messageStart{"message_start", messagesHead(s.model)})
 }
 
+// delta writes a piece of text, or a ping from the first tool call on.
 func (s *messagesStream) delta(d model.Delta) {
 	s.start()
 	s.tools = s.tools || d.Tool != "" || d.Input != ""
@@ -129,10 +134,11 @@ func (s *messagesStream) delta(d model.Delta) {
 		s.text = true
 		s.open(0, model.Block{Kind: model.Text})
 	}
-	s.said += len(d.Text)
+	s.sent += len(d.Text)
 	s.event("content_block_delta", blockDelta{"content_block_delta", 0, deltaInner{Type: "text_delta", Text: d.Text}})
 }
 
+// open writes the start of a content block.
 func (s *messagesStream) open(index int, b model.Block) {
 	start := startBlock{Type: "text", Text: new(string)}
 	if b.Kind == model.ToolCall {
@@ -141,6 +147,8 @@ func (s *messagesStream) open(index int, b model.Block) {
 	s.event("content_block_start", blockStart{"content_block_start", index, start})
 }
 
+// finish writes the rest of the answer and the end of the stream, or the error; as a
+// status code if nothing was written.
 func (s *messagesStream) finish(resp model.Response, err error) {
 	switch {
 	case err != nil && !s.begun:
@@ -160,14 +168,15 @@ func (s *messagesStream) finish(resp model.Response, err error) {
 	s.event("message_stop", bareEvent{"message_stop"})
 }
 
-// rest is the content with what was passed on joined to block 0: pieces do not
-// say where one text ends and the next begins.
+// rest returns the content that is still to be sent, with the text already sent as an
+// empty block 0, since streamed pieces do not show where one text block ends and the
+// next begins.
 func (s *messagesStream) rest(content []model.Block) []model.Block {
 	if !s.text {
 		return content
 	}
 	out := []model.Block{{Kind: model.Text}}
-	left := s.said
+	left := s.sent
 	for _, b := range content {
 		if b.Kind == model.Text && left > 0 {
 			n := min(left, len(b.Text))
@@ -182,6 +191,7 @@ func (s *messagesStream) rest(content []model.Block) []model.Block {
 	return out
 }
 
+// block writes a content block whole. Block 0 of streamed text only gets its end.
 func (s *messagesStream) block(i int, b model.Block) {
 	if i > 0 || !s.text {
 		s.open(i, b)

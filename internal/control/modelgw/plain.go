@@ -8,8 +8,8 @@ import (
 	"choiros/internal/model"
 )
 
-// callAsTool makes a call for a program in the sandbox that speaks a provider's
-// own wire format.
+// callAsTool makes a model call for a program in the sandbox that uses a provider's API,
+// with the task that it works for and a new call id.
 func (g *Gateway) callAsTool(ctx context.Context, r *http.Request, req model.Request, on func(model.Delta)) (model.Response, error) {
 	if err := req.Check(); err != nil {
 		return model.Response{}, err
@@ -25,8 +25,8 @@ func (g *Gateway) callAsTool(ctx context.Context, r *http.Request, req model.Req
 	return g.call(ctx, model.CallInfo{Call: id, Run: work.Run, Task: work.Task, Caller: AliasTool}, work.Allowed, req, on)
 }
 
-// workOf finds the task that a program works for; code forbidden when the
-// program may make no calls.
+// workOf returns the run and task for which a program calls. Code forbidden: no task
+// with a model_budget is in progress, or the program is in the Director's sandbox.
 func (g *Gateway) workOf(r *http.Request) (work Work, err error) {
 	if role, _ := g.cfg.Caller(r); role == choir.RoleDirector {
 		return work, choir.E("modelgw.serve", choir.CodeForbidden, "programs in the Director's sandbox may not call a model")
@@ -49,8 +49,9 @@ func (g *Gateway) workOf(r *http.Request) (work Work, err error) {
 
 const giveBudget = `run it in a task with "model_budget": {"cost_usd": 1}, see choir task --help`
 
-// said is what a program sees of an error.
-func said(err error) string {
+// errorText returns an error's message with its field path and its remedy, for a
+// program's own error output.
+func errorText(err error) string {
 	f := model.FailureOf(err)
 	text := f.Message
 	if f.Path != "" {

@@ -10,14 +10,14 @@ import (
 	"choiros/internal/names"
 )
 
-// Price is US dollars per million tokens. Input is for tokens that no cache
-// served or took up.
+// Price is a model's price in US dollars per million tokens. Input is for tokens that
+// were neither read from nor written to the provider's cache.
 type Price struct {
 	Input, Output, CacheRead, CacheWrite float64
 }
 
-// prices are the providers' list prices. Anthropic's cache costs a tenth to
-// read and a quarter more to write.
+// prices are the providers' list prices by model name. Anthropic's cache costs a tenth
+// of the input price to read, and a quarter more than it to write.
 var prices = map[string]Price{
 	"claude-opus-4":     {15, 75, 1.5, 18.75},
 	"claude-opus-4-1":   {15, 75, 1.5, 18.75},
@@ -39,14 +39,15 @@ var prices = map[string]Price{
 	"kimi-k2":           {0.6, 2.5, 0.15, 0.6},
 }
 
-// version is what services put behind a model's name: a date, latest, and
-// Bedrock's version.
+// version matches the suffix of a provider's model name: a date, "latest", or Bedrock's
+// version.
 var version = regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest)?(-v\d+(:\d+)?)?$`)
 
-// bedrock is what Bedrock puts before it.
+// bedrock matches the prefix of Anthropic's model names at Bedrock.
 var bedrock = regexp.MustCompile(`^([a-z-]+\.)?anthropic\.`)
 
-// priceOf finds the price of a model by its name, with or without a version.
+// priceOf returns the price of a model by its name, with or without a version suffix.
+// own takes precedence over the built-in table; false if neither has it.
 func priceOf(own map[string]Price, name string) (Price, bool) {
 	if p, ok := own[name]; ok {
 		return p, true
@@ -60,8 +61,8 @@ func priceOf(own map[string]Price, name string) (Price, bool) {
 	return p, ok
 }
 
-// PriceOf finds the price of a route's model: nothing for a route that is free,
-// else the configured or the provider's list price; false when none is known.
+// PriceOf returns the price of a route's model: zero for a free route, else the
+// configured price in own, else the list price; false if there is none.
 func PriceOf(own map[string]Price, r Route) (Price, bool) {
 	if r.Free {
 		return Price{}, true
@@ -69,14 +70,15 @@ func PriceOf(own map[string]Price, r Route) (Price, bool) {
 	return priceOf(own, r.Model)
 }
 
-// NoPrice refuses a model whose price is not known, with the lines of
-// configuration that tell it.
+// NoPrice returns the error of code unavailable for a model without a known price. Its
+// remedy shows the configuration that sets the price.
 func NoPrice(name string) *choir.Error {
 	return choir.E("modelgw.price", choir.CodeUnavailable, "the price of the model %q is not known, so that no budget could hold", name).
 		WithRemedy("say it where the model is connected ("+names.ModelsPlace+"), or add it to choir.toml, in US dollars per million tokens: [[models.price]] model = %q, input = ..., output = ...; or, for a model that costs nothing, free = true in its [[models.provider]]", name)
 }
 
-// priceOnce is the price of a call in the log; nothing when it is not known.
+// priceOnce returns the price today of a recorded call that carries none: zero for a
+// free route, a recording, or an unknown model.
 func (r Routing) priceOnce(provider, name string) Price {
 	for _, route := range r.Routes {
 		if route.Free && route.Model == name && route.Provider.Name() == provider {
@@ -90,13 +92,13 @@ func (r Routing) priceOnce(provider, name string) Price {
 	return p
 }
 
-// Listed is one model of the built-in table.
+// Listed is a model of the built-in price table.
 type Listed struct {
 	Model string
 	Price
 }
 
-// ListPrices returns the built-in table, sorted by the models' names.
+// ListPrices returns the built-in price table, sorted by model name.
 func ListPrices() []Listed {
 	var out []Listed
 	for _, name := range slices.Sorted(maps.Keys(prices)) {
@@ -105,5 +107,5 @@ func ListPrices() []Listed {
 	return out
 }
 
-// replayed is the provider of recordings, which cost nothing.
+// replayed is the name of the provider that plays recordings, which cost nothing.
 const replayed = "replay"

@@ -12,20 +12,22 @@ import (
 	"choiros/internal/model"
 )
 
-// A call is asked again when the control plane or the caller died in the middle
-// of it. Each attempt has a model.called of its own, whose cause is the one
-// before it. maxAttempts bounds how often that goes on.
+// maxAttempts is the maximum of attempts of one call. A call is attempted again if the
+// control plane or the caller died during it; each attempt has its own model.called,
+// whose cause is that of the previous attempt.
 const maxAttempts = 20
 
+// calledID returns the id of an attempt's model.called.
 func calledID(call choir.ID, attempt int) choir.ID {
 	return choir.DeriveID(call, string(choir.TypeModelCalled), strconv.Itoa(attempt))
 }
 
+// returnedID returns the id of an attempt's model.returned.
 func returnedID(call choir.ID, attempt int) choir.ID {
 	return choir.DeriveID(call, string(choir.TypeModelReturned), strconv.Itoa(attempt))
 }
 
-// record writes one attempt of a call to the log.
+// record writes the events of one attempt of a call to the log.
 type record struct {
 	g       *Gateway
 	info    model.CallInfo
@@ -39,8 +41,8 @@ type record struct {
 	event   choir.ID   // model.called of this attempt, once it is in the log
 }
 
-// called writes model.called, whose request is durable before it.
-func (r *record) called(ctx context.Context, canonical []byte, digest choir.Digest) error {
+// appendCalled stores the request durably and then appends model.called.
+func (r *record) appendCalled(ctx context.Context, canonical []byte, digest choir.Digest) error {
 	if _, _, err := r.g.cfg.Blobs.Put(ctx, bytes.NewReader(canonical)); err != nil {
 		return choir.Wrap("modelgw.record", "", err, "keep the request")
 	}
@@ -58,8 +60,9 @@ func (r *record) called(ctx context.Context, canonical []byte, digest choir.Dige
 	return err
 }
 
-// heard notes a piece of the answer and reports whether it is the first.
-func (r *record) heard(d model.Delta) (first bool) {
+// noteDelta counts the bytes of a piece of the answer and notes the time of the first.
+// It reports whether this is the first.
+func (r *record) noteDelta(d model.Delta) (first bool) {
 	r.bytes += sizeOf(d)
 	if first = r.first == 0; first {
 		r.first = r.g.cfg.Now()
@@ -67,6 +70,7 @@ func (r *record) heard(d model.Delta) (first bool) {
 	return first
 }
 
+// newReturned returns the payload of model.returned with the times of the attempt.
 func (r *record) newReturned() choir.ModelReturned {
 	end := choir.ModelReturned{
 		Call: r.info.Call, Caller: r.info.Caller, Provider: r.route.Provider.Name(), Model: r.route.Model,
@@ -78,8 +82,8 @@ func (r *record) newReturned() choir.ModelReturned {
 	return end
 }
 
-// returned writes model.returned for an answer.
-func (r *record) returned(ctx context.Context, resp model.Response, estimated bool) error {
+// appendReturned stores an answer and appends model.returned with it.
+func (r *record) appendReturned(ctx context.Context, resp model.Response, estimated bool) error {
 	raw, err := choir.Canonical(resp)
 	if err != nil {
 		return err
@@ -97,12 +101,12 @@ func (r *record) returned(ctx context.Context, resp model.Response, estimated bo
 	return r.finish(ctx, end)
 }
 
-// maxReason bounds the reason of a failure in the log, in bytes.
+// maxReason is the maximum length of a recorded error message, in bytes.
 const maxReason = 1900
 
-// failed writes model.returned for a failure, with what it cost, and returns the
-// failure.
-func (r *record) failed(ctx context.Context, cause error, u model.Usage, estimated bool) error {
+// appendFailed appends model.returned with an error and the cost, and returns cause, or the
+// error of the append.
+func (r *record) appendFailed(ctx context.Context, cause error, u model.Usage, estimated bool) error {
 	end := r.newReturned()
 	enterUsage(&end, u, estimated)
 	f := model.FailureOf(cause)
@@ -116,6 +120,7 @@ func (r *record) failed(ctx context.Context, cause error, u model.Usage, estimat
 	return cause
 }
 
+// finish appends model.returned, caused by the attempt's model.called.
 func (r *record) finish(ctx context.Context, end choir.ModelReturned) error {
 	draft, err := choir.NewDraft(returnedID(r.info.Call, r.attempt), end)
 	if err != nil {
@@ -125,9 +130,8 @@ func (r *record) finish(ctx context.Context, end choir.ModelReturned) error {
 	return err
 }
 
-// append gives the id under which the event is in the log: another than the
-// draft's where another event has that. It is never one of this attempt, which
-// recall has not found and which one flight makes.
+// append appends an event of this attempt and returns its id in the log, which differs
+// from the draft's if another event already has that id.
 func (r *record) append(ctx context.Context, draft choir.Draft) (choir.ID, error) {
 	receipts, err := r.g.appendAs(ctx, "", draft.ForRun(r.info.Run, r.info.Task))
 	if err != nil {
@@ -136,13 +140,13 @@ func (r *record) append(ctx context.Context, draft choir.Draft) (choir.ID, error
 	return receipts[0].ID, nil
 }
 
-// maxTaken is how many ids in a row that follow from each other may be taken.
+// maxTaken is the maximum number of derived ids that appendAs tries before it uses a
+// random one.
 const maxTaken = 16
 
-// appendAs appends an event whose id follows from what guests know, under another
-// where an event has that one which is not of the source and the type: an id that
-// follows from that event, so that the next append finds it, and a random one
-// after a few.
+// appendAs appends an event whose id guests can predict. If an event of another source
+// or type already has the id, it tries an id derived from that event, so that later
+// reads find it in the same way, and after maxTaken of those a random one.
 func (g *Gateway) appendAs(ctx context.Context, source choir.Source, draft choir.Draft) ([]choir.Receipt, error) {
 	n := 0
 	fresh := func(taken *choir.First) (choir.ID, error) {
@@ -157,7 +161,8 @@ func (g *Gateway) appendAs(ctx context.Context, source choir.Source, draft choir
 	return receipts, err
 }
 
-// past is what the log says of a call.
+// past is the recorded state of a call: its attempts and its answer or failure, if there
+// is one.
 type past struct {
 	attempts int
 	last     choir.ID // model.called of the last attempt
@@ -166,8 +171,9 @@ type past struct {
 	failed   error // the provider's failure, answered as it was
 }
 
-// recall looks a call up in the log. An attempt that never returned, or whose
-// caller had gone, has no answer: the call is made again.
+// recall reads the attempts of a call from the log. An attempt without model.returned,
+// or whose caller disconnected, counts as unanswered. Code conflict: the recorded
+// request differs; provider: maxAttempts attempts never returned.
 func (g *Gateway) recall(ctx context.Context, info model.CallInfo, digest choir.Digest) (past, error) {
 	var p past
 	for p.attempts < maxAttempts {
@@ -200,9 +206,9 @@ func (g *Gateway) recall(ctx context.Context, info model.CallInfo, digest choir.
 	return p, choir.E("modelgw.recall", choir.CodeProvider, "call %s was begun %d times and never returned", info.Call, p.attempts)
 }
 
-// event reads an event of an attempt of a call, by the id that follows from both,
-// or, where an event of somebody else has that, from the run. It gives the
-// event's id; empty when there is no such event.
+// event decodes an event of an attempt of a call into payload and returns its id; "" if
+// there is none. It looks under id, and if another event has that, among the events of
+// the run.
 func (g *Gateway) event(ctx context.Context, info model.CallInfo, id choir.ID, attempt int, payload choir.Payload) (choir.ID, error) {
 	e, err := g.cfg.Log.Event(ctx, id)
 	if choir.CodeOf(err) == choir.CodeNotFound {
@@ -218,8 +224,8 @@ func (g *Gateway) event(ctx context.Context, info model.CallInfo, id choir.ID, a
 	return g.eventOfRun(ctx, info, attempt, payload)
 }
 
-// isOf decodes an event of a call; false when it is something else, also the call
-// of another caller under the same id.
+// isOf decodes e into payload and returns true if e is the control plane's event of this
+// call and caller, of the payload's type; else it returns false.
 func isOf(e choir.Event, info model.CallInfo, payload choir.Payload) (bool, error) {
 	if e.Type != payload.EventType() || e.Source != choir.SourceSystem {
 		return false, nil
@@ -238,8 +244,8 @@ func isOf(e choir.Event, info model.CallInfo, payload choir.Payload) (bool, erro
 	return err == nil, choir.Wrap("modelgw.recall", choir.CodeCorrupt, err, "event %d", e.Seq)
 }
 
-// eventOfRun finds the event of an attempt among those of the run: each attempt
-// but the last one has both.
+// eventOfRun searches the events of the run for that of an attempt, decodes it into
+// payload and returns its id; "" if there is none. It counts the attempts in order.
 func (g *Gateway) eventOfRun(ctx context.Context, info model.CallInfo, attempt int, payload choir.Payload) (choir.ID, error) {
 	begun, last := 0, choir.ID("")
 	for e, err := range g.cfg.Log.EventsOfRun(ctx, info.Run, 0) {
@@ -264,9 +270,10 @@ func (g *Gateway) eventOfRun(ctx context.Context, info model.CallInfo, attempt i
 	return "", nil
 }
 
-// maxResponse bounds a stored answer, in bytes.
+// maxResponse is the maximum size of a stored answer, in bytes.
 const maxResponse = 64 << 20
 
+// answer reads a stored answer and marks it as served from the log.
 func (g *Gateway) answer(ctx context.Context, digest choir.Digest) (model.Response, error) {
 	var resp model.Response
 	raw, err := blob.ReadAll(ctx, g.cfg.Blobs, digest, maxResponse)

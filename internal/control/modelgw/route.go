@@ -5,32 +5,33 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/model"
-	"choiros/internal/names"
 )
 
-// Route is where a model alias leads.
+// Route is the provider and model that a model alias stands for.
 type Route struct {
 	Provider model.Provider
 	Model    string // the provider's name of the model
 	Free     bool   // it costs nothing: a recording, or a model of one's own
 }
 
-// Routing is where model calls lead and what they cost.
+// Routing is the set of model aliases in force, and the prices of models.
 type Routing struct {
-	// Routes by alias. Programs in the sandbox get tool, or else associate, when
-	// they ask for a model that is no alias. None means that no model is connected.
+	// Routes are the routes by alias. Programs in the sandbox that name a model which is
+	// no alias get the alias tool, or else associate. Empty means that no model is
+	// connected.
 	Routes map[string]Route
-	// Prices by model name, before the built-in table.
+	// Prices are the owner's prices by model name. They precede the built-in table.
 	Prices map[string]Price
 }
 
-// Fixed is a Routing that stays as it is.
+// Fixed returns a function for Config.Routing that always returns the same routes and
+// prices.
 func Fixed(routes map[string]Route, prices map[string]Price) func() Routing {
 	r := Routing{Routes: routes, Prices: prices}
 	return func() Routing { return r }
 }
 
-// routed is a request as its route's provider is asked.
+// routed returns req with the provider's name of the model.
 func (r Route) routed(req model.Request) model.Request {
 	req.Model = r.Model
 	return req
@@ -43,10 +44,11 @@ const (
 	AliasTool      = "tool" // programs in the sandbox
 )
 
-// CallerOwner is who tries a model before it is connected.
+// CallerOwner is the caller recorded for a test of a model before it is connected.
 const CallerOwner = "owner"
 
-// routesOf returns the routes in force for a run.
+// routesOf returns the routes in force for a run: its own if it has some, else those of
+// all.
 func (c *Config) routesOf(ctx context.Context, run choir.ID, all Routing) (map[string]Route, error) {
 	if c.RunRoutes != nil && run != "" {
 		if own, err := c.RunRoutes(ctx, run); own != nil || err != nil {
@@ -56,7 +58,8 @@ func (c *Config) routesOf(ctx context.Context, run choir.ID, all Routing) (map[s
 	return all.Routes, nil
 }
 
-// route finds where a call leads.
+// route returns the route of the model called name. Calls by programs fall back to the
+// aliases tool and associate. Code unavailable: no model is connected under any of them.
 func (c *Config) route(ctx context.Context, name string, info model.CallInfo, all Routing) (Route, error) {
 	routes, err := c.routesOf(ctx, info.Run, all)
 	if err != nil {
@@ -72,9 +75,7 @@ func (c *Config) route(ctx context.Context, name string, info model.CallInfo, al
 		}
 	}
 	if len(routes) == 0 {
-		return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is connected").
-			WithRemedy("connect one under " + names.ModelsPlace + ", or name it under [models] in choir.toml; choir demo needs none")
+		return Route{}, choir.Refuse("modelgw.route", choir.ReasonNoModel)
 	}
-	return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is connected for %q", name).
-		WithRemedy("connect one under " + names.ModelsPlace + ", or name it under [models] in choir.toml")
+	return Route{}, choir.Refuse("modelgw.route", choir.ReasonNoModelFor, choir.TextOf("name", name))
 }

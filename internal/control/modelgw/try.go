@@ -7,20 +7,19 @@ import (
 	"choiros/internal/model"
 )
 
-// maxTryTokens bounds the answer to Try, in tokens. A model that reasons spends
-// all of them on that, and has shown that it can be called.
+// maxTryTokens is the maximum length of the answer to Try, in tokens. A model that
+// reasons may spend all of them on reasoning, which still shows that it can be called.
 const maxTryTokens = 32
 
-// along is a route that is not in force, and the prices that would be with it.
-type along struct {
+// trial is a route that is not in force, with the prices that would apply to it.
+type trial struct {
 	route  Route
 	prices map[string]Price
 }
 
-// Try calls the model at the end of a route that is not in force, with a request
-// of a few tokens, to see whether that can be. What it costs counts for the
-// computer and is in its log, under the caller owner. The errors are those of a
-// model call.
+// Try sends a request of a few tokens to a model whose route is not in force, to test
+// it. The cost counts for the computer and is recorded in its log under the caller
+// owner. The errors are those of a model call.
 func (g *Gateway) Try(ctx context.Context, route Route, prices map[string]Price) (model.Response, error) {
 	id, err := g.cfg.NewID()
 	if err != nil {
@@ -33,9 +32,9 @@ func (g *Gateway) Try(ctx context.Context, route Route, prices map[string]Price)
 	if err != nil {
 		return model.Response{}, err
 	}
-	f, _, err := g.board(&asked{
+	f, _, err := g.flightOf(&asked{
 		info: model.CallInfo{Call: id, Caller: CallerOwner}, req: req, canonical: canonical, digest: choir.DigestOf(canonical),
-		along: &along{route, prices},
+		trial: &trial{route, prices},
 	})
 	if err != nil {
 		return model.Response{}, err

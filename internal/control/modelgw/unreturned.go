@@ -7,11 +7,10 @@ import (
 	"choiros/internal/model"
 )
 
-// CloseUnreturned writes the end of each call that an earlier control plane began and did
-// not live to see the end of. Nothing is known of the answer, so the call counts
-// with all that was reserved for it, as an estimate. Its id follows from the
-// call's, so that it is counted once however often this is done; a role that
-// still waits for the call makes it again.
+// CloseUnreturned appends model.returned for each call that the previous control plane
+// left without an end. The answer is unknown, so the full reserved amount is recorded as
+// an estimate of the cost. The event's id is derived from the call's, so repeating this
+// adds nothing; a role that still waits for the call makes it again.
 func (g *Gateway) CloseUnreturned(ctx context.Context) error {
 	open, err := g.books.Unreturned(ctx)
 	if err != nil {
@@ -33,7 +32,7 @@ func (g *Gateway) CloseUnreturned(ctx context.Context) error {
 	return nil
 }
 
-// isOpen reports whether a call is being made by this gateway.
+// isOpen reports whether this gateway has the call in progress.
 func (g *Gateway) isOpen(info model.CallInfo) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -41,6 +40,7 @@ func (g *Gateway) isOpen(info model.CallInfo) bool {
 	return ok
 }
 
+// closeCall appends model.returned for one model.called without an end.
 func (g *Gateway) closeCall(ctx context.Context, e choir.Event, p *choir.ModelCalled) error {
 	end := choir.ModelReturned{
 		Call: p.Call, Caller: p.Caller, Provider: p.Provider, Model: p.Model,
@@ -69,8 +69,8 @@ func (g *Gateway) closeCall(ctx context.Context, e choir.Event, p *choir.ModelCa
 	return choir.Wrap("modelgw.close", "", err, "record the end of model call %s", p.Call)
 }
 
-// priceOf is the price that a call was made with: that of the routing in force where
-// an older choir did not write it down.
+// priceOf returns the price recorded with a call, or today's price if an older choir
+// recorded none.
 func (g *Gateway) priceOf(p *choir.ModelCalled) Price {
 	if p.Price == nil {
 		return g.cfg.Routing().priceOnce(p.Provider, p.Model)
@@ -78,7 +78,7 @@ func (g *Gateway) priceOf(p *choir.ModelCalled) Price {
 	return Price{Input: p.Price.Input, Output: p.Price.Output}
 }
 
-// closedID is the id that the attempt's own end would have had.
+// closedID returns the id that model.returned of the attempt e would have had.
 func closedID(e choir.Event, call choir.ID) choir.ID {
 	for n := 1; n <= maxAttempts; n++ {
 		if calledID(call, n) == e.ID {

@@ -9,14 +9,14 @@ import (
 	"choiros/internal/model"
 )
 
-// wait is why a call has not been answered yet.
+// wait is the reason why a call of a run has not been answered yet.
 type wait struct {
 	run choir.ID
 	why string
 }
 
-// Waits says why a model call of a run waits, such as for a service that is
-// overloaded; empty when none does.
+// Waits returns the reason why a model call of the run waits, such as an overloaded
+// service; "" if none waits.
 func (g *Gateway) Waits(run choir.ID) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -28,17 +28,18 @@ func (g *Gateway) Waits(run choir.ID) string {
 	return ""
 }
 
-// noting returns the context of a call whose provider tells when it waits.
-func (g *Gateway) noting(ctx context.Context, info model.CallInfo) context.Context {
+// withWaits returns the context of a call in which the provider reports its waits to the
+// gateway, for Waits.
+func (g *Gateway) withWaits(ctx context.Context, info model.CallInfo) context.Context {
 	return model.WithWaiting(ctx, func(why error, pause time.Duration) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.waits[keyOf(info)] = wait{info.Run, fmt.Sprintf("%s; it is asked again after %s", said(why), pause.Round(100*time.Millisecond))}
+		g.waits[keyOf(info)] = wait{info.Run, fmt.Sprintf("%s; it is asked again after %s", errorText(why), pause.Round(100*time.Millisecond))}
 	})
 }
 
-// answers notes that a call is being answered, or is over.
-func (g *Gateway) answers(info model.CallInfo) {
+// endWait removes a call's wait, because its answer has begun or the call has ended.
+func (g *Gateway) endWait(info model.CallInfo) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.waits, keyOf(info))

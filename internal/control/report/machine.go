@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Machine is what a kernel and its settings offer to a sandbox. It names neither the
-// host nor its users.
+// Machine describes the isolation features of a kernel and its settings. It contains
+// neither the host's name nor its users.
 type Machine struct {
 	System    string `json:"system"` // of os-release
 	Release   string `json:"kernel"`
@@ -20,10 +20,12 @@ type Machine struct {
 	CPUs      int    `json:"cpus"`
 	MemoryMiB uint64 `json:"memory_mib"`
 	Root      bool   `json:"root"`
-	// Cgroups is v1, v2 or none, Controllers what the root of v2 or the mounts of v1 have.
+	// Cgroups is v1, v2 or none. Controllers are those of the root of v2, or the mounts
+	// of v1.
 	Cgroups     string   `json:"cgroups"`
 	Controllers []string `json:"controllers"`
-	// Namespaces are those that choir shares with process 1, or does not.
+	// Namespaces tells for each kind of namespace whether choir shares it with process
+	// 1.
 	Namespaces map[string]string `json:"namespaces"`
 	Settings   map[string]string `json:"settings"`    // of the kernel, where they are
 	Landlock   int               `json:"landlock"`    // version of its ABI; 0 for none
@@ -31,7 +33,8 @@ type Machine struct {
 	FileSystem string            `json:"file_system"` // of the data folder
 }
 
-// kernelSettings are files whose first word decides what a sandbox can be made of.
+// kernelSettings are the files whose content determines which isolation a sandbox can
+// have.
 var kernelSettings = []string{
 	"/proc/sys/user/max_user_namespaces", "/proc/sys/user/max_mnt_namespaces", "/proc/sys/user/max_pid_namespaces", "/proc/sys/user/max_net_namespaces",
 	"/proc/sys/kernel/unprivileged_userns_clone", "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "/proc/sys/kernel/yama/ptrace_scope",
@@ -39,10 +42,11 @@ var kernelSettings = []string{
 	"/proc/sys/fs/inotify/max_user_watches", "/proc/sys/fs/protected_hardlinks", "/sys/kernel/security/lsm", "/sys/module/apparmor/parameters/enabled",
 }
 
-// plain is what a fact may be made of.
+// plain matches a text that may be reported.
 var plain = regexp.MustCompile(`^[A-Za-z0-9 ,.:;#()/_+~-]{1,160}$`)
 
-// fact is a text of the kernel, or what says that it is not plain.
+// fact returns a text of the kernel without surrounding space, or withheld if it
+// contains other than plain characters.
 func fact(text string) string {
 	if text = strings.TrimSpace(text); text == "" || plain.MatchString(text) {
 		return text
@@ -50,7 +54,8 @@ func fact(text string) string {
 	return withheld
 }
 
-// LookAtMachine reads the facts. One that cannot be read is empty.
+// LookAtMachine reads the features of this machine. data is the data folder. A value
+// that cannot be read is empty.
 func LookAtMachine(data string) Machine {
 	m := Machine{
 		System: system(), Machine: runtime.GOARCH, CPUs: runtime.NumCPU(), Root: os.Geteuid() == 0,
@@ -74,7 +79,7 @@ func LookAtMachine(data string) Machine {
 	return m
 }
 
-// system is the distribution, by its own name.
+// system returns the name of the Linux distribution; "" if unknown.
 func system() string {
 	raw, err := os.ReadFile("/etc/os-release")
 	if err != nil {
@@ -88,7 +93,8 @@ func system() string {
 	return ""
 }
 
-// namespaces says of each kind whether this process has that of process 1.
+// namespaces returns for each kind of namespace whether this process shares it with
+// process 1: "that of process 1", "another" or "unknown".
 func namespaces() map[string]string {
 	out := map[string]string{}
 	kinds, err := os.ReadDir("/proc/self/ns")
@@ -110,6 +116,7 @@ func namespaces() map[string]string {
 	return out
 }
 
+// cgroups returns the version of control groups, v1, v2 or none, and their controllers.
 func cgroups() (version string, controllers []string) {
 	var st unix.Statfs_t
 	if unix.Statfs("/sys/fs/cgroup", &st) != nil {
@@ -132,7 +139,7 @@ func cgroups() (version string, controllers []string) {
 	return "v1", controllers
 }
 
-// status is what /proc says of the privileges of this process.
+// status returns the capabilities and seccomp state of this process from /proc.
 func status() map[string]string {
 	out := map[string]string{}
 	raw, err := os.ReadFile("/proc/self/status")
@@ -149,7 +156,7 @@ func status() map[string]string {
 	return out
 }
 
-// landlock asks for the version of the ABI.
+// landlock returns the version of the kernel's Landlock ABI; 0 without Landlock.
 func landlock() int {
 	const askVersion = 1
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, askVersion)
@@ -159,12 +166,14 @@ func landlock() int {
 	return int(v)
 }
 
-// fileSystems are the names of the kinds that are common.
+// fileSystems are the names of common file systems by their magic number.
 var fileSystems = map[int64]string{
 	unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs", unix.TMPFS_MAGIC: "tmpfs",
 	unix.OVERLAYFS_SUPER_MAGIC: "overlay", unix.NFS_SUPER_MAGIC: "nfs", unix.F2FS_SUPER_MAGIC: "f2fs", unix.FUSE_SUPER_MAGIC: "fuse", 0x2fc12fc1: "zfs",
 }
 
+// fileSystem returns the type of a folder's file system: "another" for an uncommon one,
+// "" if it cannot be read.
 func fileSystem(dir string) string {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {

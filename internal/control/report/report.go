@@ -1,6 +1,6 @@
-// Package report packs what a maintainer needs into one file that may leave the
-// machine. What goes in is numbers, ids, codes and words of choir's own; a second look
-// takes out of it every secret that is known on this machine, should one be there.
+// Package report packs a diagnosis for a maintainer into one file that may leave the
+// machine. It contains numbers, ids, codes and choir's own messages. As a second
+// safeguard every known secret of this machine is removed from it.
 package report
 
 import (
@@ -16,13 +16,13 @@ import (
 	"choiros/internal/choir"
 )
 
-// contentsName is the file of the report that lists the others.
+// contentsName is the name of the report's table of contents.
 const contentsName = "CONTENTS.txt"
 
-// folder is what the report unpacks into.
+// folder is the folder in the archive that contains the report's files.
 const folder = "choir-report/"
 
-// Report is one report while it is put together, by one goroutine.
+// Report is a report under construction. It is used by one goroutine.
 type Report struct {
 	scrub *scrubber
 	made  time.Time
@@ -36,21 +36,21 @@ type part struct {
 	content    []byte
 }
 
-// left is what a report does not have, and why.
+// left is a part that is missing from a report, with the reason.
 type left struct{ what, why string }
 
-// New makes an empty report of a moment. No secret is in any part of it; words are those
-// that may be, also where a secret is one of them.
+// New returns an empty report. secrets are removed from all its parts, except secrets
+// that equal an element of words. made is the modification time of its files.
 func New(made time.Time, secrets, words []string) *Report {
 	return &Report{scrub: newScrubber(secrets, words), made: made}
 }
 
-// AddText adds a file; what says in a few words what it holds.
+// AddText adds a file to the report. what describes its content in a few words.
 func (r *Report) AddText(name, what string, content []byte) {
 	r.parts = append(r.parts, part{name, r.scrub.text(what), r.scrub.bytes(content)})
 }
 
-// AddJSON adds a file with a value as JSON.
+// AddJSON adds a file to the report that contains v as JSON.
 func (r *Report) AddJSON(name, what string, v any) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -60,21 +60,21 @@ func (r *Report) AddJSON(name, what string, v any) error {
 	return nil
 }
 
-// Leave notes what the report does not have.
+// Leave records that a part is missing from the report, with the reason.
 func (r *Report) Leave(what, why string) {
 	r.left = append(r.left, left{r.scrub.text(what), r.scrub.text(why)})
 }
 
-// LeaveFailed notes that a part could not be made. Of the error it tells the code
-// alone: its words may be those of a person.
+// LeaveFailed records that a part could not be made. It reports only the error's code,
+// because its message may contain text of a person.
 func (r *Report) LeaveFailed(what string, err error) {
 	r.Leave(what, "could not be read: "+Reason(err))
 }
 
-// Reason is what may be told of an error: its code.
+// Reason returns an error's code, the only part of an error that may be reported.
 func Reason(err error) string { return string(choir.CodeOf(err)) }
 
-// Contents lists what is in the report, and what is left out.
+// Contents returns the table of contents: the files of the report and the missing parts.
 func (r *Report) Contents() string {
 	var b strings.Builder
 	b.WriteString("In the report:\n")
@@ -88,7 +88,7 @@ func (r *Report) Contents() string {
 	return b.String()
 }
 
-// Write writes the report as a gzipped tar.
+// Write writes the report as a gzipped tar archive.
 func (r *Report) Write(to io.Writer) error {
 	zip := gzip.NewWriter(to)
 	archive := tar.NewWriter(zip)

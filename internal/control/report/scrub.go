@@ -8,18 +8,19 @@ import (
 	"strings"
 )
 
-// leastSecret is the length from which a text counts as a secret, in bytes: shorter ones
-// are in other words by chance.
+// leastSecret is the minimum length of a secret, in bytes. Shorter ones occur in other
+// words by chance.
 const leastSecret = 6
 
-// withheld stands where a secret was.
+// withheld is the text that replaces a secret.
 const withheld = "[withheld]"
 
-// scrubber takes secrets out of texts.
+// scrubber replaces secrets in texts.
 type scrubber struct{ all *strings.Replacer }
 
-// newScrubber takes secrets out, also as JSON and Go write them, and those that are
-// within others after these. Words that may be shown are no secrets.
+// newScrubber returns a scrubber of secrets, of each of their lines, and of both as JSON
+// and Go escape them. A secret that contains another is replaced first. Texts in words
+// are not secrets.
 func newScrubber(secrets, words []string) *scrubber {
 	var forms []string
 	for _, s := range secrets {
@@ -37,17 +38,19 @@ func newScrubber(secrets, words []string) *scrubber {
 	return &scrubber{strings.NewReplacer(pairs...)}
 }
 
-// isSecret is false for what is short, and for numbers, which are in every report.
+// isSecret reports whether a text is long enough for a secret, and not a number of fewer
+// than 16 digits, which occur in every report.
 func isSecret(form string) bool {
 	number := !strings.ContainsFunc(form, func(r rune) bool { return r < '0' || r > '9' }) && len(form) < 16
 	return len(form) >= leastSecret && !number
 }
 
+// text returns t with secrets replaced.
 func (s *scrubber) text(t string) string { return s.all.Replace(t) }
 
 func (s *scrubber) bytes(b []byte) []byte { return []byte(s.all.Replace(string(b))) }
 
-// lines are the lines of a text with several, such as a key in a file.
+// lines returns the lines of a text with several, such as a key file; nil for one line.
 func lines(s string) []string {
 	if !strings.Contains(s, "\n") {
 		return nil
@@ -55,7 +58,7 @@ func lines(s string) []string {
 	return strings.Split(s, "\n")
 }
 
-// inJSON is a text as a JSON document has it.
+// inJSON returns a text as JSON escapes it, without quotes.
 func inJSON(s string) string {
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -64,4 +67,5 @@ func inJSON(s string) string {
 	return trimQuotes(string(raw))
 }
 
+// trimQuotes returns a quoted text without its first and last byte.
 func trimQuotes(s string) string { return s[1 : len(s)-1] }

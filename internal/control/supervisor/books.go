@@ -9,8 +9,8 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// books are what a computer's log says of its spending. A fork's log has the
-// calls of its past too, and they count.
+// books reads the spending of a computer from its log. A fork's log contains the calls
+// of its past, which count too.
 type books struct{ c *computer.Computer }
 
 // Spent implements modelgw.Books.
@@ -33,17 +33,18 @@ func (b books) Unreturned(ctx context.Context) ([]choir.Event, error) {
 	return b.c.Session().UnreturnedCalls(ctx)
 }
 
+// usedOf converts a usage of the log into one of the model gateway, and passes err on.
 func usedOf(u eventstore.Usage, err error) (modelgw.Used, error) {
 	return modelgw.Used{Calls: u.Calls, Tokens: u.InputTokens + u.OutputTokens, CostUSD: u.CostUSD}, err
 }
 
-// workOf finds the task that programs in the Associate's sandbox work for, and
-// what it lets them spend.
+// workOf returns the run, the task and the task's model budget of the program that sent
+// a request at the egress door; empty if no task is in progress. ctx is the request's.
 func workOf(ctx context.Context, c *computer.Computer) (modelgw.Work, error) {
-	run, task := c.Roles().Running(ctx)
-	if task == "" {
+	on := c.Roles().WorkingOn(ctx)
+	if on.Task == "" {
 		return modelgw.Work{}, nil
 	}
-	t, err := c.Store().Task(ctx, task)
-	return modelgw.Work{Run: run, Task: task, Allowed: t.Task.ModelBudget}, err
+	t, err := c.Store().Task(ctx, on.Task)
+	return modelgw.Work{Run: on.Run, Task: on.Task, Allowed: t.Task.ModelBudget}, err
 }

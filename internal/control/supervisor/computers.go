@@ -13,114 +13,79 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/thejerf/suture/v4"
-
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/computer/copies"
 	"choiros/internal/control/api"
+	"choiros/internal/control/hibernation"
 	"choiros/internal/durablefile"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/timeline"
 )
 
-// maxMaking is how many computers may be made at once, of which one from an
-// archive, whose manifest is held in memory.
+// maxMaking is the maximum of computers being created at once. At most one of them is an
+// import, whose manifest is held in memory.
 const maxMaking = 4
 
-// computers are those of the data folder that are open. One can be added while
-// the others run.
+// computers are the computers of the data folder, of which some are open. New ones can be
+// added while others run.
 type computers struct {
 	entering  sync.Mutex // held while owner.json gets an entry; before mu
 	importing sync.Mutex // held by the one import
 
-	// beside is Config.Beside, set before use.
-	beside func(*computer.Computer) suture.Service
+	pool     *hibernation.Pool[*computer.Computer]
+	services services
 
-	mu     sync.Mutex // guards what follows, and the computers in owner.json
-	all    []*computer.Computer
-	failed map[choir.ID]error  // computers that could not be opened, and why
+	mu     sync.Mutex          // guards making, and the computers in owner.json
 	making map[choir.ID]string // computers that are being made, and the names they will have
-	serve  *suture.Supervisor  // nil until Serve
 }
 
-func (c *computers) list() []*computer.Computer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.all)
-}
+// list returns the open computers.
+func (c *computers) list() []*computer.Computer { return c.pool.List() }
 
-// add makes a computer known, and wakes it when the others are awake.
-func (c *computers) add(one *computer.Computer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all = append(c.all, one)
-	delete(c.failed, one.ID())
-	if c.serve != nil {
-		c.supervise(one)
-	}
-}
-
-// supervise runs a computer, and what runs beside it. The caller holds mu.
-func (c *computers) supervise(one *computer.Computer) {
-	c.serve.Add(one)
-	if c.beside != nil {
-		c.serve.Add(c.beside(one))
-	}
-}
-
-// wake serves every computer, and each computer that is added later.
-func (c *computers) wake(sup *suture.Supervisor) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.serve = sup
-	for _, one := range c.all {
-		c.supervise(one)
-	}
-}
-
-// newPrefix begins the name of a folder in which a computer is being made.
+// newPrefix is the prefix of the folder in which a computer is being created.
 const newPrefix = ".new-"
 
-// maxName is how long a computer's name may be, in characters.
+// maxName is the maximum length of a computer's name, in characters.
 const maxName = 100
 
-// make makes a computer: in a folder of its own beside the others first, then in
-// owner.json, which is the moment from which it exists, then under its own name.
-// A crash before that moment leaves nothing, one after it a whole computer.
-func (s *System) make(ctx context.Context, fill func(copies.NewComputer) (name string, err error)) (*computer.Computer, error) {
+// create creates a computer: first in an unfinished folder that fill writes, then in
+// owner.json, from which moment it exists, then it renames the folder and opens the
+// computer. A crash before that moment leaves nothing, and a crash after it a whole
+// computer.
+func (s *System) create(ctx context.Context, fill func(copies.NewComputer) (name string, err error)) (*computer.Computer, error) {
 	var e entry
 	var err error
 	if e.ID, err = choir.NewID(choir.TimeOf(s.cfg.Now()), s.cfg.Random); err != nil {
 		return nil, err
 	}
-	if err := s.computers.start(e.ID); err != nil {
+	if err := s.computers.startMaking(e.ID); err != nil {
 		return nil, err
 	}
-	defer s.computers.made(e.ID)
+	defer s.computers.endMaking(e.ID)
 	if e.Name, err = s.folder.build(e, s.newComputer(e), fill); err != nil {
 		return nil, err
 	}
 	if e, err = s.addComputer(e); err != nil {
 		return nil, err
 	}
-	c, err := computer.Open(ctx, s.computerConfig(e, s.guest))
+	s.computers.pool.Register(e.ID)
+	c, release, err := s.computers.pool.Use(ctx, e.ID)
 	if err != nil {
-		s.computers.fail(e.ID, err)
 		return nil, choir.Wrap("computer.make", "", err, "computer %q was made and cannot be opened", e.Name)
 	}
-	s.computers.add(c)
+	release()
 	return c, nil
 }
 
-// start counts a computer that is being made; code busy when there are as many
-// as may be.
-func (c *computers) start(id choir.ID) error {
+// startMaking registers a computer that is being created. Code busy: maxMaking are
+// already.
+func (c *computers) startMaking(id choir.ID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.making) >= maxMaking {
-		return choir.E("computer.make", choir.CodeBusy, "%d computers are being made already", len(c.making)).WithRemedy("try again when one is there")
+		return choir.Refuse("computer.make", choir.ReasonMakingComputers, choir.CountOf("n", len(c.making)))
 	}
 	if c.making == nil {
 		c.making = map[choir.ID]string{}
@@ -129,13 +94,15 @@ func (c *computers) start(id choir.ID) error {
 	return nil
 }
 
-// made ends start.
-func (c *computers) made(id choir.ID) {
+// endMaking removes a registration of startMaking.
+func (c *computers) endMaking(id choir.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.making, id)
 }
 
+// newComputer returns the parameters for creating a computer, without its folder and
+// name.
 func (s *System) newComputer(e entry) copies.NewComputer {
 	now := func() choir.Time { return choir.TimeOf(s.cfg.Now()) }
 	return copies.NewComputer{
@@ -144,8 +111,9 @@ func (s *System) newComputer(e entry) copies.NewComputer {
 	}
 }
 
-// addComputer makes the computer exist, with host users of its own. Only it changes
-// the computers in owner.json, one at a time, so it may read them between.
+// addComputer enters a computer into owner.json, with host users and a disk project of
+// its own, and renames its folder. Calls are serialized, so that it may read the entries
+// in between.
 func (s *System) addComputer(e entry) (entry, error) {
 	s.computers.entering.Lock()
 	defer s.computers.entering.Unlock()
@@ -167,7 +135,7 @@ func (s *System) addComputer(e entry) (entry, error) {
 	}
 	s.computers.mu.Lock()
 	s.folder.owner.Computers = entered
-	err := s.disks.hold(e)
+	err := s.disks.applyLimit(e)
 	s.computers.mu.Unlock()
 	if err != nil {
 		return e, err // the next start sets the limit
@@ -175,14 +143,15 @@ func (s *System) addComputer(e entry) (entry, error) {
 	return e, s.folder.nameFolder(e.ID)
 }
 
+// mayBeCalled returns nil if a computer may get the name; see owner.mayBeCalled.
 func (s *System) mayBeCalled(name string) error {
 	s.computers.mu.Lock()
 	defer s.computers.mu.Unlock()
 	return s.folder.owner.mayBeCalled(name)
 }
 
-// reserve keeps a name for a computer that is being made; code conflict when it
-// is taken, also by another that is being made.
+// reserve reserves a name for a computer that is being created. Code conflict: another
+// computer, existing or being created, has it.
 func (s *System) reserve(id choir.ID, name string) error {
 	s.computers.mu.Lock()
 	defer s.computers.mu.Unlock()
@@ -191,23 +160,24 @@ func (s *System) reserve(id choir.ID, name string) error {
 	}
 	for other, taken := range s.computers.making {
 		if other != id && taken == name {
-			return choir.E("computer.make", choir.CodeConflict, "a computer called %q is being made already", name).WithRemedy("choose another name")
+			return choir.Refuse("computer.make", choir.ReasonNameBeingMade, choir.TextOf("name", name))
 		}
 	}
 	s.computers.making[id] = name
 	return nil
 }
 
-// mayBeCalled refuses a name that is taken or that nobody could read.
+// mayBeCalled returns nil if a name is free and valid. Code conflict: another computer
+// has it; invalid: it is too long, is an id, or has control characters or outer spaces.
 func (o owner) mayBeCalled(name string) error {
 	n := utf8.RuneCountInString(name)
 	switch {
 	case n == 0 || n > maxName || !utf8.ValidString(name) || strings.TrimSpace(name) != name || strings.ContainsFunc(name, isControl):
-		return choir.Invalid("name", "a computer's name has 1 to %d characters, none of them a control character and no space around them", maxName)
+		return choir.Refuse("computer.make", choir.ReasonNameLength, choir.CountOf("most", maxName)).At("name")
 	case choir.ID(name).Valid():
-		return choir.Invalid("name", "%q looks like the id of a computer", name)
+		return choir.Refuse("computer.make", choir.ReasonNameIsID, choir.TextOf("name", name)).At("name")
 	case slices.ContainsFunc(o.Computers, func(e entry) bool { return e.Name == name }):
-		return choir.E("computer.make", choir.CodeConflict, "there is a computer called %q already", name).WithRemedy("choose another name")
+		return choir.Refuse("computer.make", choir.ReasonNameTaken, choir.TextOf("name", name))
 	}
 	return nil
 }
@@ -220,8 +190,8 @@ func (f *folder) unfinished(id choir.ID) string {
 	return filepath.Join(f.computers(), newPrefix+string(id))
 }
 
-// build makes the folder of a computer, whole and durable, and gives its name.
-// What fails leaves nothing.
+// build creates the folder of a computer durably with the content that fill writes, and
+// returns the name that fill returns. On failure it removes the folder.
 func (f *folder) build(e entry, n copies.NewComputer, fill func(copies.NewComputer) (string, error)) (name string, err error) {
 	n.Dir = f.unfinished(e.ID)
 	if err := f.makeUnfinished(e.ID); err != nil {
@@ -236,7 +206,7 @@ func (f *folder) build(e entry, n copies.NewComputer, fill func(copies.NewComput
 	return name, nil
 }
 
-// makeUnfinished makes an empty folder for a computer that is to be.
+// makeUnfinished creates the empty folder of a computer that does not exist yet.
 func (f *folder) makeUnfinished(id choir.ID) error {
 	err := os.Mkdir(f.unfinished(id), 0o711)
 	if err == nil {
@@ -245,8 +215,8 @@ func (f *folder) makeUnfinished(id choir.ID) error {
 	return choir.Wrap("computer.make", choir.CodeUnavailable, err, "make the computer's folder")
 }
 
-// addToOwner writes owner.json with a new computer in it, or takes the computer's
-// folder away.
+// addToOwner writes o, which has a new computer, to owner.json. On failure it removes
+// the computer's folder.
 func (f *folder) addToOwner(id choir.ID, o owner) error {
 	if err := f.writeOwner(o); err != nil {
 		return errors.Join(err, os.RemoveAll(f.unfinished(id)))
@@ -254,7 +224,8 @@ func (f *folder) addToOwner(id choir.ID, o owner) error {
 	return nil
 }
 
-// nameFolder gives the folder of a computer that exists its name.
+// nameFolder durably renames the unfinished folder of a computer that is in owner.json
+// to its final name.
 func (f *folder) nameFolder(id choir.ID) error {
 	fault.Point("computer.folder.rename")
 	err := os.Rename(f.unfinished(id), f.finished(id))
@@ -265,8 +236,8 @@ func (f *folder) nameFolder(id choir.ID) error {
 	return choir.Wrap("computer.make", choir.CodeUnavailable, err, "name the folder of computer %s", id)
 }
 
-// finish names the folders of computers that a crash kept from it, and removes
-// those of computers that never came to be.
+// finish completes creations that a crash interrupted: it renames unfinished folders of
+// computers in owner.json, and removes all others.
 func (f *folder) finish() error {
 	left, err := filepath.Glob(filepath.Join(f.computers(), newPrefix+"*"))
 	if err != nil {
@@ -286,8 +257,8 @@ func (f *folder) finish() error {
 	return nil
 }
 
-// mustBeThere refuses to go on without the folder of a computer: an empty
-// computer would come to be in its place.
+// mustBeThere returns code corrupt if the folder of a computer is missing: opening it
+// would create an empty computer in its place.
 func (f *folder) mustBeThere(e entry) error {
 	_, err := os.Stat(f.finished(e.ID))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -296,7 +267,8 @@ func (f *folder) mustBeThere(e entry) error {
 	return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at computer %q", e.Name)
 }
 
-// lost says that the folder of a computer is gone.
+// lost returns the error of code corrupt for a missing folder of a computer, with a
+// remedy.
 func (o owner) lost(e entry, dir string) error {
 	err := choir.E("choir.data", choir.CodeCorrupt, "the folder of computer %q is gone: %s", e.Name, dir)
 	if len(o.Computers) == 1 {
@@ -305,7 +277,7 @@ func (o owner) lost(e entry, dir string) error {
 	return err.WithRemedy("put it back from a backup; to go on without this computer, take its entry out of owner.json")
 }
 
-// Fork makes a second computer of a moment of the first.
+// Fork creates a computer that begins with the past of another, up to a moment of that.
 func (s *System) Fork(ctx context.Context, c *computer.Computer, role choir.Role, r api.ForkRequest) (api.Forked, error) {
 	if err := s.mayBeCalled(r.Name); err != nil {
 		return api.Forked{}, err
@@ -318,7 +290,7 @@ func (s *System) Fork(ctx context.Context, c *computer.Computer, role choir.Role
 	if r.DryRun {
 		return out, nil
 	}
-	fork, err := s.make(ctx, func(n copies.NewComputer) (string, error) {
+	fork, err := s.create(ctx, func(n copies.NewComputer) (string, error) {
 		n.Name = r.Name
 		if err := s.reserve(n.ID, n.Name); err != nil {
 			return "", err
@@ -332,16 +304,16 @@ func (s *System) Fork(ctx context.Context, c *computer.Computer, role choir.Role
 	return out, choir.Wrap("computer.fork", "", c.Origin().RecordFork(ctx, role, fork.ID(), point.Seq), "%s is there, and the log it comes from could not say so", r.Name)
 }
 
-// Import makes a computer of an archive. Without a name it is called what it was
-// called where it comes from.
+// Import creates a computer from an archive. With an empty name it gets the name in the
+// archive. Code busy: another import is in progress.
 func (s *System) Import(ctx context.Context, name string, r io.Reader) (api.Imported, error) {
 	if !s.computers.importing.TryLock() {
-		return api.Imported{}, choir.E("computer.import", choir.CodeBusy, "another computer is being imported").WithRemedy("try again when it is there")
+		return api.Imported{}, choir.Refuse("computer.import", choir.ReasonImportUnderWay)
 	}
 	defer s.computers.importing.Unlock()
 	defer debug.FreeOSMemory() // a manifest may have been most of what this process holds
 	var a timeline.Archive
-	made, err := s.make(ctx, func(n copies.NewComputer) (string, error) {
+	made, err := s.create(ctx, func(n copies.NewComputer) (string, error) {
 		var err error
 		a, err = n.Import(ctx, r, func(a timeline.Archive) (string, error) {
 			if name == "" {
@@ -363,18 +335,20 @@ func (s *System) Import(ctx context.Context, name string, r io.Reader) (api.Impo
 	return out, nil
 }
 
-// tellSources makes sure that the log of each computer says which others began
-// with its past: a crash may have come between the fork and that. A log that
-// cannot be told is told at the next start, and stops no other.
-func (s *System) tellSources(ctx context.Context) {
+// recordForks adds missing timeline.forked events to the logs of the computers that
+// others were forked from, for forks that a crash interrupted: then both computers were
+// opened at this start. A failure is logged and retried at the next start that opens both.
+func (s *System) recordForks(ctx context.Context) {
 	for _, fork := range s.computers.list() {
-		if err := s.tellSource(ctx, fork); err != nil {
+		if err := s.recordForkOf(ctx, fork); err != nil {
 			s.cfg.Log.Error("the computer that a fork comes from does not say so", "fork", fork.ID(), "error", err)
 		}
 	}
 }
 
-func (s *System) tellSource(ctx context.Context, fork *computer.Computer) error {
+// recordForkOf appends timeline.forked to the log of the computer that fork was forked
+// from. It does nothing if that computer is elsewhere or read-only.
+func (s *System) recordForkOf(ctx context.Context, fork *computer.Computer) error {
 	from, seq, err := fork.Origin().ForkedFrom(ctx)
 	if err != nil || from == "" {
 		return err

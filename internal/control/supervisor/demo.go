@@ -13,32 +13,32 @@ import (
 	"choiros/internal/control/modelgw"
 )
 
-// DemoConfig is what the recorded demo needs.
+// DemoConfig is the content of the recorded demo.
 type DemoConfig struct {
 	Name, Prompt, Notice string
 	At                   time.Time // when the project's first commit was made
 	Recording            []byte    // the model's words
 	Repo                 []byte    // the project, a tar stream
-	// Play makes the routes of a recording, which calls wait for the time that a
-	// model would take, unless it is nil; code corrupt when it is damaged.
+	// Play returns the routes of a recording. Calls over them use wait for the time that
+	// a model would take; nil means no wait. Code corrupt: the recording is damaged.
 	Play func(recording []byte, wait Wait) (map[string]modelgw.Route, error)
 }
 
-// Wait returns after so long, or sooner when nobody wants to wait any more. Its
-// error is that of the context.
+// Wait returns after d, or earlier if the pace is hurried. Its error is that of the
+// context.
 type Wait func(ctx context.Context, d time.Duration) error
 
-// maxRecording bounds a recording, in bytes.
+// maxRecording is the maximum size of a recording, in bytes.
 const maxRecording = 16 << 20
 
-// demos are the recordings that play in each computer.
+// demos are the recordings of each computer.
 type demos struct {
 	mu sync.Mutex // guards of
 	of map[choir.ID]*recordings
 }
 
-// recordings are those that play in a computer. There is one for each computer, so
-// that none waits for another's.
+// recordings returns the recordings of a computer. Each computer has its own, so that no
+// computer waits for another.
 func (s *System) recordings(c *computer.Computer) *recordings {
 	s.demos.mu.Lock()
 	defer s.demos.mu.Unlock()
@@ -53,18 +53,25 @@ func (s *System) recordings(c *computer.Computer) *recordings {
 	return r
 }
 
-// demoBrought are who a project of the demo's came from: the control plane, or it for
-// a desktop, which can bring no other.
+// drop forgets the recordings of a computer that is closed.
+func (d *demos) drop(id choir.ID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.of, id)
+}
+
+// demoBrought are the sources of a project that the demo may replace: the control plane,
+// also on behalf of a desktop.
 var demoBrought = []choir.Source{choir.SourceSystem, choir.SourceDesktop}
 
-// StartDemo brings the demo's project in, anew, and prompts with a recording in
-// the model's place. Everything but the model's words is real. Code conflict while a
-// run works on the project, and when the owner has something of their own at its
-// place; whatever is refused has changed nothing.
+// StartDemo adds the demo's project again and starts a run whose model calls are
+// answered by a recording; everything else is real. Code conflict: a run works on the
+// project, or the owner has a project of their own there. An error before the project is
+// added changes nothing.
 func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other api.DemoParts) (api.Demo, error) {
 	playing := s.recordings(c)
 	if !playing.starting.TryLock() {
-		return api.Demo{}, choir.E("demo", choir.CodeBusy, "a demo is being started already")
+		return api.Demo{}, choir.Refuse("demo", choir.ReasonDemoUnderWay)
 	}
 	defer playing.starting.Unlock()
 	d := s.cfg.Demo
@@ -105,7 +112,8 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 	return api.Demo{Run: run, Repo: d.Name, Notice: d.Notice}, err
 }
 
-// HurryRun plays the rest of a paced run at full speed.
+// HurryRun plays the rest of a paced open run at full speed. Other runs are unaffected.
+// Code not_found: there is no such run.
 func (s *System) HurryRun(ctx context.Context, c *computer.Computer, run choir.ID) error {
 	known, err := c.Store().Run(ctx, run)
 	if err == nil && known.Paced && known.State.Open() {

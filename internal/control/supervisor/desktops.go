@@ -9,23 +9,24 @@ import (
 	"choiros/internal/desktop"
 )
 
-// DesktopConfig is what choir carries of the desktop beside its bundle.
+// DesktopConfig has the desktop's source and modules of this build.
 type DesktopConfig struct {
-	// Source is what new workspaces begin with, as a tar; empty for none.
+	// Source is the tar archive of the desktop's source for new workspaces; empty for
+	// none.
 	Source []byte
-	// Modules serve a source that was changed; nil when this build has none.
+	// Modules run development servers on a changed source; nil if this build has none.
 	Modules *desktop.Modules
 }
 
-// desktops are the hosts of the computers' desktops, each made when it is asked
-// for first.
+// desktops are the hosts of the computers' desktops, each created on first use.
 type desktops struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	all    map[choir.ID]*desktop.Host
 	closed bool
 }
 
-// Desktop is what the desktop's origin of a computer serves.
+// Desktop returns the host of a computer's desktop origin, which is created on the first
+// call.
 func (s *System) Desktop(c *computer.Computer) *desktop.Host {
 	d := &s.desktops
 	d.mu.Lock()
@@ -44,12 +45,23 @@ func (s *System) Desktop(c *computer.Computer) *desktop.Host {
 	return h
 }
 
-// Source says how a computer's desktop is served.
+// Source returns whether the bundle or a development server serves a computer's desktop.
 func (s *System) Source(ctx context.Context, c *computer.Computer) (desktop.Status, error) {
 	return s.Desktop(c).Status(ctx)
 }
 
-// close ends every development server.
+// drop stops the development server of a computer and forgets its host.
+func (d *desktops) drop(id choir.ID) {
+	d.mu.Lock()
+	h := d.all[id]
+	delete(d.all, id)
+	d.mu.Unlock()
+	if h != nil {
+		h.Close()
+	}
+}
+
+// close stops every development server. Hosts created later are closed too.
 func (d *desktops) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,13 +13,13 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// diskCheck says whether the disk that a computer's workspace may fill is limited,
-// and else what holds instead and what is missing.
+// diskCheck returns the doctor's check of the disk limit of workspaces: whether one can
+// be enforced, else the reason and the free space.
 func diskCheck(data string, wanted config.Storage) sandbox.Check {
 	limit := diskLimit(wanted)
 	_, err := diskquota.Open(data)
 	if err == nil && wanted.DiskGB > 0 {
-		return sandbox.Check{Name: "disk", OK: true, Detail: "each computer's workspace may take " + said(limit)}
+		return sandbox.Check{Name: "disk", OK: true, Detail: "each computer's workspace may take " + describeLimit(limit)}
 	}
 	c := sandbox.Check{Name: "disk", Detail: "not limited, because "}
 	var missing *choir.Error
@@ -36,12 +36,12 @@ func diskCheck(data string, wanted config.Storage) sandbox.Check {
 	if err != nil && wanted.DiskGB == 0 && c.Remedy != "" {
 		c.Remedy = "give the data folder a file system of its own; or set storage.disk_gb, and " + c.Remedy
 	}
-	c.Detail += "; " + room(data)
+	c.Detail += "; " + freeSpace(data)
 	return c
 }
 
-// room says how much of the disk is free.
-func room(data string) string {
+// freeSpace describes the free space of the data folder's file system.
+func freeSpace(data string) string {
 	var st unix.Statfs_t
 	if err := unix.Statfs(data, &st); err != nil {
 		return fmt.Sprintf("the free space cannot be read: %v", err)
@@ -49,12 +49,12 @@ func room(data string) string {
 	return fmt.Sprintf("%d MiB are free, of which copies of workspaces leave some for choir itself", int64(st.Bavail)*st.Bsize>>20)
 }
 
-// said says a limit in words.
-func said(l diskquota.Limit) string {
+// describeLimit formats a disk limit for people.
+func describeLimit(l diskquota.Limit) string {
 	return fmt.Sprintf("%d GiB and have %d files and folders", l.Bytes>>30, l.Entries)
 }
 
-// diskChecks say of each computer what it takes of its limit.
+// diskChecks returns the check of each computer's disk usage; none without a limit.
 func (s *System) diskChecks() []sandbox.Check {
 	if !s.disks.wanted() || s.disks.fs == nil {
 		return nil // diskCheck has said so
@@ -64,14 +64,14 @@ func (s *System) diskChecks() []sandbox.Check {
 	var out []sandbox.Check
 	for _, e := range s.folder.owner.Computers {
 		if p := s.disks.of[e.ID]; p != nil {
-			out = append(out, diskOf(e, p, filepath.Join(s.folder.finished(e.ID), string(choir.RoleAssociate), "workspace")))
+			out = append(out, checkDiskUse(e, p, filepath.Join(s.folder.finished(e.ID), string(choir.RoleAssociate), "workspace")))
 		}
 	}
 	return out
 }
 
-// diskOf says what one computer takes.
-func diskOf(e entry, p *diskquota.Project, workspace string) sandbox.Check {
+// checkDiskUse returns the check of a computer's disk usage against its limit.
+func checkDiskUse(e entry, p *diskquota.Project, workspace string) sandbox.Check {
 	c := sandbox.Check{Name: "disk of " + e.Name}
 	held, err := p.Holds(workspace)
 	var use diskquota.Use

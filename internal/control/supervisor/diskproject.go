@@ -15,18 +15,18 @@ import (
 	"choiros/internal/diskquota"
 )
 
-// Projects of computers are drawn from the numbers that their host users are drawn
-// from: small ones are given by people, and container engines count up from 2^20.
+// The range from which disk project numbers are drawn, which is that of host users:
+// people use small numbers, and container engines count up from 2^20.
 const (
 	firstDrawnProject = firstDrawnUID
 	lastDrawnProject  = lastDrawnUID
 )
 
-// entriesPerKept is how many files and folders a workspace may have for each that
-// its snapshots hold at most: caches are in none.
+// entriesPerKept is the maximum of files and folders in a workspace per entry permitted
+// in its snapshots, since snapshots leave out caches.
 const entriesPerKept = 2
 
-// disks are the limits of the computers' disks.
+// disks are the disk limits of the computers.
 type disks struct {
 	fs    *diskquota.FS // nil where no limit can be held
 	why   error         // then
@@ -34,7 +34,8 @@ type disks struct {
 	of    map[choir.ID]*diskquota.Project
 }
 
-// diskLimit is what the configuration wants; without storage.disk_gb none.
+// diskLimit returns the configured limit of a workspace; zero, which means none, without
+// storage.disk_gb.
 func diskLimit(s config.Storage) diskquota.Limit {
 	if s.DiskGB == 0 {
 		return diskquota.Limit{}
@@ -42,9 +43,9 @@ func diskLimit(s config.Storage) diskquota.Limit {
 	return diskquota.Limit{Bytes: int64(s.DiskGB) << 30, Entries: entriesPerKept * int64(s.Entries)}
 }
 
-// limitDisks gives every computer the limit that the configuration wants, where
-// the file system can hold it. Where it cannot, choir runs without, and the doctor
-// says why: the owner may not be able to mount anything.
+// limitDisks applies the configured limit to every computer. If the file system cannot
+// enforce one, choir runs without, and the doctor reports the reason: the owner may be
+// unable to mount anything.
 func (s *System) limitDisks() error {
 	s.disks = disks{limit: diskLimit(s.cfg.File.Storage), of: map[choir.ID]*diskquota.Project{}}
 	if s.disks.fs, s.disks.why = diskquota.Open(s.folder.computers()); s.disks.why != nil {
@@ -67,17 +68,18 @@ func (s *System) limitDisks() error {
 		}
 	}
 	for _, e := range s.folder.owner.Computers {
-		if err := s.disks.hold(e); err != nil {
+		if err := s.disks.applyLimit(e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// wanted reports whether a disk limit is configured.
 func (d *disks) wanted() bool { return d.limit != diskquota.Limit{} }
 
-// giveProject draws the number of a computer that has none and is to be limited. It
-// reports whether it did.
+// giveProject draws a disk project number for a computer that has none and is to be
+// limited. It reports whether it did.
 func (s *System) giveProject(e *entry) (bool, error) {
 	if e.DiskProject != 0 || s.disks.fs == nil || !s.disks.wanted() {
 		return false, nil
@@ -97,9 +99,9 @@ func (s *System) giveProject(e *entry) (bool, error) {
 	return err == nil, err
 }
 
-// hold sets the limit of a computer that has a project, also when there is to be no
-// limit any longer.
-func (d *disks) hold(e entry) error {
+// applyLimit sets the configured limit, or none, for a computer that has a project
+// number.
+func (d *disks) applyLimit(e entry) error {
 	if e.DiskProject == 0 || d.fs == nil {
 		return nil
 	}
@@ -110,7 +112,7 @@ func (d *disks) hold(e entry) error {
 	return err
 }
 
-// hasProject reports whether a number is one of the computers'.
+// hasProject reports whether a computer has a project number.
 func (o owner) hasProject(id uint32) bool {
 	for _, e := range o.Computers {
 		if e.DiskProject == id {
@@ -120,8 +122,8 @@ func (o owner) hasProject(id uint32) bool {
 	return false
 }
 
-// drawProject draws a number that is not taken: by a computer, by a name on this
-// host, or by files that somebody left. Code unavailable when none is found.
+// drawProject draws a random number for which taken returns false. Code unavailable:
+// maxDraws in a row are taken.
 func drawProject(random io.Reader, taken func(id uint32) (bool, error)) (uint32, error) {
 	const op = "choir.diskproject"
 	for range maxDraws {
@@ -138,7 +140,7 @@ func drawProject(random io.Reader, taken func(id uint32) (bool, error)) (uint32,
 		WithRemedy("free a part of that range in /etc/projid and /etc/projects")
 }
 
-// namedProjects are the numbers that the host's administrator gave out; see
+// namedProjects returns the project numbers that the host's administrator assigned; see
 // projid(5) and projects(5).
 func namedProjects() (map[uint32]bool, error) {
 	out := map[uint32]bool{}
@@ -156,8 +158,8 @@ func namedProjects() (map[uint32]bool, error) {
 	return out, nil
 }
 
-// readProjects adds the numbers in one field of each line. Lines without one give
-// nothing out.
+// readProjects adds the numbers in the given colon-separated field of each line to into.
+// Lines without a number are skipped.
 func readProjects(r io.Reader, field int, into map[uint32]bool) {
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		fields := strings.Split(strings.TrimSpace(lines.Text()), ":")

@@ -13,8 +13,8 @@ import (
 	"choiros/internal/desktop"
 )
 
-// Edge is the control plane as API and gateway reach it: computers by their ids, and of a
-// computer the parts that requests are about.
+// Edge adapts System to the interfaces of API and gateway, which identify computers by
+// id and use only their parts.
 type Edge struct{ *System }
 
 var (
@@ -22,22 +22,23 @@ var (
 	_ gateway.System = Edge{}
 )
 
-// Edge returns the control plane as API and gateway reach it.
+// Edge returns the control plane as API and gateway use it.
 func (s *System) Edge() Edge { return Edge{s} }
 
 // Computers lists the computers.
 func (e Edge) Computers() []api.Computer { return allParts(e.System.Computers()) }
 
-// Computer finds one; see System.Computer.
+// Computer returns the parts of a computer; see System.Computer.
 func (e Edge) Computer(id choir.ID) (api.Computer, error) { return partsOf(e.System.Computer(id)) }
 
-// MustHave refuses the id of a computer that is not there; see System.Computer.
-func (e Edge) MustHave(id choir.ID) error {
-	_, err := e.System.Computer(id)
-	return err
+// Use opens a computer if it is not open, and keeps it open until release is called; see
+// System.Use.
+func (e Edge) Use(ctx context.Context, id choir.ID) (release func(), err error) {
+	_, release, err = e.System.Use(ctx, id)
+	return release, err
 }
 
-// DialPort connects to what listens on a port in the sandbox of a computer's Associate.
+// DialPort connects to a port in the sandbox of a computer's Associate.
 func (e Edge) DialPort(ctx context.Context, id choir.ID, port int) (net.Conn, error) {
 	c, err := e.System.Computer(id)
 	if err != nil {
@@ -46,7 +47,7 @@ func (e Edge) DialPort(ctx context.Context, id choir.ID, port int) (net.Conn, er
 	return c.Roles().DialPort(ctx, port)
 }
 
-// Desktop is what the desktop's origin of a computer serves.
+// Desktop returns the host of a computer's desktop.
 func (e Edge) Desktop(id choir.ID) (*desktop.Host, error) {
 	c, err := e.System.Computer(id)
 	if err != nil {
@@ -55,7 +56,7 @@ func (e Edge) Desktop(id choir.ID) (*desktop.Host, error) {
 	return e.System.Desktop(c), nil
 }
 
-// Source says how a computer's desktop is served.
+// Source returns whether the bundle or a development server serves a computer's desktop.
 func (e Edge) Source(ctx context.Context, id choir.ID) (desktop.Status, error) {
 	c, err := e.System.Computer(id)
 	if err != nil {
@@ -73,7 +74,7 @@ func (e Edge) StartDemo(ctx context.Context, id choir.ID, role choir.Role, other
 	return e.System.StartDemo(ctx, c, role, other)
 }
 
-// HurryRun plays the rest of a paced run at full speed.
+// HurryRun plays the rest of a paced run at full speed; see System.HurryRun.
 func (e Edge) HurryRun(ctx context.Context, id, run choir.ID) error {
 	c, err := e.System.Computer(id)
 	if err != nil {
@@ -82,7 +83,7 @@ func (e Edge) HurryRun(ctx context.Context, id, run choir.ID) error {
 	return e.System.HurryRun(ctx, c, run)
 }
 
-// Fork makes a second computer of a moment of the first.
+// Fork creates a computer from the past of another; see System.Fork.
 func (e Edge) Fork(ctx context.Context, id choir.ID, role choir.Role, r api.ForkRequest) (api.Forked, error) {
 	c, err := e.System.Computer(id)
 	if err != nil {
@@ -91,48 +92,65 @@ func (e Edge) Fork(ctx context.Context, id choir.ID, role choir.Role, r api.Fork
 	return e.System.Fork(ctx, c, role, r)
 }
 
-// Compare compares the files of two computers, as they are now.
+// Compare returns the differences between the current files of two computers.
 func (e Edge) Compare(ctx context.Context, id, with choir.ID) (copies.Compared, error) {
 	return compare(ctx, e.System, id, with)
 }
 
-// Take takes over the changes of another computer.
-func (e Edge) Take(ctx context.Context, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error) {
+// TakeChanges merges the changes of the computer from into a computer.
+func (e Edge) TakeChanges(ctx context.Context, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error) {
 	return takeChanges(ctx, e.System, id, role, from, paths, dryRun)
 }
 
-// ReaderEdge is a control plane that only reads, as the API reaches it.
+// ReaderEdge adapts Reader to the interface of the API.
 type ReaderEdge struct{ *Reader }
 
 var _ api.System = ReaderEdge{}
 
-// Edge returns the control plane as the API reaches it.
+// Edge returns the reader as the API uses it.
 func (r *Reader) Edge() ReaderEdge { return ReaderEdge{r} }
 
 // Computers lists the computers.
 func (e ReaderEdge) Computers() []api.Computer { return allParts(e.Reader.Computers()) }
 
-// Computer finds one; code not_found when there is none.
+// Computer returns the parts of a computer. Code not_found: there is none.
 func (e ReaderEdge) Computer(id choir.ID) (api.Computer, error) {
 	return partsOf(e.Reader.Computer(id))
 }
 
-// Compare compares the files of two computers, as the logs have them.
+// Compare returns the differences between the files of two computers, as their logs have
+// them.
 func (e ReaderEdge) Compare(ctx context.Context, id, with choir.ID) (copies.Compared, error) {
 	return compare(ctx, e.Reader, id, with)
 }
 
-// Take says what a take would change; without dryRun it is refused by the computer.
-func (e ReaderEdge) Take(ctx context.Context, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error) {
+// TakeChanges returns the changes that a merge would make. Without dryRun it fails,
+// because the computer is read-only.
+func (e ReaderEdge) TakeChanges(ctx context.Context, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error) {
 	return takeChanges(ctx, e.Reader, id, role, from, paths, dryRun)
 }
 
-// finder finds computers.
+// OwnerOf returns the user of a computer; see api.Owners.
+func (e ReaderEdge) OwnerOf(id choir.ID) (choir.ID, error) {
+	c, err := e.Reader.Computer(id)
+	if err != nil {
+		return "", err
+	}
+	return c.User(), nil
+}
+
+// Use returns nil if there is the computer: all are open for reading.
+func (e ReaderEdge) Use(_ context.Context, id choir.ID) (release func(), err error) {
+	_, err = e.Reader.Computer(id)
+	return func() {}, err
+}
+
+// finder finds computers by id.
 type finder interface {
 	Computer(id choir.ID) (*computer.Computer, error)
 }
 
-// both finds two computers.
+// both returns two computers, or the first error.
 func both(f finder, id, other choir.ID) (a, b *computer.Computer, err error) {
 	if a, err = f.Computer(id); err == nil {
 		b, err = f.Computer(other)
@@ -140,6 +158,7 @@ func both(f finder, id, other choir.ID) (a, b *computer.Computer, err error) {
 	return a, b, err
 }
 
+// compare returns the differences between the files of two computers.
 func compare(ctx context.Context, f finder, id, with choir.ID) (copies.Compared, error) {
 	c, other, err := both(f, id, with)
 	if err != nil {
@@ -148,15 +167,16 @@ func compare(ctx context.Context, f finder, id, with choir.ID) (copies.Compared,
 	return c.Copier().Compare(ctx, other.Copier())
 }
 
+// takeChanges merges the changes of the computer from into a computer.
 func takeChanges(ctx context.Context, f finder, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error) {
 	c, other, err := both(f, id, from)
 	if err != nil {
 		return treemerge.Applied{}, err
 	}
-	return c.Copier().Take(ctx, role, other.Copier(), paths, dryRun)
+	return c.Copier().TakeChanges(ctx, role, other.Copier(), paths, dryRun)
 }
 
-// allParts returns the parts of computers.
+// allParts returns the parts of each computer.
 func allParts(all []*computer.Computer) []api.Computer {
 	out := make([]api.Computer, 0, len(all))
 	for _, c := range all {
@@ -165,7 +185,7 @@ func allParts(all []*computer.Computer) []api.Computer {
 	return out
 }
 
-// partsOf returns the parts of a computer that was found.
+// partsOf returns the parts of c, or err if that is not nil.
 func partsOf(c *computer.Computer, err error) (api.Computer, error) {
 	if err != nil {
 		return api.Computer{}, err
@@ -173,7 +193,7 @@ func partsOf(c *computer.Computer, err error) (api.Computer, error) {
 	return parts(c), nil
 }
 
-// parts returns the parts of a computer that requests are about.
+// parts returns the parts of a computer that the API uses.
 func parts(c *computer.Computer) api.Computer {
 	return api.Computer{
 		ID: c.ID(), User: c.User(), Name: c.Name(),

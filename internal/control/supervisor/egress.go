@@ -15,14 +15,14 @@ import (
 	"choiros/internal/control/modelgw"
 )
 
-// gateways are the model gateways of the computers.
+// gateways are the model gateways of the computers, created on first use.
 type gateways struct {
 	mu sync.Mutex // guards of
 	of map[choir.ID]*modelgw.Gateway
 }
 
-// egress is what stands behind the egress door of a computer's sandboxes: the
-// model gateway, and nothing else while the policy is none.
+// egress returns the handler of the egress door of a computer's sandboxes. It serves the
+// model gateway, and refuses all other hosts, because the egress policy is none.
 func (s *System) egress(c *computer.Computer) http.Handler {
 	gw := s.gateway(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,6 +34,7 @@ func (s *System) egress(c *computer.Computer) http.Handler {
 	})
 }
 
+// get returns a computer's gateway, which make creates on the first call.
 func (g *gateways) get(id choir.ID, make func() *modelgw.Gateway) *modelgw.Gateway {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,14 +49,14 @@ func (g *gateways) get(id choir.ID, make func() *modelgw.Gateway) *modelgw.Gatew
 	return gw
 }
 
-// peek is a computer's gateway; nil when it has none.
+// peek returns a computer's gateway; nil if none was created.
 func (g *gateways) peek(id choir.ID) *modelgw.Gateway {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.of[id]
 }
 
-// drop takes a computer's gateway out; nil when it has none.
+// drop removes and returns a computer's gateway; nil if none was created.
 func (g *gateways) drop(id choir.ID) *modelgw.Gateway {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,6 +65,7 @@ func (g *gateways) drop(id choir.ID) *modelgw.Gateway {
 	return gw
 }
 
+// close closes all gateways and waits until the ends of their calls are recorded.
 func (g *gateways) close() error {
 	g.mu.Lock()
 	all := g.of
@@ -76,12 +78,12 @@ func (g *gateways) close() error {
 	return joined(errs)
 }
 
-// gateway is the model gateway of a computer.
+// gateway returns the model gateway of a computer, and creates it on the first call.
 func (s *System) gateway(c *computer.Computer) *modelgw.Gateway {
 	return s.gateways.get(c.ID(), func() *modelgw.Gateway { return s.newGateway(c) })
 }
 
-// Waits says why a model call of a run waits now; empty when none does.
+// Waits returns the reason why a model call of a run waits now; "" if none waits.
 func (s *System) Waits(computer, run choir.ID) string {
 	if gw := s.gateways.peek(computer); gw != nil {
 		return gw.Waits(run)
@@ -89,12 +91,13 @@ func (s *System) Waits(computer, run choir.ID) string {
 	return ""
 }
 
-// closeUnreturned ends the model calls that the session before left open.
+// closeUnreturned records the end of model calls that the previous session left open.
 func (s *System) closeUnreturned(ctx context.Context, c *computer.Computer) error {
 	return s.gateway(c).CloseUnreturned(ctx)
 }
 
-// drainCalls ends the model calls of a computer that goes to sleep.
+// drainCalls cancels the model calls of a computer that stops, and waits until their end
+// is recorded.
 func (s *System) drainCalls(c *computer.Computer) error {
 	if gw := s.gateways.drop(c.ID()); gw != nil {
 		return gw.Close()
@@ -102,6 +105,7 @@ func (s *System) drainCalls(c *computer.Computer) error {
 	return nil
 }
 
+// newGateway returns the model gateway of a computer, configured from the settings.
 func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 	l := s.cfg.File.Limits
 	return modelgw.New(books{c}, modelgw.Config{
@@ -115,15 +119,15 @@ func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 	})
 }
 
-// refuseEgress says no, and says so in the log.
+// refuseEgress answers a request for a host with code refused, and records the refusal
+// in the log.
 func refuseEgress(c *computer.Computer, w http.ResponseWriter, r *http.Request) {
 	host, port := r.Host, 0
 	if h, p, err := net.SplitHostPort(r.Host); err == nil {
 		host = h
 		port, _ = strconv.Atoi(p)
 	}
-	e := choir.E("egress", choir.CodeRefused, "the computer's egress policy is none: %s cannot be reached from its sandboxes", strings.ToValidUTF8(host, "?")).
-		WithRemedy("only the bus and the model gateway can be reached until the owner can grant hosts")
+	e := choir.Refuse("egress", choir.ReasonEgressNone, choir.TextOf("host", strings.ToValidUTF8(host, "?")))
 	if err := c.Roles().RecordRefusal(context.WithoutCancel(r.Context()), host, port); err != nil {
 		api.WriteProblem(w, err)
 		return

@@ -12,48 +12,52 @@ import (
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/control/hibernation"
 	"choiros/internal/eventstore"
 	"choiros/internal/foldersize"
 )
 
-// Figures are the sizes of a control plane at one moment: numbers and ids, and
-// nothing that a person or a guest wrote.
+// Figures are measurements of a control plane at one moment: numbers and ids, without
+// text of a person or a guest.
 type Figures struct {
-	// Failing counts what fails of each of Parts.
+	// Failing is the number of failures by part, for each of Parts.
 	Failing   map[string]int
 	Bus       hub.Figures
 	Disk      DiskFigures
-	Computers []ComputerFigures
+	Pool      hibernation.Counts
+	Computers []ComputerFigures // that are open
 }
 
-// Parts are what Figures.Failing counts.
+// Parts are the keys of Figures.Failing.
 var Parts = []string{"bus", "log", "replication", "sandbox", "computer"}
 
-// DiskFigures are the sizes of the file system that has the data folder, in bytes.
+// DiskFigures are the size and free space of the data folder's file system, in bytes.
 type DiskFigures struct{ Size, Free int64 }
 
-// ComputerFigures are the sizes of one computer.
+// ComputerFigures are the measurements of one computer.
 type ComputerFigures struct {
 	ID       choir.ID
 	Log      eventstore.Figures
 	ReadOnly bool
-	// Known says that what follows could be read from the log.
+	// Known is false if Runs, Tasks and Workspace could not be read from the log.
 	Known     bool
 	Runs      int                 // that are open
 	Tasks     int                 // that are open
 	Workspace choir.SnapshotTaken // the newest; zero before the first
-	// Calls are the model calls that are being made, or wait for a slot.
+	// Calls is the number of model calls in progress, including calls that wait for a
+	// slot.
 	Calls   int
 	Running map[choir.Role]bool // sandboxes
-	// Blobs is what was measured last; BlobsKnown is false before the first time.
+	// Blobs is the most recent measurement of the blobs' folder; BlobsKnown is false
+	// before the first.
 	Blobs      foldersize.Size
 	BlobsKnown bool
 }
 
-// Figures measures the control plane. It waits for no log and no folder: sizes of
-// folders are those that were measured last, in the background.
+// Figures returns the current measurements. It does not wait for logs or folders: sizes
+// of folders are those of the most recent measurement in the background.
 func (s *System) Figures(ctx context.Context) Figures {
-	f := Figures{Failing: map[string]int{}, Bus: s.bus.Figures(), Disk: diskFigures(s.cfg.Data)}
+	f := Figures{Failing: map[string]int{}, Bus: s.bus.Figures(), Disk: diskFigures(s.cfg.Data), Pool: s.computers.pool.Counts()}
 	for _, part := range Parts {
 		f.Failing[part] = 0
 	}
@@ -61,12 +65,15 @@ func (s *System) Figures(ctx context.Context) Figures {
 		part, _, _ := strings.Cut(what, " ")
 		f.Failing[part]++
 	}
-	for _, c := range s.computers.list() {
+	open, release := s.computers.pool.Hold()
+	defer release()
+	for _, c := range open {
 		f.Computers = append(f.Computers, s.figuresOf(ctx, c))
 	}
 	return f
 }
 
+// figuresOf returns the current measurements of one computer.
 func (s *System) figuresOf(ctx context.Context, c *computer.Computer) ComputerFigures {
 	log := c.Store()
 	f := ComputerFigures{ID: c.ID(), Log: log.Figures(), ReadOnly: log.ReadOnly() != "", Running: map[choir.Role]bool{}}
@@ -92,6 +99,8 @@ func (s *System) figuresOf(ctx context.Context, c *computer.Computer) ComputerFi
 	return f
 }
 
+// diskFigures returns the size and free space of a folder's file system; zero if it
+// cannot be read.
 func diskFigures(dir string) DiskFigures {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
@@ -101,26 +110,25 @@ func diskFigures(dir string) DiskFigures {
 }
 
 const (
-	// sizeAge is how old the size of a folder may get before it is measured again,
-	// when somebody asks for it.
+	// sizeAge is the age at which a folder's size is measured again on request.
 	sizeAge = 5 * time.Minute
-	// sizeMost bounds one measurement, in entries.
+	// sizeMost is the maximum of entries in one measurement.
 	sizeMost = 2 << 20
 )
 
-// folderSizes measures folders in the background, one at a time.
+// folderSizes measures sizes of folders in the background, one at a time.
 type folderSizes struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	work sync.WaitGroup
-	turn chan struct{} // of who measures
+	turn chan struct{} // has one value while a measurement runs
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	of     map[string]measured
 	closed bool
 }
 
-// measured is the size of a folder, and when it was asked for.
+// measured is the size of a folder, and the time of the latest request to measure it.
 type measured struct {
 	size  foldersize.Size
 	known bool
@@ -133,8 +141,8 @@ func newFolderSizes() *folderSizes {
 	return f
 }
 
-// last returns the size that was measured last, and has it measured anew where it is
-// old; false before the first measurement has ended.
+// last returns the most recent size of a folder, and starts a new measurement if that is
+// older than sizeAge; false before the first has ended.
 func (f *folderSizes) last(dir string) (foldersize.Size, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -147,6 +155,8 @@ func (f *folderSizes) last(dir string) (foldersize.Size, bool) {
 	return m.size, m.known
 }
 
+// measure measures a folder when no other measurement runs, and stores the size. It does
+// nothing once close was called.
 func (f *folderSizes) measure(dir string) {
 	select {
 	case f.turn <- struct{}{}:
@@ -165,7 +175,7 @@ func (f *folderSizes) measure(dir string) {
 	f.of[dir] = m
 }
 
-// close stops measuring and waits for that.
+// close stops the measurements and waits for their end.
 func (f *folderSizes) close() {
 	f.mu.Lock()
 	f.closed = true

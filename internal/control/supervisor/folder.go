@@ -22,38 +22,39 @@ import (
 	"choiros/internal/guestbin"
 )
 
-// folder is the data folder of a control plane.
+// folder is the locked data folder of a control plane.
 type folder struct {
 	path  string
 	lock  *os.File
 	owner owner
 }
 
-// owner is who the data folder belongs to, and the computers in it.
+// owner is the content of owner.json: the user of the data folder and its computers.
 type owner struct {
 	User      choir.ID `json:"user"`
 	Computers []entry  `json:"computers"`
 }
 
-// entry is one computer of the data folder.
+// entry is one computer in owner.json.
 type entry struct {
 	ID   choir.ID `json:"id"`
 	Name string   `json:"name"`
-	// HostUID and DirectorUID are the host users of the Associate's and of the
-	// Director's sandbox when the control plane is root.
+	// HostUID and DirectorUID are the host users of the Associate's and the Director's
+	// sandbox, if the control plane is root.
 	HostUID     int `json:"host_uid,omitempty"`
 	DirectorUID int `json:"director_uid,omitempty"`
-	// DiskProject is the number by which the file system counts and limits what the
-	// workspace takes; 0 without a limit.
+	// DiskProject is the number under which the file system counts and limits the
+	// workspace; 0 means no limit.
 	DiskProject uint32 `json:"disk_project,omitempty"`
 }
 
-// firstHostUID is the smallest number that a sandbox's host user ever had; what
-// is below belongs to people and services.
+// firstHostUID is the smallest host user that any choir gave a sandbox. Smaller ones
+// belong to people and services.
 const firstHostUID = 600_000
 
-// openFolder makes the data folder when it is absent, locks it, and reads or
-// makes its owner. A folder that is refused is not made.
+// openFolder creates the data folder if it is absent, locks it, and reads or creates
+// owner.json. A refused path is not created. Code conflict: another choir uses the
+// folder.
 func openFolder(path string, now func() time.Time, random io.Reader) (*folder, error) {
 	f := &folder{path: path}
 	if err := errors.Join(f.mustBePossible(), f.closeToOthers()); err != nil {
@@ -65,13 +66,24 @@ func openFolder(path string, now func() time.Time, random io.Reader) (*folder, e
 	if err := f.lockFolder(); err != nil {
 		return nil, err
 	}
-	if err := f.readOwner(now, random); err != nil {
+	err := f.removeUnfinished()
+	if err == nil {
+		err = f.readOwner(now, random)
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
 }
 
-// makeFolders sets each mode, whatever the umask was.
+// removeUnfinished removes temporary files that a crash left.
+func (f *folder) removeUnfinished() error {
+	err := errors.Join(durablefile.RemoveUnfinished(f.path), durablefile.RemoveUnfinished(filepath.Join(f.path, "keys")))
+	return choir.Wrap("choir.data", choir.CodeUnavailable, err, "remove unfinished files from %s", f.path)
+}
+
+// makeFolders creates the data folder and its subfolders with their modes, whatever the
+// umask.
 func (f *folder) makeFolders() error {
 	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(f.path, 0o711); err != nil {
@@ -96,16 +108,17 @@ func (f *folder) makeFolders() error {
 	return nil
 }
 
-// lockPatience is how long another choir may take to let go of the folder.
+// lockPatience is the time to wait for another choir to release the folder.
 const lockPatience = time.Second
 
-// lockFolder locks the folder; the kernel gives the lock back when choir dies.
+// lockFolder locks the folder until close or the end of the process. Code conflict:
+// another choir holds the lock.
 func (f *folder) lockFolder() error {
 	lock, err := os.OpenFile(filepath.Join(f.path, "choir.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "open the lock of %s", f.path)
 	}
-	if err = filelock.Take(lock, lockPatience, nil); err != nil {
+	if err = filelock.Acquire(lock, lockPatience, nil); err != nil {
 		lock.Close()
 		if !errors.Is(err, filelock.ErrHeld) {
 			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "lock %s", f.path)
@@ -117,8 +130,8 @@ func (f *folder) lockFolder() error {
 	return nil
 }
 
-// mustBePossible refuses a path on which a folder cannot be, before anything is
-// made. Whether sandboxes can be shown what lies there the driver has tried.
+// mustBePossible returns code unavailable if the path cannot be a folder, before
+// anything is created. Whether sandboxes can mount it is the driver's test.
 func (f *folder) mustBePossible() error {
 	for dir := f.path; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
@@ -134,13 +147,12 @@ func (f *folder) mustBePossible() error {
 	}
 }
 
-// ours are the names of what choir puts into a data folder.
+// ours are the names of choir's files in a data folder.
 var ours = []string{"choir.lock", "choir.log", "choir.log.1", "choir.sock", "choir.toml", "models.toml", "owner.json", "keys", "bus", "guest", "computers", "sandbox"}
 
-// closeToOthers takes from others, in a data folder that was there, the right to
-// list it and to write to it. A folder that choir shares with other things keeps
-// its mode, and is refused when others can write to it: they could put what they
-// like in the place of what choir made.
+// closeToOthers removes the permissions of other users to list and write an existing
+// data folder. A folder that also contains foreign files keeps its mode; code refused if
+// other users can write to it, because they could replace choir's files.
 func (f *folder) closeToOthers() error {
 	var st unix.Stat_t
 	err := unix.Stat(f.path, &st)
@@ -164,8 +176,8 @@ func (f *folder) closeToOthers() error {
 	return nil
 }
 
-// loadOwner reads who the data folder belongs to; code not_found when it is not
-// a data folder yet.
+// loadOwner reads owner.json. Code not_found: data is not a data folder yet; corrupt:
+// the file is damaged.
 func loadOwner(data string) (owner, error) {
 	var o owner
 	path := filepath.Join(data, "owner.json")
@@ -182,8 +194,8 @@ func loadOwner(data string) (owner, error) {
 	return o, o.check(path)
 }
 
-// check refuses what no choir wrote: ids become paths, and a host user is who a
-// sandbox runs as.
+// check returns code corrupt for values that no choir writes, because ids become paths,
+// and sandboxes run as the host users.
 func (o owner) check(path string) error {
 	damaged := choir.E("choir.data", choir.CodeCorrupt, "%s is damaged", path).WithRemedy("restore it from a backup")
 	if !o.User.Valid() || len(o.Computers) == 0 {
@@ -198,8 +210,8 @@ func (o owner) check(path string) error {
 	return nil
 }
 
-// mustBeOurs refuses root the data folder of an ordinary user, whose sandboxes
-// have no users of their own.
+// mustBeOurs returns code conflict if root opens the data folder of an ordinary user,
+// whose sandboxes have no host users of their own.
 func (o owner) mustBeOurs(path string) error {
 	for _, c := range o.Computers {
 		if IsRoot() && c.HostUID == 0 {
@@ -210,7 +222,7 @@ func (o owner) mustBeOurs(path string) error {
 	return nil
 }
 
-// readOwner reads the owner, or makes one with a first computer.
+// readOwner reads owner.json, or creates it with a first computer.
 func (f *folder) readOwner(now func() time.Time, random io.Reader) (err error) {
 	f.owner, err = loadOwner(f.path)
 	if err == nil {
@@ -250,7 +262,8 @@ func (f *folder) readOwner(now func() time.Time, random io.Reader) (err error) {
 	return f.writeOwner(f.owner)
 }
 
-// completeOwner gives host users to the sandboxes that an older choir gave none.
+// completeOwner assigns host users to sandboxes of an older choir without them, if the
+// control plane is root.
 func (f *folder) completeOwner(random io.Reader) error {
 	if !IsRoot() {
 		return nil
@@ -266,7 +279,7 @@ func (f *folder) completeOwner(random io.Reader) error {
 	return f.writeOwner(f.owner)
 }
 
-// writeOwner replaces owner.json.
+// writeOwner durably replaces owner.json.
 func (f *folder) writeOwner(o owner) error {
 	raw, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
@@ -276,8 +289,8 @@ func (f *folder) writeOwner(o owner) error {
 	return choir.Wrap("choir.data", choir.CodeUnavailable, durablefile.Write(path, raw), "write %s", path)
 }
 
-// installGuest puts the guest binaries where sandboxes can run them: readable
-// by nobody, so that they can never be dumped.
+// installGuest writes the guest binaries to a folder from which sandboxes run them, and
+// returns it. Their mode is execute-only, so that their processes cannot be dumped.
 func (f *folder) installGuest() (string, error) {
 	h := sha256.New()
 	content := map[string][]byte{}
@@ -318,8 +331,8 @@ func (f *folder) installGuest() (string, error) {
 	return dir, choir.Wrap("choir.data", choir.CodeUnavailable, err, "install the guest binaries")
 }
 
-// writeSynced makes a new file whose content survives a power cut: nobody would
-// notice later that a binary under its final name is half there.
+// writeSynced creates a file whose content survives a power cut. Later starts do not
+// check a binary that has its final name.
 func writeSynced(path string, content []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
@@ -330,9 +343,9 @@ func writeSynced(path string, content []byte, mode os.FileMode) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// removeOthers takes away what other builds of choir installed, and what a crash
-// left of an installation. A sandbox of another build that still lives is not
-// taken up again, so nothing is started from there any more.
+// removeOthers removes the guest binaries of other builds of choir and the remains of
+// interrupted installations. A running sandbox of another build is not reused, so
+// nothing starts from there.
 func removeOthers(keep string) error {
 	all, err := os.ReadDir(filepath.Dir(keep))
 	for _, e := range all {
@@ -343,7 +356,7 @@ func removeOthers(keep string) error {
 	return choir.Wrap("choir.data", choir.CodeUnavailable, err, "clear %s", filepath.Dir(keep))
 }
 
-// close gives the folder back.
+// close releases the folder's lock.
 func (f *folder) close() error {
 	if f.lock == nil {
 		return nil

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 
@@ -13,7 +14,7 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Health looks at what is in memory only, so that it answers at once.
+// Health returns the state of all parts. It reads only memory, so it returns at once.
 func (s *System) Health(context.Context) api.Health {
 	h := api.Health{
 		Status: "ok", Version: s.cfg.Version, UptimeS: int64(s.cfg.Now().Sub(s.started).Seconds()),
@@ -61,9 +62,10 @@ func (s *System) Health(context.Context) api.Health {
 	return h
 }
 
-// Doctor tries what this machine can do.
+// Doctor probes this machine and returns its checks, and those of the open computers.
 func (s *System) Doctor(ctx context.Context) api.Doctor {
 	d := NewDoctor(ctx, s.cfg)
+	d.Checks = append(d.Checks, s.hibernationCheck())
 	for _, c := range s.computers.list() {
 		p := c.Store().Checked()
 		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0, Detail: p.String()})
@@ -77,7 +79,21 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 	return d
 }
 
-// NewDoctor tries what a machine can do and says what would be in force.
+// hibernationCheck returns the check that tells how many computers are open and how many
+// hibernate.
+func (s *System) hibernationCheck() sandbox.Check {
+	n := s.computers.pool.Counts()
+	check := sandbox.Check{Name: "computers", OK: n.Failed == 0, Detail: fmt.Sprintf("%d open, %d hibernated, %d failed to open; ", n.Open, n.Hibernated, n.Failed)}
+	if after := s.cfg.File.Computers.Idle(); after > 0 {
+		check.Detail += "an idle one hibernates after " + s.cfg.File.Computers.HibernateAfter
+	} else {
+		check.Detail += "none hibernates while choir runs (computers.hibernate_after)"
+	}
+	return check
+}
+
+// NewDoctor probes a machine and returns its checks and the settings that would be in
+// force. No control plane needs to run.
 func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	report := cfg.Driver.Probe(ctx)
 	d := api.Doctor{Version: cfg.Version, Data: cfg.Data, Isolation: report, Models: cfg.Connections.Models(), Settings: cfg.Connections.Override(cfg.File.List(cfg.From))}
@@ -102,8 +118,8 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	return d
 }
 
-// modelCheck says which models are in force, and by which of the two places
-// where they can be named.
+// modelCheck returns the check of the models in force, and whether the page or
+// choir.toml names them.
 func modelCheck(m api.ModelState, cfg Config) sandbox.Check {
 	check := sandbox.Check{Name: "model", OK: m.Connected, Detail: m.Message}
 	switch {
@@ -115,8 +131,8 @@ func modelCheck(m api.ModelState, cfg Config) sandbox.Check {
 	return check
 }
 
-// joined joins errors as errors.Join does, but drops what only says that a
-// context ended.
+// joined joins errors like errors.Join, without errors that only report a cancelled
+// context or a closed connection.
 func joined(errs []error) error {
 	var real []error
 	for _, err := range errs {

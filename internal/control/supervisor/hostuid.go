@@ -16,32 +16,33 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Host users of sandboxes are drawn from a range that nothing else hands out by
-// itself: sssd maps people up to 2000200000 by default, and systemd keeps what
-// begins at 2147352576 for images of other systems.
+// The range from which host users of sandboxes are drawn. No other program assigns ids
+// in it: sssd uses ids up to 2000200000 by default, and systemd reserves those from
+// 2147352576 for foreign images.
 const (
 	firstDrawnUID = 2_000_200_001
 	lastDrawnUID  = 2_147_352_575
 )
 
-// maxDraws is after how many numbers that are taken a host is given up.
+// maxDraws is the maximum of draws for one number. If all are taken, drawing fails.
 const maxDraws = 1000
 
-// idRange is a range of user or group numbers that a host gives to the user
-// namespaces of its people.
+// idRange is a range of user or group ids that a host assigns to user namespaces.
 type idRange struct{ first, count int }
 
+// has reports whether an id is in the range.
 func (r idRange) has(id int) bool { return id >= r.first && id-r.first < r.count }
 
-// uidAllocator draws numbers for the host users of sandboxes.
+// uidAllocator draws host user ids for sandboxes.
 type uidAllocator struct {
-	// named reports whether the host has a user or a group of a number.
+	// named reports whether the host has a user or a group with an id.
 	named    func(id int) (bool, error)
 	reserved []idRange // of /etc/subuid and /etc/subgid
 	random   io.Reader
 }
 
-// newUIDAllocator reads what this host gives out.
+// newUIDAllocator returns an allocator that avoids the ranges in the host's subuid and
+// subgid files.
 func newUIDAllocator(random io.Reader) (uidAllocator, error) {
 	h := uidAllocator{named: namedOnHost, random: random}
 	for _, path := range []string{"/etc/subuid", "/etc/subgid"} {
@@ -58,8 +59,7 @@ func newUIDAllocator(random io.Reader) (uidAllocator, error) {
 	return h, nil
 }
 
-// subordinate reads the ranges of subuid(5). Lines that it cannot read give
-// nothing to anybody.
+// subordinate parses the ranges of a subuid(5) file. Malformed lines are skipped.
 func subordinate(r io.Reader) []idRange {
 	var out []idRange
 	for lines := bufio.NewScanner(r); lines.Scan(); {
@@ -76,7 +76,7 @@ func subordinate(r io.Reader) []idRange {
 	return out
 }
 
-// namedOnHost looks a number up among the host's users and groups.
+// namedOnHost reports whether the host has a user or a group with an id.
 func namedOnHost(id int) (bool, error) {
 	text := strconv.Itoa(id)
 	_, err := user.LookupId(text)
@@ -91,9 +91,8 @@ func namedOnHost(id int) (bool, error) {
 	return err == nil, err
 }
 
-// draw returns a number that is nobody's: no user or group of the host, not
-// reserved for namespaces, and none of those in use. Code unavailable when none
-// is found.
+// draw returns a random id that is no user or group of the host, not reserved for
+// namespaces, and not in used. Code unavailable: maxDraws in a row are taken.
 func (h uidAllocator) draw(used map[int]bool) (int, error) {
 	for range maxDraws {
 		var b [4]byte
@@ -113,7 +112,7 @@ func (h uidAllocator) draw(used map[int]bool) (int, error) {
 		WithRemedy("free a part of that range in /etc/passwd, /etc/subuid or /etc/subgid")
 }
 
-// ownerOf says in words who has a number beside choir, or "" for nobody.
+// ownerOf describes what on the host has an id, besides choir; "" for nothing.
 func (h uidAllocator) ownerOf(id int) (string, error) {
 	for _, r := range h.reserved {
 		if r.has(id) {
@@ -130,8 +129,8 @@ func (h uidAllocator) ownerOf(id int) (string, error) {
 	return "", nil
 }
 
-// assign draws the numbers that a computer has not got: one for each of its
-// sandboxes. It reports whether there was any.
+// assign draws host users for the sandboxes of e that have none, and adds them to used.
+// It reports whether there were any.
 func (h uidAllocator) assign(e *entry, used map[int]bool) (bool, error) {
 	drawn := false
 	for _, uid := range []*int{&e.HostUID, &e.DirectorUID} {
@@ -147,7 +146,7 @@ func (h uidAllocator) assign(e *entry, used map[int]bool) (bool, error) {
 	return drawn, nil
 }
 
-// usedUIDs are the host users of all computers.
+// usedUIDs returns the host users of all computers.
 func (o owner) usedUIDs() map[int]bool {
 	used := map[int]bool{}
 	for _, e := range o.Computers {
@@ -156,8 +155,8 @@ func (o owner) usedUIDs() map[int]bool {
 	return used
 }
 
-// assignUIDs gives host users to the computers that lack one, and reports whether
-// there was any. A number once given stays, because a workspace belongs to it.
+// assignUIDs draws host users for the computers that lack one, and reports whether there
+// were any. An assigned id never changes, because it owns files of the workspace.
 func (o owner) assignUIDs(h uidAllocator) (bool, error) {
 	used, any := o.usedUIDs(), false
 	for i := range o.Computers {
@@ -170,9 +169,9 @@ func (o owner) assignUIDs(h uidAllocator) (bool, error) {
 	return any, nil
 }
 
-// hostUserChecks finds workspaces whose host user is somebody else's too. It can
-// be in a data folder of an older choir, which gave out numbers unseen, and where
-// the host got a user after choir had.
+// hostUserChecks returns a failed check for each host user of a sandbox that is also
+// used elsewhere. An older choir may have assigned one without looking, or the host may
+// have created a user later.
 func (s *System) hostUserChecks() []sandbox.Check {
 	if !IsRoot() {
 		return nil
@@ -187,7 +186,8 @@ func (s *System) hostUserChecks() []sandbox.Check {
 	return users.shared(all)
 }
 
-// shared says of each host user that is not one sandbox's alone whose it is.
+// shared returns a failed check for each host user that two sandboxes share or the host
+// uses too.
 func (h uidAllocator) shared(all []entry) []sandbox.Check {
 	var out []sandbox.Check
 	first := map[int]string{}

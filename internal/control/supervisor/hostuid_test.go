@@ -121,15 +121,15 @@ func TestAnOlderDataFolderKeepsTheAssociatesUser(t *testing.T) {
 func TestOnlySoManyComputersAreMadeAtOnce(t *testing.T) {
 	var c computers
 	for i := range maxMaking {
-		if err := c.start(choir.ID(rune('a' + i))); err != nil {
+		if err := c.startMaking(choir.ID(rune('a' + i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.start("one more"); choir.CodeOf(err) != choir.CodeBusy {
+	if err := c.startMaking("one more"); choir.CodeOf(err) != choir.CodeBusy {
 		t.Errorf("one more: %v", err)
 	}
-	c.made("a")
-	if err := c.start("one more"); err != nil {
+	c.endMaking("a")
+	if err := c.startMaking("one more"); err != nil {
 		t.Errorf("after one was made: %v", err)
 	}
 }

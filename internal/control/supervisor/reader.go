@@ -15,19 +15,21 @@ import (
 	"choiros/internal/desktop"
 )
 
-// Reader is a control plane that only reads: what the CLI uses when none runs.
+// Reader is a read-only control plane, for the CLI while none runs.
 type Reader struct {
 	cfg       Config
+	user      choir.ID
 	computers []*computer.Computer
 }
 
-// OpenReader opens the logs of a data folder for reading.
+// OpenReader opens the logs of a data folder for reading. It fails if any computer
+// cannot be read.
 func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 	owner, err := loadOwner(cfg.Data)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{cfg: cfg}
+	r := &Reader{cfg: cfg, user: owner.User}
 	for _, e := range owner.Computers {
 		dir := filepath.Join(cfg.Data, "computers", string(e.ID))
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -58,81 +60,88 @@ func (r *Reader) Close() error {
 	return joined(errs)
 }
 
+// User returns the first user of the data folder.
+func (r *Reader) User() choir.ID { return r.user }
+
 // Computers lists the computers.
 func (r *Reader) Computers() []*computer.Computer { return r.computers }
 
-// Computer finds one; code not_found when there is none.
+// Computer returns a computer. Code not_found: there is none.
 func (r *Reader) Computer(id choir.ID) (*computer.Computer, error) { return find(r.computers, id) }
 
-// Failed lists none: a computer that cannot be read refuses the whole folder.
+// Failed returns none: OpenReader fails if a computer cannot be read.
 func (r *Reader) Failed() []api.FailedComputer { return nil }
 
-// Health of something that only reads is that it does not run.
+// Hibernated returns none: all computers are open for reading.
+func (r *Reader) Hibernated() []api.HibernatedComputer { return nil }
+
+// Health always fails: a Reader opens the data folder of a choir that is not running.
 func (r *Reader) Health(context.Context) api.Health {
 	return api.Health{Status: "failing", Version: r.cfg.Version, Failing: map[string]string{"choir": "it does not run"}}
 }
 
-// Doctor knows only the settings.
+// Doctor returns the settings, without checks.
 func (r *Reader) Doctor(context.Context) api.Doctor {
 	return api.Doctor{Version: r.cfg.Version, Data: r.cfg.Data, Settings: r.cfg.Connections.Override(r.cfg.File.List(r.cfg.From))}
 }
 
-// Models says that nothing runs.
+// Models returns no models, with the message that choir does not run.
 func (r *Reader) Models() api.ModelState { return api.ModelState{Message: "choir does not run"} }
 
-// Settings lists the settings that would be in force.
+// Settings returns the settings that would be in force.
 func (r *Reader) Settings() api.Settings { return settingsOf(r.cfg) }
 
-// Waits is empty: nothing runs.
+// Waits returns "", because nothing runs.
 func (r *Reader) Waits(choir.ID, choir.ID) string { return "" }
 
-// Connect is refused.
+// Connect fails with code unavailable, because no choir runs.
 func (r *Reader) Connect(context.Context, api.ConnectRequest) (api.Connected, error) {
 	return api.Connected{}, r.refuse()
 }
 
-// Disconnect is refused.
+// Disconnect fails with code unavailable, because no choir runs.
 func (r *Reader) Disconnect(context.Context, string) (api.Settings, error) {
 	return api.Settings{}, r.refuse()
 }
 
-// Mint is refused.
+// Mint fails with code unavailable, because no choir runs.
 func (r *Reader) Mint(choir.Role, choir.ID, choir.ID) (bus.Credentials, error) {
 	return bus.Credentials{}, r.refuse()
 }
 
-// HurryRun is refused.
+// HurryRun fails with code unavailable, because no choir runs.
 func (r *Reader) HurryRun(context.Context, choir.ID, choir.ID) error { return r.refuse() }
 
-// StartDemo is refused.
+// StartDemo fails with code unavailable, because no choir runs.
 func (r *Reader) StartDemo(context.Context, choir.ID, choir.Role, api.DemoParts) (api.Demo, error) {
 	return api.Demo{}, r.refuse()
 }
 
-// Fork is refused.
+// Fork fails with code unavailable, because no choir runs.
 func (r *Reader) Fork(context.Context, choir.ID, choir.Role, api.ForkRequest) (api.Forked, error) {
 	return api.Forked{}, r.refuse()
 }
 
-// Import is refused.
+// Import fails with code unavailable, because no choir runs.
 func (r *Reader) Import(context.Context, string, io.Reader) (api.Imported, error) {
 	return api.Imported{}, r.refuse()
 }
 
-// Source is the shipped one: nothing serves another.
+// Source returns the shipped source, because no development server runs.
 func (r *Reader) Source(context.Context, choir.ID) (desktop.Status, error) {
 	return desktop.Status{Mode: desktop.ModeShipped}, nil
 }
 
-// NewLink is refused.
+// NewLink fails with code unavailable, because no choir runs.
 func (r *Reader) NewLink() (string, error) { return "", r.refuse() }
 
-// RenewScrapeToken is refused.
+// RenewScrapeToken fails with code unavailable, because no choir runs.
 func (r *Reader) RenewScrapeToken() (string, error) { return "", r.refuse() }
 
-// RemoveScrapeToken is refused.
+// RemoveScrapeToken fails with code unavailable, because no choir runs.
 func (r *Reader) RemoveScrapeToken() error { return r.refuse() }
 
+// refuse returns the error of code unavailable for operations that need a running choir.
 func (r *Reader) refuse() error {
 	return choir.E("choir", choir.CodeUnavailable, "no choir is running on %s", r.cfg.Data).WithRemedy("start it with: choir up")
 }

@@ -14,16 +14,16 @@ import (
 	"choiros/internal/names"
 )
 
-// runLog is what recordings read of a computer's log.
+// runLog is the part of a computer's log that recordings read.
 type runLog interface {
 	First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error)
 	OpenRuns(ctx context.Context) ([]eventstore.Run, error)
 	Run(ctx context.Context, run choir.ID) (eventstore.Run, error)
 }
 
-// recordings are what plays in the model's place in one computer. A recording is
-// loaded from the blob that its run's prompt names, so that it is the same after a
-// restart.
+// recordings answer model calls of runs in one computer in the model's place. A
+// recording is loaded from the blob that its run's prompt names, so that it is the same
+// after a restart.
 type recordings struct {
 	log   runLog
 	blobs blob.Store
@@ -35,8 +35,8 @@ type recordings struct {
 	all map[choir.ID]*playing
 }
 
-// playing is a run with a recording. It is remembered until the run has ended,
-// because it knows how far the recording has played, and how fast.
+// playing is the state of a run with a recording: its speed, and routes that remember
+// the position. It is kept until the run has ended.
 type playing struct {
 	pace   pace
 	routes map[string]modelgw.Route // nil until the first call
@@ -48,7 +48,7 @@ func newRecordings(log runLog, blobs blob.Store, play func([]byte, Wait) (map[st
 	return &recordings{log: log, blobs: blobs, play: play, all: map[choir.ID]*playing{}}
 }
 
-// mustBeFree refuses a project on which a run works: code conflict.
+// mustBeFree returns code conflict if an open run works on a project.
 func (r *recordings) mustBeFree(ctx context.Context, project string) error {
 	open, err := r.log.OpenRuns(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *recordings) mustBeFree(ctx context.Context, project string) error {
 	return nil
 }
 
-// promptOf is what began a run; empty when that was no prompt.
+// promptOf returns the prompt that started a run; empty if there is none.
 func (r *recordings) promptOf(ctx context.Context, run choir.ID) (choir.PromptSubmitted, error) {
 	e, err := r.log.First(ctx, choir.TypePromptSubmitted, string(run))
 	if choir.CodeOf(err) == choir.CodeNotFound {
@@ -88,7 +88,7 @@ func (r *recordings) promptOf(ctx context.Context, run choir.ID) (choir.PromptSu
 	return *p.(*choir.PromptSubmitted), nil
 }
 
-// routes lead a run that plays a recording to it; nil for any other run.
+// routes returns the routes of a run that plays a recording; nil for any other run.
 func (r *recordings) routes(ctx context.Context, run choir.ID) (map[string]modelgw.Route, error) {
 	if known := r.loaded(run); known != nil {
 		return known, nil
@@ -118,7 +118,7 @@ func (r *recordings) routes(ctx context.Context, run choir.ID) (map[string]model
 	return one.routes, nil
 }
 
-// loaded are the routes of a run that has made a call; nil for any other.
+// loaded returns the routes of a run that made a call before; nil for any other.
 func (r *recordings) loaded(run choir.ID) map[string]modelgw.Route {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,7 +128,7 @@ func (r *recordings) loaded(run choir.ID) map[string]modelgw.Route {
 	return nil
 }
 
-// of is a run with a recording, the same until it has ended.
+// of returns the state of a run with a recording, and creates it if there is none.
 func (r *recordings) of(ctx context.Context, run choir.ID) *playing {
 	r.forgetEnded(ctx, run)
 	r.mu.Lock()
@@ -139,8 +139,8 @@ func (r *recordings) of(ctx context.Context, run choir.ID) *playing {
 	return r.all[run]
 }
 
-// forgetEnded drops the runs that have ended, but for the one that is asked for. One
-// whose state cannot be read stays.
+// forgetEnded drops the ended runs, except the given one. A run whose state cannot be
+// read is kept.
 func (r *recordings) forgetEnded(ctx context.Context, but choir.ID) {
 	r.mu.Lock()
 	runs := slices.Collect(maps.Keys(r.all))
@@ -157,15 +157,18 @@ func (r *recordings) forgetEnded(ctx context.Context, but choir.ID) {
 	}
 }
 
-// pace is slow until somebody hurries it. After a restart it is slow again.
+// pace is the speed of a recording: slow until hurry is called, and slow again after a
+// restart.
 type pace struct {
 	once    sync.Once
 	hurried chan struct{} // closed by hurry
 }
 
+// hurry ends current and future waits at once.
 func (p *pace) hurry() { p.once.Do(func() { close(p.hurried) }) }
 
-// sleepUnlessHurried implements Wait: it returns after d, or at once when the run is hurried.
+// sleepUnlessHurried implements Wait: it returns after d, or at once if the run is
+// hurried.
 func (p *pace) sleepUnlessHurried(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

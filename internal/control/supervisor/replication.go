@@ -11,7 +11,8 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// clusterConfig is where the second copies of the logs are kept; nil for nowhere.
+// clusterConfig returns the connection to the cluster that stores second copies of the
+// logs; nil if storage.durability is not "replicated".
 func clusterConfig(cfg Config) *cluster.Config {
 	if cfg.File.Storage.Durability != "replicated" {
 		return nil
@@ -24,7 +25,8 @@ func clusterConfig(cfg Config) *cluster.Config {
 	return c
 }
 
-// notReplicated says why a computer's log is not copied at the moment, or nil.
+// notReplicated returns the reason why a computer's log is not replicated at the moment;
+// nil if it is, has no replica or is read-only.
 func notReplicated(c *computer.Computer) error {
 	if r := c.Replica(); r != nil && c.Store().ReadOnly() == "" {
 		return r.Healthy()
@@ -32,7 +34,8 @@ func notReplicated(c *computer.Computer) error {
 	return nil
 }
 
-// replicationChecks say of each computer how far its copy is.
+// replicationChecks returns a check per replicated computer, with the number of events
+// that its cluster has.
 func replicationChecks(all []*computer.Computer) (out []sandbox.Check) {
 	for _, c := range all {
 		r := c.Replica()
@@ -49,7 +52,7 @@ func replicationChecks(all []*computer.Computer) (out []sandbox.Check) {
 	return out
 }
 
-// clusterCheck tries the cluster that the configuration names.
+// clusterCheck tests the connection to the configured cluster; none without one.
 func clusterCheck(ctx context.Context, cfg Config) []sandbox.Check {
 	c := clusterConfig(cfg)
 	if c == nil {

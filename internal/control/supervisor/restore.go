@@ -15,9 +15,10 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// RestoreFromCluster makes a data folder, where there is none, with one computer
-// whose log is the cluster's copy. Its content is not in the cluster: files and
-// documents that blobs hold are missing until they come from a backup.
+// RestoreFromCluster creates a data folder with one computer, whose log is the cluster's
+// copy. It returns the computer's name and the last event of the log. Blobs are not in
+// the cluster, so the files and documents they contain are missing until they come from
+// a backup. Code conflict: there is a data folder already.
 func RestoreFromCluster(ctx context.Context, cfg Config, id choir.ID) (name string, last choir.Event, err error) {
 	from := clusterConfig(cfg)
 	switch {
@@ -43,8 +44,8 @@ func RestoreFromCluster(ctx context.Context, cfg Config, id choir.ID) (name stri
 	return f.restore(ctx, *from, id, cfg.Random)
 }
 
-// restore makes the computer as every computer is made: beside, then in
-// owner.json, then under its name.
+// restore creates the computer from the cluster's copy in the order of System.create:
+// unfinished folder, owner.json, final name.
 func (f *folder) restore(ctx context.Context, from cluster.Config, id choir.ID, random io.Reader) (name string, last choir.Event, err error) {
 	dir := f.unfinished(id)
 	if err := os.RemoveAll(dir); err != nil { // of an attempt that was killed
@@ -86,7 +87,7 @@ func (f *folder) restore(ctx context.Context, from cluster.Config, id choir.ID, 
 	return name, last, f.nameFolder(id)
 }
 
-// nameIn is the name that an event gives its computer, or empty.
+// nameIn returns the name that an encoded event gives its computer; "" if it gives none.
 func nameIn(raw []byte) string {
 	if !bytes.Contains(raw, []byte(`"type":"computer.`)) {
 		return "" // most events, without decoding them

@@ -14,9 +14,10 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Settings says what the owner set outside of a computer.
+// Settings returns the settings of the owner that belong to no computer.
 func (s *System) Settings() api.Settings { return settingsOf(s.cfg) }
 
+// settingsOf returns the owner's settings of a configuration.
 func settingsOf(cfg Config) api.Settings {
 	out := api.Settings{
 		File: cfg.From, Found: cfg.From != "", Models: cfg.Connections.Models(), Providers: cfg.Connections.Providers(), Known: []api.KnownModel{},
@@ -35,13 +36,14 @@ func settingsOf(cfg Config) api.Settings {
 	return out
 }
 
-// Connect tests a model service, keeps its key and puts it in force. What the
-// test costs is in the log of one computer.
+// Connect tests a model service, stores its key and puts it in force. The cost of the
+// test is recorded in the log of one computer.
 func (s *System) Connect(ctx context.Context, r api.ConnectRequest) (api.Connected, error) {
-	c, err := s.computerOf(r.Computer)
+	c, release, err := s.useAny(ctx, r.Computer)
 	if err != nil {
 		return api.Connected{}, err
 	}
+	defer release()
 	out, err := s.cfg.Connections.Connect(ctx, r, func(ctx context.Context, route modelgw.Route, prices map[string]modelgw.Price) (model.Response, error) {
 		return s.gateway(c).Try(ctx, route, prices)
 	})
@@ -49,25 +51,30 @@ func (s *System) Connect(ctx context.Context, r api.ConnectRequest) (api.Connect
 	return out, err
 }
 
-// UnusableModels tries the keys and the addresses of the models in force and lists
-// what cannot be used. It takes at most connections.ReachTimeout.
+// UnusableModels tests the keys and addresses of the models in force and returns the
+// failed checks. It takes at most connections.ReachTimeout.
 func (s *System) UnusableModels(ctx context.Context) []sandbox.Check {
 	return slices.DeleteFunc(s.cfg.Connections.Check(ctx), func(c sandbox.Check) bool { return c.OK || ctx.Err() != nil })
 }
 
-// computerOf finds a computer; the first one when none is named.
-func (s *System) computerOf(id choir.ID) (*computer.Computer, error) {
+// useAny uses a computer; for an empty id the first open one, or else the first that can be
+// opened.
+func (s *System) useAny(ctx context.Context, id choir.ID) (c *computer.Computer, release func(), err error) {
+	if all := s.Computers(); id == "" && len(all) > 0 {
+		id = all[0].ID()
+	}
 	if id != "" {
-		return s.Computer(id)
+		return s.Use(ctx, id)
 	}
-	all := s.Computers()
-	if len(all) == 0 {
-		return nil, choir.E("models.connect", choir.CodeUnavailable, "no computer could be opened")
+	for _, e := range s.entries() {
+		if c, release, err = s.Use(ctx, e.ID); err == nil {
+			break
+		}
 	}
-	return all[0], nil
+	return c, release, err
 }
 
-// Disconnect removes a model service that Connect connected, and its key.
+// Disconnect removes a model service that was connected with Connect, and its key.
 func (s *System) Disconnect(ctx context.Context, name string) (api.Settings, error) {
 	err := s.cfg.Connections.Disconnect(ctx, name)
 	return s.Settings(), err

@@ -1,5 +1,5 @@
-// Package supervisor is the tree of the control plane: the bus, and one
-// computer after the other below it.
+// Package supervisor assembles and runs the control plane: the bus and all computers of
+// a data folder.
 package supervisor
 
 import (
@@ -28,32 +28,32 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Config of the control plane.
+// Config is the configuration of the control plane.
 type Config struct {
 	Data   string
 	File   config.Config
 	From   string // file the configuration came from, or empty
 	Driver sandbox.Driver
-	// OpenBlobs opens the content-addressed store of a computer.
+	// OpenBlobs opens the content-addressed store in a computer's folder.
 	OpenBlobs func(dir string) (blob.Store, error)
 	// Connections are the models in force.
 	Connections *connections.Connections
-	// Demo is what the recorded demo needs.
+	// Demo configures the recorded demo.
 	Demo    DemoConfig
 	Desktop DesktopConfig
 	Version string
-	// Boot names the time since the machine was started.
+	// Boot identifies the current boot of the machine.
 	Boot   string
 	Now    func() time.Time
 	Random io.Reader
 	Log    *slog.Logger
-	// Beside is a service that runs beside each computer; nil for none.
+	// Beside returns a service to run beside each computer; nil for none.
 	Beside func(*computer.Computer) suture.Service
-	// Observer is what receives figures about a computer; nil for none.
+	// Observer returns the receiver of a computer's figures; nil for none.
 	Observer func(computer choir.ID) computer.Observer
 }
 
-// System is the running control plane.
+// System is the running control plane: its data folder, bus, sessions and computers.
 type System struct {
 	cfg     Config
 	folder  *folder
@@ -72,8 +72,9 @@ type System struct {
 	scrape    *auth.ScrapeToken
 }
 
-// Open takes the data folder, starts the bus and opens every computer. What
-// cannot be isolated on this machine is refused, with the remedy.
+// Open locks the data folder, starts the bus and opens the computers that have work without
+// a request; Use opens the others. Code unavailable: this machine cannot isolate sandboxes;
+// the remedy tells what is missing.
 func Open(ctx context.Context, cfg Config) (*System, error) {
 	report := cfg.Driver.Probe(ctx)
 	if err := usable(report); err != nil {
@@ -84,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 		return nil, err
 	}
 	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes()}
-	s.computers.beside = cfg.Beside
+	s.computers.pool, s.computers.services.beside = s.newPool(), cfg.Beside
 	if err := s.open(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -92,6 +93,7 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 	return s, nil
 }
 
+// open starts the bus, reads the sessions and the models, and opens computers by openAll.
 func (s *System) open(ctx context.Context) (err error) {
 	s.bus, err = hub.Start(ctx, hub.Config{
 		Dir: filepath.Join(s.cfg.Data, "bus"), Keys: filepath.Join(s.cfg.Data, "keys"),
@@ -100,7 +102,7 @@ func (s *System) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.auth, err = auth.NewLocal(filepath.Join(s.cfg.Data, "keys", "sessions.json"), s.cfg.Now); err != nil {
+	if s.auth, err = auth.NewLocal(filepath.Join(s.cfg.Data, "keys", "sessions.json"), s.User(), s.cfg.Now); err != nil {
 		return err
 	}
 	if s.scrape, err = auth.OpenScrapeToken(filepath.Join(s.cfg.Data, "keys", "metrics.json"), s.cfg.Now); err != nil {
@@ -125,10 +127,12 @@ func (s *System) open(ctx context.Context) (err error) {
 	if err := s.openAll(ctx); err != nil {
 		return err
 	}
-	s.tellSources(ctx)
+	s.recordForks(ctx)
 	return nil
 }
 
+// computerConfig returns the configuration of a computer. guest is the folder of the
+// guest binaries.
 func (s *System) computerConfig(e entry, guest string) computer.Config {
 	l := s.cfg.File.Limits
 	var observer computer.Observer
@@ -168,21 +172,22 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 	}
 }
 
-// diskOf is the limit of a computer's disk; nil for none.
+// diskOf returns the disk project of a computer; nil without a limit.
 func (s *System) diskOf(id choir.ID) *diskquota.Project {
 	s.computers.mu.Lock()
 	defer s.computers.mu.Unlock()
 	return s.disks.of[id]
 }
 
-// Serve wakes every computer and runs until the context ends.
+// Serve runs the services of the bus and of every computer until ctx ends.
 func (s *System) Serve(ctx context.Context) error {
 	sup := suture.New("choir", suture.Spec{
 		EventHook: func(e suture.Event) { s.cfg.Log.Warn("supervisor", "said", e.String()) },
 		Timeout:   30 * time.Second,
 	})
 	sup.Add(watchdog{s.bus})
-	s.computers.wake(sup)
+	sup.Add(s.computers.pool)
+	s.computers.services.serve(sup)
 	err := sup.Serve(ctx)
 	if ctx.Err() != nil {
 		return nil
@@ -190,21 +195,22 @@ func (s *System) Serve(ctx context.Context) error {
 	return err
 }
 
-// watchdog gives the bus's service a name, which suture would make up from all
-// its fields.
+// watchdog is the bus's service with a name. Without one suture would format all its
+// fields.
 type watchdog struct{ *hub.Server }
 
 func (watchdog) String() string { return "bus" }
 
-// Close closes the logs and the bus and gives the data folder back. Serve must
-// have returned.
+// Close closes the computers and the bus and releases the data folder. Serve must have
+// returned.
 func (s *System) Close() error {
 	var errs []error
+	s.computers.pool.Stop()
 	s.sizes.close()
 	s.desktops.close()
 	errs = append(errs, s.gateways.close())
 	for _, c := range s.computers.list() {
-		errs = append(errs, c.Close())
+		errs = append(errs, s.closeComputer(context.Background(), c))
 	}
 	if s.auth != nil {
 		errs = append(errs, s.auth.Save())
@@ -215,65 +221,59 @@ func (s *System) Close() error {
 	return joined(append(errs, s.folder.close()))
 }
 
-// Auth is who may come in.
+// Auth returns the store of sessions and login links.
 func (s *System) Auth() *auth.Local { return s.auth }
 
-// Scrape is who may read the figures over HTTP.
+// Scrape returns the token for reading /metrics.
 func (s *System) Scrape() *auth.ScrapeToken { return s.scrape }
 
-// RenewScrapeToken makes the token of /metrics; an earlier one is void.
+// RenewScrapeToken creates a token for /metrics, which replaces the previous one.
 func (s *System) RenewScrapeToken() (string, error) { return s.scrape.Renew() }
 
-// RemoveScrapeToken voids the token of /metrics.
+// RemoveScrapeToken invalidates the token for /metrics.
 func (s *System) RemoveScrapeToken() error { return s.scrape.Remove() }
 
-// Bus is the bus, for the gateway's WebSocket.
+// Bus returns the bus server, for the gateway's WebSockets.
 func (s *System) Bus() *hub.Server { return s.bus }
 
-// Computers lists the computers.
+// Computers lists the open computers.
 func (s *System) Computers() []*computer.Computer { return s.computers.list() }
 
-// Computer finds one; code not_found when there is none, unavailable when it
-// could not be opened.
-func (s *System) Computer(id choir.ID) (*computer.Computer, error) {
-	c, err := find(s.computers.list(), id)
-	for _, f := range s.Failed() {
-		if err != nil && f.ID == id {
-			return nil, f.Why
-		}
-	}
-	return c, err
-}
-
+// find returns the computer with an id. Code not_found: there is none.
 func find(all []*computer.Computer, id choir.ID) (*computer.Computer, error) {
 	for _, c := range all {
 		if c.ID() == id {
 			return c, nil
 		}
 	}
-	return nil, choir.E("computer.find", choir.CodeNotFound, "there is no computer %q", id)
+	return nil, notFound(id)
 }
 
-// Models says whether a model is connected.
+// Models returns which models are in force.
 func (s *System) Models() api.ModelState { return s.cfg.Connections.Models() }
 
-// NewLink makes a one-time login token.
-func (s *System) NewLink() (string, error) { return s.auth.NewLink() }
+// User returns the first user of the data folder.
+func (s *System) User() choir.ID { return s.folder.owner.User }
 
-// browserTTL is how long one identity of a browser on the bus lives.
+// NewLink returns a one-time login token for the first user.
+func (s *System) NewLink() (string, error) { return s.auth.NewLink(s.User()) }
+
+// browserTTL is the lifetime of a browser's bus credentials.
 const browserTTL = 15 * time.Minute
 
-// Mint makes an identity on the bus for one connection.
+// Mint issues bus credentials for one connection, valid for browserTTL.
 func (s *System) Mint(role choir.Role, user, computer choir.ID) (bus.Credentials, error) {
 	return s.bus.Mint(role, user, computer, browserTTL)
 }
 
-// usable refuses a machine that cannot isolate.
+// usable returns code unavailable if the driver's report shows that this machine cannot
+// isolate sandboxes.
 func usable(r sandbox.Report) error {
 	if r.Usable {
 		return nil
 	}
-	e := choir.E("choir.up", choir.CodeUnavailable, "this machine cannot isolate a sandbox (%s)", r.Driver)
+	e := choir.Refuse("choir.up", choir.ReasonNoIsolation, choir.TextOf("driver", r.Driver))
+	e.Remedy = ""
 	for _, c := range r.Checks {
 		if c.Required && !c.OK {
 			e.Msg += ": " + c.Name + ": " + c.Detail
@@ -285,6 +285,6 @@ func usable(r sandbox.Report) error {
 	return e
 }
 
-// IsRoot reports whether the control plane runs as root, and so must give each
-// computer a host user of its own.
+// IsRoot reports whether the control plane runs as root, and therefore gives each
+// sandbox a host user of its own.
 func IsRoot() bool { return os.Geteuid() == 0 }

@@ -11,16 +11,17 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// Log is what the traces of a computer are made from; eventstore.Store is one.
+// Log is the part of a computer's log that traces are made from; eventstore.Store
+// implements it.
 type Log interface {
 	Head() (uint64, choir.Digest)
 	OpenRuns(ctx context.Context) ([]eventstore.Run, error)
 	Follow(ctx context.Context, cursor uint64) iter.Seq2[choir.Event, error]
 }
 
-// Follow makes a span of everything in a log that ends from now on, until the context
-// ends. It reads from the beginning of the oldest run that is open, so that what began
-// before a restart has its whole length.
+// Follow exports a span for every run, task and call of a log that ends from now on,
+// until ctx ends. It first reads from the start of the oldest open run, so that spans
+// that began before a restart have their whole length.
 func (t *Traces) Follow(ctx context.Context, computer choir.ID, log Log) error {
 	head, _ := log.Head()
 	runs, err := log.OpenRuns(ctx)
@@ -41,15 +42,16 @@ func (t *Traces) Follow(ctx context.Context, computer choir.ID, log Log) error {
 	return nil
 }
 
-// follower makes spans of one log.
+// follower converts the events of one log into spans.
 type follower struct {
 	traces   *Traces
 	computer choir.ID
-	after    uint64 // what ended up to here was told before
+	after    uint64 // events up to this number end no span that is exported
 	open     map[subject]begun
 }
 
-// subject is what a span is about: a guest may call two kinds of things by one id.
+// subject identifies a run, task or call with a span. It has the span's name besides the
+// id, because a guest may use one id for two kinds.
 type subject struct {
 	name string // of the span
 	id   choir.ID
@@ -63,16 +65,17 @@ const (
 	ofModel = "model"
 )
 
-// begun is what has not ended.
+// begun is the start of a span that has not ended.
 type begun struct {
 	at choir.Time
 	of []attribute.KeyValue
 }
 
-// maxOpen bounds what is remembered of what has not ended: guests begin it.
+// maxOpen is the maximum of started spans in memory, since guests can start any number.
 const maxOpen = 10_000
 
-// traceEvent takes up one event. One whose payload is of a newer choir is passed over.
+// traceEvent starts or ends the span of an event. Events of other types, and payloads of
+// a newer choir, are skipped.
 func (f *follower) traceEvent(e *choir.Event) {
 	switch e.Type {
 	case choir.TypePromptSubmitted, choir.TypeRunFinished, choir.TypeTaskDispatched, choir.TypeTaskReturned,
@@ -104,13 +107,15 @@ func (f *follower) traceEvent(e *choir.Event) {
 	}
 }
 
+// startSpan stores the start of a span with its attributes, unless maxOpen are open.
 func (f *follower) startSpan(e *choir.Event, s subject, of ...attribute.KeyValue) {
 	if len(f.open) < maxOpen {
 		f.open[s] = begun{e.Time, of}
 	}
 }
 
-// endSpan makes the span of what began, below its parent where that has begun and not ended.
+// endSpan exports the span of a started operation, as a child of parent if that is open.
+// It does nothing without a start, or for an event from before Follow.
 func (f *follower) endSpan(e *choir.Event, s, parent subject, code string, of ...attribute.KeyValue) {
 	b, ok := f.open[s]
 	delete(f.open, s)
@@ -127,7 +132,7 @@ func (f *follower) endSpan(e *choir.Event, s, parent subject, code string, of ..
 	f.traces.write(record{run: e.Run, of: s, parent: parent, from: b.at, to: e.Time, code: code, attributes: attributes})
 }
 
-// endCall makes the span of a model call, below its task or its run.
+// endCall exports the span of a model call, as a child of its task or its run.
 func (f *follower) endCall(e *choir.Event, p *choir.ModelReturned) {
 	parent := subject{ofTask, e.Task}
 	if _, open := f.open[parent]; !open {
@@ -139,7 +144,8 @@ func (f *follower) endCall(e *choir.Event, p *choir.ModelReturned) {
 		attribute.Float64("choir.cost_usd", p.CostUSD), attribute.Bool("choir.recorded", p.Recorded))
 }
 
-// known is a code of the closed list: a guest may give any.
+// known returns c if it is in the closed list of codes, and otherwise internal, because
+// a guest may write any code.
 func known(c choir.Code) string {
 	if c != "" && !c.Known() {
 		c = choir.CodeInternal
@@ -147,12 +153,13 @@ func known(c choir.Code) string {
 	return string(c)
 }
 
-// tools are the tools there are.
+// tools are the names of choir's tools.
 var tools = []choir.Tool{
 	choir.ToolReadFile, choir.ToolWriteFile, choir.ToolEditFile, choir.ToolListFiles, choir.ToolSearchFiles, choir.ToolBash, choir.ToolFetchURL,
 }
 
-// toolOf is a tool there is, or says that it is none: a model calls what it likes.
+// toolOf returns the name of one of choir's tools, and a fixed text for any other,
+// because a model may call any name.
 func toolOf(name string) string {
 	if slices.Contains(tools, choir.Tool(name)) {
 		return name

@@ -1,8 +1,8 @@
-// Package traces tells OpenTelemetry how long runs, tasks, calls and requests take. It
-// is the one place that knows OpenTelemetry. Spans of runs are made from the log: the id
-// of a run is the id of its trace, and the ids of its spans follow from those of its
-// tasks and calls, so that what a run did before a restart and after it is one trace.
-// No attribute is a person's or a guest's word.
+// Package traces exports spans of runs, tasks, calls and requests to OpenTelemetry. It
+// is the only package that imports OpenTelemetry. Spans of runs are made from the log: a
+// run's id is its trace id, and span ids are derived from those of tasks and calls, so
+// that the parts of a run before and after a restart form one trace. No attribute
+// contains text of a person or a guest.
 package traces
 
 import (
@@ -25,18 +25,18 @@ import (
 	"choiros/internal/choir"
 )
 
-// Traces hands spans to an exporter, in batches and in the background. What it cannot
-// take any more is dropped: nobody waits for it.
+// Traces exports spans in batches in the background. It drops spans when its queue is
+// full, so that callers never wait.
 type Traces struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 }
 
-// exportTime bounds one hand-over to a collector.
+// exportTime is the maximum time for sending one batch to the collector.
 const exportTime = 10 * time.Second
 
-// Open makes traces that go to a collector by OTLP over HTTP, at /v1/traces of an
-// endpoint without a path. It connects to nobody yet.
+// Open returns traces that are sent to a collector by OTLP over HTTP, at /v1/traces if
+// endpoint has no path. It does not connect yet.
 func Open(ctx context.Context, endpoint, version string) (*Traces, error) {
 	if u, err := url.Parse(endpoint); err == nil && strings.Trim(u.Path, "/") == "" {
 		endpoint = u.JoinPath("v1", "traces").String()
@@ -48,7 +48,7 @@ func Open(ctx context.Context, endpoint, version string) (*Traces, error) {
 	return New(to, version), nil
 }
 
-// New makes traces that go to an exporter.
+// New returns traces that are sent to an exporter. version is choir's.
 func New(to sdktrace.SpanExporter, version string) *Traces {
 	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithBatcher(to, sdktrace.WithExportTimeout(exportTime)), sdktrace.WithSampler(sdktrace.AlwaysSample()), sdktrace.WithIDGenerator(ids{}),
@@ -57,11 +57,11 @@ func New(to sdktrace.SpanExporter, version string) *Traces {
 	return &Traces{provider: provider, tracer: provider.Tracer("choir")}
 }
 
-// Close hands over what is left, for as long as the context lasts, and ends.
+// Close sends the remaining spans until ctx ends, and stops.
 func (t *Traces) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
 
-// Requests makes a span of each request that a handler answers, in a trace of its own.
-// route names what a request asks for, out of a closed list.
+// Requests wraps a handler so that each request has a span in a trace of its own. door
+// names the listener; route returns a request's route out of a closed list.
 func (t *Traces) Requests(door string, route func(*http.Request) string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, span := t.tracer.Start(r.Context(), route(r), trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("choir.door", door)))
@@ -70,7 +70,7 @@ func (t *Traces) Requests(door string, route func(*http.Request) string, next ht
 	})
 }
 
-// fixed are the ids that a span must have.
+// fixed are predetermined ids of a span.
 type fixed struct {
 	trace trace.TraceID
 	span  trace.SpanID
@@ -78,7 +78,7 @@ type fixed struct {
 
 type fixedKey struct{}
 
-// ids gives spans the ids that their context fixes, and random ones elsewhere.
+// ids is an id generator that uses the fixed ids of a context, and random ones without.
 type ids struct{}
 
 // NewIDs implements sdktrace.IDGenerator.
@@ -102,7 +102,8 @@ func (ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
 	return span
 }
 
-// traceOf is the trace of a run, which is the run's id.
+// traceOf returns the trace id of a run, which is the run's id; the invalid zero id if
+// that is no UUID.
 func traceOf(run choir.ID) (id trace.TraceID) {
 	raw, err := hex.DecodeString(strings.ReplaceAll(string(run), "-", ""))
 	if err == nil {
@@ -111,7 +112,7 @@ func traceOf(run choir.ID) (id trace.TraceID) {
 	return id
 }
 
-// spanOf is the span of a run, a task or a call.
+// spanOf returns the span id of a run, task or call, derived from its name and id.
 func spanOf(s subject) (id trace.SpanID) {
 	sum := sha256.Sum256([]byte(s.name + " " + string(s.id)))
 	copy(id[:], sum[:])
@@ -127,7 +128,7 @@ type record struct {
 	attributes []attribute.KeyValue
 }
 
-// write hands a span over. One of no run is left out.
+// write exports a span with its fixed ids. A span without a valid run is left out.
 func (t *Traces) write(r record) {
 	f := fixed{traceOf(r.run), spanOf(r.of)}
 	if !f.trace.IsValid() {

@@ -15,7 +15,7 @@ const [vite, { default: react }] = await Promise.all([
   load("@vitejs/plugin-react/dist/index.js"),
 ]);
 
-const common = { configFile: false, root, plugins: [react(), movedFiles(), besidePDF()], logLevel: "error", clearScreen: false };
+const common = { configFile: false, root, plugins: [react(), movedFiles(), besidePDF(), ordered()], logLevel: "error", clearScreen: false };
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 await (verb === "seed" ? seed() : serve());
@@ -63,6 +63,41 @@ function besidePDF() {
     },
   };
 }
+
+/**
+ * Draws updates that follow each other at once in their order. As Vite writes a module of components, it imports
+ * itself, by the time of the file's newest change: when that is newer than the one the page asked for, the page runs
+ * the newest code first and what it asked for after it, and shows that. Here a module imports itself by the address it
+ * came from, and an update waits until the one before it has. Throws an error when Vite writes modules in another way.
+ */
+function ordered() {
+  const swap = (code, from, to) => {
+    if (!from.test(code)) throw new Error(`dev.mjs does not know this version of Vite: ${from} is missing`);
+    return code.replace(from, to);
+  };
+  return {
+    name: "choir-ordered",
+    enforce: "post",
+    transform(code, id) {
+      if (id === "/@react-refresh") return { code: swap(code, /^export const __hmr_import = .*$/m, selfImport), map: null };
+      if (!code.includes("RefreshRuntime.validateRefreshBoundaryAndEnqueueUpdate(")) return null;
+      const alone = swap(code, /^import \* as __vite_react_currentExports from .*$/m, "");
+      const late = /const currentExports = __vite_react_currentExports;\s+queueMicrotask\(\(\) => \{/;
+      return { code: swap(alone, late, "RefreshRuntime.__hmr_import(import.meta.url).then((currentExports) => {"), map: null };
+    },
+  };
+}
+
+/** How a page lets a module import itself: what the module does then is done before the next update begins. */
+const selfImport = `const open = new Set();
+export const __hmr_import = (module) => {
+  const imported = import(/* @vite-ignore */ module);
+  const settled = imported.then(() => {}, () => {}).then(() => open.delete(settled));
+  open.add(settled);
+  return imported;
+};
+import.meta.hot.on("vite:beforeUpdate", () => Promise.all(open));
+`;
 
 /** Bundles every package that the source imports, as the server would at its start. */
 async function seed() {

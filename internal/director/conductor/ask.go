@@ -16,6 +16,7 @@ type questionInput struct {
 	Choices []string `json:"choices,omitempty" choir:"len=0..16,each=1..400"`
 }
 
+// askUser is the tool ask_user: it asks the user a question and returns the answer.
 func (r *run) askUser(ctx context.Context, call model.Block) (agentloop.Result, error) {
 	var in questionInput
 	if err := choir.DecodeStrict(call.Input, &in); err != nil {
@@ -28,13 +29,14 @@ func (r *run) askUser(ctx context.Context, call model.Block) (agentloop.Result, 
 		return refuse(choir.E("", choir.CodeBudget, "%d questions were asked; decide with what you know", r.questions))
 	}
 	text, err := r.ask(ctx, choir.Question(in))
-	return said("The user answered:\n"+text, err)
+	return textResult("The user answered:\n"+text, err)
 }
 
-// maxQuestions bounds the questions of one run.
+// maxQuestions is the maximum of questions in one run.
 const maxQuestions = 20
 
-// ask asks the user and waits for the answer; other runs go on meanwhile.
+// ask records a question to the user and waits for the answer. Meanwhile the run gives
+// up its slot, so that other runs can work.
 func (r *run) ask(ctx context.Context, q choir.Question) (string, error) {
 	r.questions++
 	for n := r.questions; q.ID == "" || r.questionID[q.ID]; n++ {
@@ -42,7 +44,7 @@ func (r *run) ask(ctx context.Context, q choir.Question) (string, error) {
 	}
 	r.questionID[q.ID] = true
 	asked := effect{id: r.eventID(choir.TypeQuestionAsked, q.ID), cause: r.rec.cause, payload: &choir.QuestionAsked{Question: q}}
-	if err := r.commit(append(r.open(), asked)...); err != nil {
+	if err := r.commit(append(r.documentEffect(), asked)...); err != nil {
 		return "", err
 	}
 	r.slot.leave()
@@ -50,6 +52,6 @@ func (r *run) ask(ctx context.Context, q choir.Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r.tell(&a)
-	return a.Text, r.slot.enter(ctx)
+	r.updateStory(&a)
+	return a.Text, r.slot.acquire(ctx)
 }

@@ -8,19 +8,19 @@ import (
 	"choiros/internal/model"
 )
 
-// caller makes the model calls of a run for the loop.
+// caller makes the model calls of a run for package agentloop.
 type caller struct{ *run }
 
-// calls is where a run stands in its conversation.
+// calls is the position of a run in its conversation with the model.
 type calls struct {
 	step   int  // model calls answered
 	taken  int  // steering texts that are in the conversation
 	talked bool // the last answer called no tool
-	// asked is the conversation that the last answer answers, when the log has
-	// another than this execution.
+	// asked is the conversation that the last answer belongs to, if the log has another
+	// one than this execution.
 	asked []model.Message
-	// next is the request of the call after the last answer, as the log has it, and
-	// outcomes what it tells of that answer's tool calls.
+	// next is the recorded request of the call after the last answer, and outcomes are
+	// the results in it of that answer's tool calls.
 	next     choir.Digest
 	outcomes map[string]*model.Block
 }
@@ -30,30 +30,31 @@ const (
 	firstPause = 2 * time.Second
 )
 
-// Call makes the next call of the conversation. Its id follows from the step,
-// from how much steering is in the conversation, and from the try, so that a
-// call that was answered before is answered from the log.
+// Call makes the next model call of the run, within its limits. The call's id is derived
+// from the step, the number of steering texts in the conversation and the try, so that a
+// call answered by an earlier execution is answered from the log.
 func (c caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	if err := check(c.cfg.Limits, c.spent, c.rec.worked(c.cfg.Now())); err != nil {
+	if err := checkLimits(c.cfg.Limits, c.spent, c.rec.worked(c.cfg.Now())); err != nil {
 		return model.Response{}, err
 	}
 	if err := c.commit(); err != nil {
 		return model.Response{}, err
 	}
-	req.Messages = fit(req.Messages, maxConversation)
-	resp, err := c.try(ctx, req, on)
+	req.Messages = fitConversation(req.Messages, maxConversation)
+	resp, err := c.callWithRetries(ctx, req, on)
 	if err != nil {
 		return resp, err
 	}
 	c.calls.step++
 	c.calls.talked = len(resp.ToolCalls()) == 0
-	c.spent.call(resp.Usage)
+	c.spent.addCall(resp.Usage)
 	return resp, nil
 }
 
-// try repeats a call whose failure may pass, under a new id: the gateway answers
-// the old one with its failure from the log.
-func (c caller) try(ctx context.Context, req model.Request, on func(model.Delta)) (resp model.Response, err error) {
+// callWithRetries makes a model call and repeats it after a temporary failure, each time
+// under a new id, because the gateway answers a failed call's id with the recorded
+// failure.
+func (c caller) callWithRetries(ctx context.Context, req model.Request, on func(model.Delta)) (resp model.Response, err error) {
 	c.calls.asked = nil
 	for n := 0; n < maxTries; n++ {
 		var inLog bool
@@ -76,8 +77,8 @@ func (c caller) try(ctx context.Context, req model.Request, on func(model.Delta)
 	return resp, &modelError{err}
 }
 
-// tryOnce makes a try of a call, or takes its answer from the log. An error with inLog
-// is one of reading the log.
+// tryOnce makes one try of a call, or returns its recorded answer. inLog reports that
+// the answer or the error comes from reading the log.
 func (c caller) tryOnce(ctx context.Context, n int, req model.Request, on func(model.Delta)) (resp model.Response, inLog bool, err error) {
 	id, past := c.tryID(n)
 	switch {
@@ -98,14 +99,15 @@ func (c caller) tryOnce(ctx context.Context, n int, req model.Request, on func(m
 	}
 }
 
+// callID returns the id of a try of the next call. taken is the number of steering texts
+// in its conversation.
 func (r *run) callID(taken, try int) choir.ID {
 	return r.id("model", r.calls.step, taken, try)
 }
 
-// steer gives what the user added since the last step. How much of it a step
-// got is written in the id of its call, so that an execution after a crash gives
-// it the same. A talking model is reminded first: steering goes with the next
-// step.
+// steer returns the user's texts since the last step. The id of a step's call contains
+// how many it got, so that another execution gives it the same. After an answer without
+// a tool it returns none: the reminder goes first.
 func (r *run) steer() []string {
 	if r.calls.talked {
 		return nil
@@ -113,15 +115,16 @@ func (r *run) steer() []string {
 	all, until := r.rec.steeringFor(func(taken int) choir.ID { return r.callID(taken, 0) }, r.calls.taken)
 	var texts []string
 	for _, s := range all[r.calls.taken:until] {
-		r.tell(&s)
+		r.updateStory(&s)
 		texts = append(texts, steeringText(s.Text))
 	}
 	r.calls.taken = until
 	return texts
 }
 
-// steeringFor is all steering so far, and how much of it the next call gets: as
-// much as the last time it was made, else everything.
+// steeringFor returns all steering texts, and how many of them the next call gets: as
+// many as in an earlier execution, else all. id returns the call's id for a number of
+// texts.
 func (r *record) steeringFor(id func(taken int) choir.ID, from int) ([]choir.SteeringSubmitted, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,14 +136,14 @@ func (r *record) steeringFor(id func(taken int) choir.ID, from int) ([]choir.Ste
 	return r.steering, len(r.steering)
 }
 
-// modelError is a failure of the model that ends the run.
+// modelError is a permanent failure of the model, which ends the run.
 type modelError struct{ err error }
 
 func (e *modelError) Error() string { return e.err.Error() }
 
 func (e *modelError) Unwrap() error { return e.err }
 
-// ending is the end of a run whose model failed, in words for the user.
+// ending returns the end of a run whose model failed, with a text for the user.
 func (e *modelError) ending(r *run) ending {
 	code := choir.CodeOf(e.err)
 	text := "The model could not be used: "

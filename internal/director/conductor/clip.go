@@ -9,8 +9,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// clipHead keeps the first limit bytes, whole characters, and says how many it
-// left out.
+// clipHead returns the first limit bytes, whole characters, and appends the number of
+// bytes left out.
 func clipHead(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -22,8 +22,8 @@ func clipHead(s string, limit int) string {
 	return s[:end] + fmt.Sprintf("\n[%d bytes left out]", len(s)-end)
 }
 
-// clipTail keeps the last limit bytes, whole characters, and says how many it
-// left out.
+// clipTail returns the last limit bytes, whole characters, and prepends the number of
+// bytes left out.
 func clipTail(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -35,7 +35,8 @@ func clipTail(s string, limit int) string {
 	return fmt.Sprintf("[%d bytes left out]\n", start) + s[start:]
 }
 
-// clipRunes keeps at most limit characters.
+// clipRunes returns at most limit characters of s, the last one an ellipsis if it was
+// longer.
 func clipRunes(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s
@@ -44,7 +45,7 @@ func clipRunes(s string, limit int) string {
 	return string(runes[:limit-1]) + "…"
 }
 
-// sentence ends a text with a full stop unless something else ends it.
+// sentence appends a full stop to a text without a final punctuation mark.
 func sentence(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?") {
@@ -53,7 +54,7 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// plain is an error in words for a person or a model, without the operation.
+// plain returns an error's message for a person or a model, without the operation.
 func plain(err error) string {
 	var e *choir.Error
 	if !errors.As(err, &e) {

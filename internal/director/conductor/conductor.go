@@ -1,8 +1,7 @@
-// Package conductor plans, supervises and answers the runs of one computer. Its
-// durable state is the log and nothing else: a run that is open is executed
-// again from its prompt, every effect carries an id that follows from the run,
-// and whatever was decided before is read from the log. So it may be killed
-// after any event and does nothing twice.
+// Package conductor plans, supervises and answers the runs of one computer. Its only
+// durable state is the log: an open run is executed again from its prompt, every effect
+// has an id derived from the run, and earlier decisions are read from the log. So it may
+// be killed after any event and does nothing twice.
 package conductor
 
 import (
@@ -20,12 +19,11 @@ import (
 	"choiros/internal/model"
 )
 
-// Log is the computer's log as the Director reaches it. All methods may be
-// called from many goroutines. Append is idempotent by the drafts' ids and
-// repeats itself over lost connections until ctx ends. Events reads a range in
-// order, both ends included; to 0 means all. Follow calls fn for
-// every event after seq, in order, until fn or ctx ends it. ReadRun reads what was
-// asked and answered in a run that has ended, wherever in the log that is.
+// Log is the computer's log as the Director uses it. Its methods are safe for concurrent
+// use. Append is idempotent by the drafts' ids and retries after lost connections until
+// ctx ends. Events reads the range from from to to, both included; to 0 means up to the
+// newest. Follow calls fn for every event after seq, in order, until fn fails or ctx
+// ends. ReadRun returns the prompt and the answer of an ended run.
 type Log interface {
 	Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error)
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
@@ -35,35 +33,35 @@ type Log interface {
 	GetBlob(ctx context.Context, d choir.Digest) ([]byte, error)
 }
 
-// Models calls a model. The same call id with the same request is answered by
-// the provider once and from the log ever after.
+// Models calls a model. The provider answers a call id with the same request once, and
+// later ones are answered from the log.
 type Models interface {
 	Call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error)
 }
 
-// Config says with what a Conductor works. Log, Models, Key and Now are required.
+// Config is the configuration of a Conductor. Log, Models, Key and Now are required.
 type Config struct {
 	Log    Log
 	Models Models
-	// Key signs the answers; it is made at boot and never leaves the process.
+	// Key signs the answers. It is created at boot and never leaves the process.
 	Key ed25519.PrivateKey
-	// Limits bound each run.
+	// Limits are those of each run.
 	Limits choir.RunLimits
-	// After is where reading the log begins: every run that is not over began
-	// after this event. Projects are those there were then, in the order in which
-	// they came.
+	// After is the event after which reading the log starts; every run that is not over
+	// began after it. Projects are the projects that existed then, in the order in which
+	// they were added.
 	After    uint64
 	Projects []string
-	// MaxActive bounds the runs that work at the same time; a run that waits for
-	// the user does not count. Default 4.
+	// MaxActive is the maximum of runs working at once. Runs that wait for the user do
+	// not count. Default 4.
 	MaxActive int
-	// Now is the clock of the time limit.
+	// Now returns the time for the time limit.
 	Now func() choir.Time
 	// Pause waits between tries of a failed model call. Default: a timer.
 	Pause func(ctx context.Context, d time.Duration) error
-	// Live streams the model's words to whoever watches. It may be nil.
+	// Live receives the model's words as they are streamed. It may be nil.
 	Live func(run choir.ID, text string)
-	// Logger tells about what went wrong. Default: discards.
+	// Logger receives failures. Default: discards.
 	Logger *slog.Logger
 }
 
@@ -95,20 +93,20 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Conductor follows the log and gives every open run a service of its own.
+// Conductor follows the log and runs a service for each open run.
 type Conductor struct {
 	cfg   Config
 	slots chan struct{}
 	runs  *suture.Supervisor
 
 	mu      sync.Mutex // guards the fields below
-	seq     uint64     // last event taken up
+	seq     uint64     // last applied event
 	records map[choir.ID]*record
 	repos   []string // projects in the order in which they came
 	caught  bool     // the log has been read to its end once
 }
 
-// New makes a Conductor. Serve makes it work.
+// New returns a Conductor, which Serve runs.
 func New(cfg Config) *Conductor {
 	cfg = cfg.withDefaults()
 	return &Conductor{
@@ -117,9 +115,8 @@ func New(cfg Config) *Conductor {
 	}
 }
 
-// Serve works until ctx ends: the supervision tree of the Director is one
-// supervisor over the follower of the log and over the supervisor of the runs.
-// It returns after everything that it started has ended.
+// Serve executes runs until ctx ends, and returns after everything it started has ended.
+// Its supervisor restarts the follower of the log and the services of the runs.
 func (c *Conductor) Serve(ctx context.Context) error {
 	hook := func(e suture.Event) { c.cfg.Logger.Warn("supervisor", "said", e.String()) }
 	root := suture.New("director", suture.Spec{EventHook: hook, FailureBackoff: time.Second, Timeout: shutdownTime})
@@ -129,6 +126,6 @@ func (c *Conductor) Serve(ctx context.Context) error {
 	return root.Serve(ctx)
 }
 
-// shutdownTime is how long a service may take to end; every wait in this
-// package ends with its context.
+// shutdownTime is the maximum time for a service to end. Every wait in this package ends
+// with its context.
 const shutdownTime = 5 * time.Second

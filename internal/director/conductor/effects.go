@@ -9,7 +9,7 @@ import (
 	"choiros/internal/director/runwriter"
 )
 
-// effect is one event this run adds to the log.
+// effect is one event that a run appends to the log.
 type effect struct {
 	id      choir.ID
 	task    choir.ID
@@ -17,11 +17,9 @@ type effect struct {
 	payload choir.Payload // a pointer
 }
 
-// commit appends effects and, once there is a document, the version that tells
-// about them: all or nothing.
-//
-// The user's stop does not interrupt it: whether an append happened must be
-// known before the run can be ended.
+// commit appends effects and, if the run has a document, its next version, all or none.
+// The user's stop does not interrupt it, because whether an append happened must be
+// known before the run can end.
 func (r *run) commit(effects ...effect) error {
 	before := r.version
 	err := r.append(effects)
@@ -31,9 +29,10 @@ func (r *run) commit(effects ...effect) error {
 	return err
 }
 
+// append applies effects to the story and appends them with the document's next version.
 func (r *run) append(effects []effect) error {
 	for _, e := range effects {
-		r.tell(e.payload)
+		r.updateStory(e.payload)
 	}
 	version, err := r.nextVersion()
 	if err != nil {
@@ -42,18 +41,18 @@ func (r *run) append(effects []effect) error {
 	if version != nil {
 		effects = append(effects, *version)
 	}
-	return r.say(effects)
+	return r.appendEffects(effects)
 }
 
-// tell adds to the story what others or this run did.
-func (r *run) tell(p choir.Payload) {
+// updateStory applies the payload of an event to the story.
+func (r *run) updateStory(p choir.Payload) {
 	if r.story.Apply(p) {
 		r.untold = true
 	}
 }
 
-// nextVersion is the effect of the document's next version; nil when there is no
-// document or nothing new in it.
+// nextVersion returns the effect of the document's next version; nil without a document
+// or a change.
 func (r *run) nextVersion() (*effect, error) {
 	if r.document == "" || !r.untold {
 		return nil, nil
@@ -69,9 +68,9 @@ func (r *run) nextVersion() (*effect, error) {
 	return &effect{id: r.eventID(choir.TypeDocumentVersioned, r.version), cause: r.rec.cause, payload: payload}, err
 }
 
-// open is the effect that creates the run's document, or none when there is
-// one. A run that ends with a toast never gets one.
-func (r *run) open() []effect {
+// documentEffect returns the effect that creates the run's document; none if it has one.
+// It is not called for runs that end with a toast.
+func (r *run) documentEffect() []effect {
 	if r.document != "" {
 		return nil
 	}
@@ -85,8 +84,8 @@ func (r *run) open() []effect {
 	return []effect{{id: r.eventID(choir.TypeDocumentCreated), cause: r.rec.cause, payload: created}}
 }
 
-// finish appends the signed end of the run with the last version of its
-// document.
+// finish appends the given effects, then the run's signed end and the last version of
+// its document, all or none.
 func (r *run) finish(end ending, before ...effect) error {
 	end.answer = clipRunes(end.answer, maxAnswer)
 	done := &choir.RunFinished{
@@ -96,8 +95,8 @@ func (r *run) finish(end ending, before ...effect) error {
 	return r.commit(append(before, effect{id: r.eventID(choir.TypeRunFinished), cause: r.rec.cause, payload: done})...)
 }
 
-// adopt takes the story from the log when the log is further than this
-// execution: one that a stop or a limit cut short before it had caught up.
+// adopt replaces this execution's document by the recorded one, if a stop or a limit
+// ended this execution before it reached the recorded version.
 func (r *run) adopt() {
 	r.rec.mu.Lock()
 	defer r.rec.mu.Unlock()
@@ -106,13 +105,13 @@ func (r *run) adopt() {
 	}
 	r.document, r.version = r.rec.document, r.rec.version
 	r.story = runwriter.Story{}
-	r.tell(&r.rec.prompt)
+	r.updateStory(&r.rec.prompt)
 	for _, p := range r.rec.history {
-		r.tell(p)
+		r.updateStory(p)
 	}
 }
 
-// soFar says in one sentence what is done of the plan.
+// soFar describes the progress of the plan in one sentence.
 func (r *run) soFar() string {
 	done, total := r.story.Progress()
 	switch {
@@ -129,14 +128,15 @@ func (r *run) soFar() string {
 	return fmt.Sprintf("%d of the %d steps of the plan were accepted; what they changed is kept.", done, total)
 }
 
-// maxAnswer bounds an answer, in characters, as run.finished does.
+// maxAnswer is the maximum length of an answer, in characters, as in run.finished.
 const maxAnswer = 20_000
 
-// maxSaid bounds plain words that led to nothing, in characters, as run.finished does.
+// maxSaid is the maximum length of the model's words outside of tools in run.finished,
+// in characters.
 const maxSaid = 2000
 
-// shown is the effect of a toast, if the run ends with one.
-func (r *run) shown() []effect {
+// toastEffect returns the effect of the run's toast; none if it has no toast.
+func (r *run) toastEffect() []effect {
 	if r.toast == "" {
 		return nil
 	}
@@ -144,8 +144,9 @@ func (r *run) shown() []effect {
 	return []effect{{id: r.eventID(choir.TypeToastShown), cause: r.rec.cause, payload: toast}}
 }
 
-// proposed is the effect of an answer to a prompt that asked for a proposal.
-func (r *run) proposed() []effect {
+// proposalEffect returns the effect that adds the answer to a document as a proposal, if
+// the prompt asked for one and the run is done; else none.
+func (r *run) proposalEffect() []effect {
 	to := r.rec.prompt.Proposal
 	if to == nil || r.ending.outcome != choir.OutcomeDone {
 		return nil
@@ -157,13 +158,14 @@ func (r *run) proposed() []effect {
 	return []effect{{id: r.eventID(choir.TypeOverlayAdded), cause: r.rec.cause, payload: proposal}}
 }
 
+// finishOver appends budget.reached and the end of a run that reached a limit.
 func (r *run) finishOver(over *reached) error {
 	answer := "Stopped: " + over.Error() + ". " + r.soFar()
 	budget := effect{id: r.eventID(choir.TypeBudgetReached), cause: r.rec.cause, payload: &over.BudgetReached}
 	return r.finish(ending{choir.OutcomeFailed, choir.CodeBudget, answer}, budget)
 }
 
-// sign signs a text for the user with the key of this process.
+// sign returns the base64 signature of a text for the user with this process's key.
 func (r *run) sign(t choir.Type, text string) string {
 	sig := ed25519.Sign(r.cfg.Key, choir.SignedText(t, r.rec.run, text))
 	return base64.StdEncoding.EncodeToString(sig)

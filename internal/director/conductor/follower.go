@@ -7,26 +7,27 @@ import (
 	"choiros/internal/choir"
 )
 
-// follower reads the log and sorts its events into the records of the runs. It
-// goes on where it was when its supervisor starts it again.
+// follower reads the log and applies its events to the records of the runs. A restarted
+// follower continues where it was.
 type follower struct{ *Conductor }
 
 func (f follower) String() string { return "follower" }
 
-// Serve catches up first, so that a run that is executed again finds everything
-// it did before, and only then starts the runs that are open.
+// Serve first reads the log to its end, so that an executed run finds all its earlier
+// effects, then starts the open runs and follows the log.
 func (f follower) Serve(ctx context.Context) error {
 	if err := f.catchUp(ctx); err != nil {
 		return err
 	}
-	f.start()
-	return f.cfg.Log.Follow(ctx, f.position(), f.take)
+	f.startRuns()
+	return f.cfg.Log.Follow(ctx, f.position(), f.applyEvent)
 }
 
+// catchUp applies all events that are in the log.
 func (f follower) catchUp(ctx context.Context) error {
 	for e, err := range f.cfg.Log.Events(ctx, f.position()+1, 0) {
 		if err == nil {
-			err = f.take(e)
+			err = f.applyEvent(e)
 		}
 		if err != nil {
 			return err
@@ -35,45 +36,49 @@ func (f follower) catchUp(ctx context.Context) error {
 	return nil
 }
 
+// position returns the number of the last applied event.
 func (f follower) position() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seq
 }
 
-// start gives every run that was found open its service.
-func (f follower) start() {
+// startRuns starts the service of every open run.
+func (f follower) startRuns() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.caught = true
 	for _, rec := range f.records {
-		f.serve(rec)
+		f.startRun(rec)
 	}
 }
 
-// serve must be called with the lock held.
-func (f follower) serve(rec *record) {
+// startRun starts the service of a run, unless it is started or finished or the log is
+// not yet read to its end. The caller holds the lock.
+func (f follower) startRun(rec *record) {
 	if f.caught && !rec.served && !rec.isFinished() {
 		rec.served = true
 		f.runs.Add(&runService{conductor: f.Conductor, rec: rec})
 	}
 }
 
-// take sorts one event in.
-func (f follower) take(e choir.Event) error {
+// applyEvent applies one event to its run's record, unless it was applied before.
+func (f follower) applyEvent(e choir.Event) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.Seq <= f.seq {
 		return nil
 	}
-	if err := f.sort(e); err != nil {
+	if err := f.applyToRun(e); err != nil {
 		return err
 	}
 	f.seq = e.Seq
 	return nil
 }
 
-func (f follower) sort(e choir.Event) error {
+// applyToRun applies an event to the record of its run, or to the list of projects. A
+// new prompt starts its run.
+func (f follower) applyToRun(e choir.Event) error {
 	if !interesting[e.Type] {
 		return nil
 	}
@@ -98,7 +103,7 @@ func (f follower) sort(e choir.Event) error {
 		if f.records[e.Run] == nil {
 			rec := newRecord(e, *p, f.repos)
 			f.records[e.Run] = rec
-			f.serve(rec)
+			f.startRun(rec)
 		}
 		return nil
 	}
@@ -111,8 +116,7 @@ func (f follower) sort(e choir.Event) error {
 	return nil
 }
 
-// interesting are the types a run is decided by; all others are passed over
-// without being decoded.
+// interesting are the event types that affect runs. Others are skipped without decoding.
 var interesting = map[choir.Type]bool{
 	choir.TypePromptSubmitted: true, choir.TypeSteeringSubmitted: true, choir.TypeRunCancelRequested: true, choir.TypeRunFinished: true,
 	choir.TypePlanMade: true, choir.TypePlanRefused: true, choir.TypeTaskJudged: true, choir.TypeDocumentVersioned: true, choir.TypeTaskDispatched: true, choir.TypeTaskProgressed: true, choir.TypeTaskReturned: true, choir.TypeQuestionAsked: true, choir.TypeQuestionAnswered: true,

@@ -17,8 +17,8 @@ type judgement struct {
 	Revised  *revision            `json:"revised,omitempty"`
 }
 
-// revision changes a step for its next task; what is absent stays as it was.
-// The kind and the acceptance criteria never change.
+// revision changes a step for its next task. Absent fields stay as they were; the kind
+// and the acceptance criteria never change.
 type revision struct {
 	Instruction   string               `json:"instruction" choir:"len=1..20000"`
 	AllowedTools  []choir.Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url"`
@@ -28,8 +28,8 @@ type revision struct {
 	TimeBudgetS   int                  `json:"time_budget_s,omitempty" choir:"range=1..86400"`
 }
 
-// readJudgement reads a judgement and holds it against the result it is about. One
-// that stands is only read: an earlier execution held it against the result.
+// readJudgement decodes a judgement and checks it against its result a. stands means
+// that an earlier execution accepted it, so it is only decoded.
 func readJudgement(input []byte, a *attempt, stands bool) (j judgement, err error) {
 	if stands {
 		return j, choir.Wrap("", choir.CodeInvalid, json.Unmarshal(input, &j), "read the judgement")
@@ -43,10 +43,10 @@ func readJudgement(input []byte, a *attempt, stands bool) (j judgement, err erro
 	return j, j.check(a)
 }
 
-// maxTasksPerStep is how often a step may be tried.
+// maxTasksPerStep is the maximum of tasks for one step.
 const maxTasksPerStep = 3
 
-// check holds a judgement against the result it is about.
+// check validates a judgement of the result a. Code invalid, with the field's path.
 func (j *judgement) check(a *attempt) error {
 	switch {
 	case j.Step != a.step.ID:
@@ -67,7 +67,8 @@ func (j *judgement) check(a *attempt) error {
 	return nil
 }
 
-// covers requires one entry for each criterion and writes each in its own words.
+// covers checks that every criterion is judged exactly once, ignoring white space, and
+// replaces each judged criterion by the plan's own text.
 func (j *judgement) covers(criteria []string) error {
 	judged := map[string]int{}
 	for i, c := range j.Criteria {
@@ -93,9 +94,11 @@ func (j *judgement) covers(criteria []string) error {
 	return nil
 }
 
-// normal compares criteria without regard to white space.
+// normal returns a criterion with single spaces, for comparison.
 func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// acceptable checks that a result may be accepted: its task succeeded and every
+// criterion is met.
 func (j *judgement) acceptable(a *attempt) error {
 	if a.result.Status != choir.StatusOK {
 		return choir.Invalid("verdict", "accept is not possible: the task's status is %s", a.result.Status)
@@ -108,7 +111,7 @@ func (j *judgement) acceptable(a *attempt) error {
 	return nil
 }
 
-// revised is the step with a revision.
+// revised returns the step with a revision applied.
 func revised(s choir.PlanStep, v *revision) choir.PlanStep {
 	s.Instruction = v.Instruction
 	if len(v.AllowedTools) > 0 {

@@ -9,12 +9,12 @@ import (
 	"choiros/internal/model"
 )
 
-// A run is continued from its record, also by a Director of another build, whose
-// prompts, words and checks are others: an answer of the model that the log has is
-// taken from there together with the conversation that it answers, and a tool call
-// that was refused or carried out before is so again.
+// A run is continued from the log, also by a Director of another build with other
+// prompts, words and checks. A recorded answer of the model is used together with the
+// conversation that it belongs to, and a tool call that was refused or executed before
+// is refused or executed again.
 
-// pastCall is a model call as the log has it, in its last attempt.
+// pastCall is the recorded state of a model call in its last attempt.
 type pastCall struct {
 	request  choir.Digest
 	response choir.Digest // empty when there is no answer
@@ -23,7 +23,8 @@ type pastCall struct {
 
 func (p *pastCall) ended() bool { return p.response != "" || p.failed != nil }
 
-// addCall and endCall take up an attempt of a model call; the caller holds the lock.
+// addCall and endCall record the begin and the end of a model call's attempt. The caller
+// holds the lock.
 func (r *record) addCall(p *choir.ModelCalled) { r.called[p.Call] = &pastCall{request: p.Request} }
 
 func (r *record) endCall(p *choir.ModelReturned) {
@@ -37,7 +38,7 @@ func (r *record) endCall(p *choir.ModelReturned) {
 	}
 }
 
-// callByID is the model call of an id; nil when the log has none.
+// callByID returns a copy of the recorded model call with an id; nil if there is none.
 func (r *record) callByID(id choir.ID) *pastCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,13 +49,13 @@ func (r *record) callByID(id choir.ID) *pastCall {
 	return nil
 }
 
-// maxRewordings bounds how often one call is begun with another request, each time
-// by a Director that says it in other words than the one before.
+// maxRewordings is the maximum of different requests for one call, each by a Director
+// with other words.
 const maxRewordings = 16
 
-// tryID finds the id of a try of the next call, and the call when it has ended. A
-// call that ended nowhere because the Director was replaced meanwhile is made under
-// another id by one that asks in other words: an id stands for one request.
+// tryID returns the id for a try of the next call, and the recorded call if it has
+// ended. An unended call whose Director was replaced gets another id if the new Director
+// words the request differently, because an id stands for one request.
 func (c caller) tryID(try int) (id choir.ID, past *pastCall) {
 	for rewording := 0; ; rewording++ {
 		id, past = c.rewordedID(try, rewording), nil
@@ -67,8 +68,7 @@ func (c caller) tryID(try int) (id choir.ID, past *pastCall) {
 	}
 }
 
-// rewordedID is the id of a try that was begun before with other requests, so many
-// times.
+// rewordedID returns the id of a try that was begun before with so many other requests.
 func (c caller) rewordedID(try, times int) choir.ID {
 	if times == 0 {
 		return c.callID(c.calls.taken, try)
@@ -76,9 +76,9 @@ func (c caller) rewordedID(try, times int) choir.ID {
 	return c.id("model", c.calls.step, c.calls.taken, try, "reworded", times)
 }
 
-// answerFromLog gives the answer of a call that has ended, and keeps the conversation that
-// it answers when that is not the one of the request. Code not_found when the answer
-// is no longer stored.
+// answerFromLog returns the recorded answer of a call. If its recorded request differs
+// from req, it remembers that conversation for Asked. Code not_found: the answer is no
+// longer stored.
 func (c caller) answerFromLog(ctx context.Context, past *pastCall, req model.Request) (resp model.Response, err error) {
 	if err := c.readBlob(ctx, past.response, &resp); err != nil {
 		return resp, err
@@ -94,7 +94,7 @@ func (c caller) answerFromLog(ctx context.Context, past *pastCall, req model.Req
 	return resp, err
 }
 
-// readBlob decodes a blob of JSON.
+// readBlob decodes a blob of JSON into into.
 func (r *run) readBlob(ctx context.Context, digest choir.Digest, into any) error {
 	raw, err := r.cfg.Log.GetBlob(ctx, digest)
 	if err != nil {
@@ -103,15 +103,15 @@ func (r *run) readBlob(ctx context.Context, digest choir.Digest, into any) error
 	return choir.Wrap("director.past", choir.CodeCorrupt, json.Unmarshal(raw, into), "read %s", digest)
 }
 
-// recordedConversation is the conversation that the last answer answers, when it
-// came from the log; nil for that of the loop.
+// recordedConversation returns the conversation that a recorded last answer belongs to;
+// nil for the loop's own.
 func (r *run) recordedConversation() []model.Message { return r.calls.asked }
 
-// handler carries out the calls of one tool.
+// handler executes the calls of one tool.
 type handler func(context.Context, model.Block) (agentloop.Result, error)
 
-// refusedAgain is a handler under which a call that was refused before is refused
-// again, also where this build would carry it out.
+// refusedAgain wraps a handler so that a call that an earlier execution refused is
+// refused with the same text, even if this build would accept it.
 func (r *run) refusedAgain(handle handler) handler {
 	return func(ctx context.Context, call model.Block) (agentloop.Result, error) {
 		before, err := r.recordedResult(ctx, call.CallID)
@@ -128,8 +128,8 @@ func (r *run) refusedAgain(handle handler) handler {
 	}
 }
 
-// recordedResult is the result of a tool call that the log has, in the model call
-// that came next. It is nil when there is none in the log.
+// recordedResult returns the recorded result of a tool call, which is in the request of
+// the next model call; nil if the log has none.
 func (r *run) recordedResult(ctx context.Context, call string) (*model.Block, error) {
 	next := r.rec.nextRequest(func(taken int) choir.ID { return r.callID(taken, 0) }, r.calls.taken)
 	if next == "" {
@@ -148,8 +148,8 @@ func (r *run) recordedResult(ctx context.Context, call string) (*model.Block, er
 	return r.calls.outcomes[call], nil
 }
 
-// nextRequest is the request of the call that comes next, by its ids; empty when the log
-// has none.
+// nextRequest returns the recorded request of the next model call; "" if the log has
+// none. id returns the call's id for a number of steering texts.
 func (r *record) nextRequest(id func(taken int) choir.ID, from int) choir.Digest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,7 +161,7 @@ func (r *record) nextRequest(id func(taken int) choir.ID, from int) choir.Digest
 	return ""
 }
 
-// outcomesOf are the results of the last answer's tool calls, by the calls' ids.
+// outcomesOf returns the tool results in the last message, by call id.
 func outcomesOf(messages []model.Message) map[string]*model.Block {
 	out := map[string]*model.Block{}
 	if len(messages) == 0 {
@@ -175,8 +175,8 @@ func outcomesOf(messages []model.Message) map[string]*model.Block {
 	return out
 }
 
-// refusedPlan is why the plan after so many refused ones was refused before; nil
-// when it was not.
+// refusedPlan returns the recorded problems of the plan after the given number of
+// refused ones; nil if that plan was not refused.
 func (r *record) refusedPlan(after int) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -186,21 +186,21 @@ func (r *record) refusedPlan(after int) []string {
 	return nil
 }
 
-// madePlan is the plan that was accepted before, if one was.
+// madePlan returns the plan that an earlier execution accepted; nil if there is none.
 func (r *record) madePlan() *choir.PlanMade {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.made
 }
 
-// wasJudged reports whether the verdict on a task stands.
+// wasJudged reports whether an earlier execution recorded a verdict on a task.
 func (r *record) wasJudged(task choir.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.judged[task]
 }
 
-// wasAsked reports whether the user was asked a question before.
+// wasAsked reports whether an earlier execution asked the user a question.
 func (r *record) wasAsked(question string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

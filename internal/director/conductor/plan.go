@@ -9,10 +9,10 @@ import (
 	"choiros/internal/choir"
 )
 
-// maxPlanBytes keeps a plan within one event.
+// maxPlanBytes is the maximum size of a plan, so that it fits one event.
 const maxPlanBytes = choir.InlineLimit - 4<<10
 
-// plan is an accepted plan and where it stands.
+// plan is an accepted plan and its progress.
 type plan struct {
 	choir.PlanMade
 	next  int // first step that is not accepted
@@ -24,8 +24,9 @@ func newPlan(p choir.PlanMade) *plan {
 	return &plan{PlanMade: p, tries: make([]int, len(p.Steps)), steps: slices.Clone(p.Steps)}
 }
 
-// decodePlan reads the input of submit_plan and puts the steps into an order in
-// which they can run. The problems, if any, each begin with a field's path.
+// decodePlan decodes the input of submit_plan and sorts the steps by their dependencies.
+// It returns the problems that prevent its acceptance, each with a field's path; nil if
+// there are none.
 func decodePlan(raw []byte, repo string, repos []string) (choir.PlanMade, []string) {
 	var p choir.PlanMade
 	if err := choir.DecodeStrict(raw, &p); err != nil {
@@ -45,16 +46,18 @@ func decodePlan(raw []byte, repo string, repos []string) (choir.PlanMade, []stri
 	return p, problems
 }
 
-// Bounds on what is said about one plan, so that it fits one event: problems,
-// and characters of one problem.
+// Limits on the problems of one plan, so that they fit one event: their number, and the
+// characters of each.
 const (
 	maxProblems = 16
 	maxProblem  = 500
 )
 
-// problem is what was refused, for the model: the path first.
+// problem returns the text of an error for the model, with the path first.
 func problem(err error) string { return clipRunes(plain(err), maxProblem) }
 
+// checkSteps returns the problems of a plan's steps, each with a field's path. repo is
+// the prompt's project, repos are all.
 func checkSteps(p choir.PlanMade, repo string, repos []string) (problems []string) {
 	index := map[string]int{}
 	for i, s := range p.Steps {
@@ -65,7 +68,7 @@ func checkSteps(p choir.PlanMade, repo string, repos []string) (problems []strin
 		}
 		index[s.ID] = i
 		if s.Repo != "" && s.Repo != repo && !slices.Contains(repos, s.Repo) {
-			problems = append(problems, fmt.Sprintf("%s.repo there is no project %q; there are: %s", at, s.Repo, known(repos)))
+			problems = append(problems, fmt.Sprintf("%s.repo there is no project %q; there are: %s", at, s.Repo, listRepos(repos)))
 		}
 		problems = append(problems, repeated(at, s.AcceptanceCriteria)...)
 		task := newTask(choir.ID(""), choir.ID(""), repo, s)
@@ -83,7 +86,8 @@ func checkSteps(p choir.PlanMade, repo string, repos []string) (problems []strin
 	return problems
 }
 
-// repeated finds criteria that could not be told apart when they are judged.
+// repeated returns a problem for each criterion that equals an earlier one except for
+// white space, because a judgement could not distinguish them.
 func repeated(at string, criteria []string) (problems []string) {
 	first := map[string]int{}
 	for i, c := range criteria {
@@ -96,15 +100,16 @@ func repeated(at string, criteria []string) (problems []string) {
 	return problems
 }
 
-func known(repos []string) string {
+// listRepos returns the names of projects for a sentence, "none" without any.
+func listRepos(repos []string) string {
 	if len(repos) == 0 {
 		return "none"
 	}
 	return strings.Join(repos, ", ")
 }
 
-// ordered sorts steps so that each comes after all it depends on, and keeps the
-// given order where it may.
+// ordered sorts steps so that each comes after those it depends on, and otherwise keeps
+// their order. It returns problems instead if the dependencies have a cycle.
 func ordered(steps []choir.PlanStep) ([]choir.PlanStep, []string) {
 	done := map[string]bool{}
 	out := make([]choir.PlanStep, 0, len(steps))
@@ -122,7 +127,7 @@ func ordered(steps []choir.PlanStep) ([]choir.PlanStep, []string) {
 	return out, nil
 }
 
-// cycle names the steps that wait for each other.
+// cycle returns a problem for each dependency that can never be met.
 func cycle(steps []choir.PlanStep, done map[string]bool) (problems []string) {
 	for i, s := range steps {
 		for j, d := range s.DependsOn {
@@ -134,8 +139,8 @@ func cycle(steps []choir.PlanStep, done map[string]bool) (problems []string) {
 	return problems
 }
 
-// newTask is the task that a step asks for. Budgets that the step does not set
-// are the defaults.
+// newTask returns the task for a step. Absent budgets get the defaults, and an absent
+// project is repo.
 func newTask(id, run choir.ID, repo string, s choir.PlanStep) choir.DirectorTask {
 	if s.Repo != "" {
 		repo = s.Repo

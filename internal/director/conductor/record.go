@@ -8,7 +8,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// record is what the log says about one run, as far as it has been followed.
+// record is the state of one run as read from the log so far.
 type record struct {
 	run    choir.ID
 	cause  choir.ID // the prompt's event
@@ -23,7 +23,7 @@ type record struct {
 	asked    map[string]bool
 	answers  map[string]choir.QuestionAnswered
 	returned map[choir.ID]choir.TaskReturned
-	said     map[choir.ID][]string // what a worker said while it worked
+	said     map[choir.ID][]string // notes of the worker, by task
 	steering []choir.SteeringSubmitted
 	called   map[choir.ID]*pastCall // model calls
 	made     *choir.PlanMade        // the plan that holds
@@ -32,7 +32,7 @@ type record struct {
 	cancel   bool
 	finished bool
 	clock    clock
-	history  []choir.Payload // what the document tells about, in the order of the log
+	history  []choir.Payload // payloads for the document, in the order of the log
 	document choir.ID
 	version  int // newest version of the document
 }
@@ -48,8 +48,8 @@ func newRecord(e choir.Event, p choir.PromptSubmitted, repos []string) *record {
 	}
 }
 
-// apply adds an event of the run and wakes whoever waits for it. The first
-// result, answer and end count; what comes after them changes nothing.
+// apply adds an event of the run and wakes the waiting goroutines. Only the first
+// result, answer and end count.
 func (r *record) apply(e choir.Event, payload choir.Payload) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 	r.changed = make(chan struct{})
 }
 
-// stop must be called with the lock held.
+// stop closes stopped, once. The caller holds the lock.
 func (r *record) stop() {
 	select {
 	case <-r.stopped:
@@ -106,7 +106,8 @@ func (r *record) stop() {
 	}
 }
 
-// wait returns when ready does, which is called with the lock held.
+// wait waits until ready returns true, which is called with the lock held. Its error is
+// the cause of the end of ctx.
 func (r *record) wait(ctx context.Context, ready func() bool) error {
 	for {
 		r.mu.Lock()
@@ -135,7 +136,8 @@ func (r *record) isCancelled() bool {
 	return r.cancel
 }
 
-// result waits for the result of a task and for what was said on the way.
+// result waits for the result of a task, and returns it with the texts that the worker
+// recorded before.
 func (r *record) result(ctx context.Context, task choir.ID) (res choir.TaskReturned, said []string, err error) {
 	err = r.wait(ctx, func() bool {
 		var ok bool
@@ -146,6 +148,7 @@ func (r *record) result(ctx context.Context, task choir.ID) (res choir.TaskRetur
 	return res, said, err
 }
 
+// answer waits for the answer to a question.
 func (r *record) answer(ctx context.Context, question string) (a choir.QuestionAnswered, err error) {
 	err = r.wait(ctx, func() bool {
 		var ok bool
@@ -155,29 +158,31 @@ func (r *record) answer(ctx context.Context, question string) (a choir.QuestionA
 	return a, err
 }
 
-// wake notes that the Director was down until now.
+// wake tells the clock that the Director was down until now.
 func (r *record) wake(now choir.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clock.wake(now)
 }
 
-// worked is how long the run has been worked on.
+// worked returns the milliseconds for which the run has been worked on.
 func (r *record) worked(now choir.Time) choir.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.clock.worked(now)
 }
 
-// clock measures how long a run has been worked on, from the times of its
-// events, in milliseconds: without the time it waited for the user and without
-// the time the Director was down.
+// clock measures the milliseconds for which a run has been worked on, from the times of
+// its events. Time spent waiting for the user, and time while the Director was down, do
+// not count.
 type clock struct {
 	began, last choir.Time
 	idle        choir.Time
 	waiting     bool // the run waited for the user after the last event
 }
 
+// tick advances the clock to an event's time. waiting reports whether the run now waits
+// for the user.
 func (c *clock) tick(now choir.Time, waiting bool) {
 	if c.waiting {
 		c.idle += max(0, now-c.last)
@@ -185,11 +190,13 @@ func (c *clock) tick(now choir.Time, waiting bool) {
 	c.last, c.waiting = max(c.last, now), waiting
 }
 
+// wake advances the clock and does not count the time since the last event.
 func (c *clock) wake(now choir.Time) {
 	c.idle += max(0, now-c.last)
 	c.last = max(c.last, now)
 }
 
+// worked returns the milliseconds of work until now.
 func (c *clock) worked(now choir.Time) choir.Time {
 	if c.waiting {
 		now = c.last

@@ -17,11 +17,11 @@ import (
 	"choiros/internal/model"
 )
 
-// maxFailures is how often a run is executed again after a fault of our own
-// before it is ended as failed.
+// maxFailures is the maximum of executions of a run that end with an internal error.
+// After that the run is recorded as failed.
 const maxFailures = 3
 
-// runService executes one run under the supervisor of the runs.
+// runService executes one run under the runs' supervisor.
 type runService struct {
 	conductor *Conductor
 	rec       *record
@@ -30,8 +30,8 @@ type runService struct {
 
 func (s *runService) String() string { return "run " + string(s.rec.run) }
 
-// Serve executes the run from its prompt until it is finished. An error of our
-// own makes the supervisor call it again.
+// Serve executes the run from its prompt until it is finished. After an internal error
+// it returns it, and the supervisor calls Serve again.
 func (s *runService) Serve(ctx context.Context) error {
 	r := newRun(ctx, s.conductor, s.rec)
 	err := s.attempt(ctx, r)
@@ -59,7 +59,7 @@ func (s *runService) Serve(ctx context.Context) error {
 	return suture.ErrDoNotRestart
 }
 
-// attempt turns a panic into an error, so that it counts as a failure too.
+// attempt executes the run and converts a panic into an error.
 func (s *runService) attempt(ctx context.Context, r *run) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -70,7 +70,7 @@ func (s *runService) attempt(ctx context.Context, r *run) (err error) {
 	return r.serve(ctx)
 }
 
-// run is one execution of a run. It belongs to one goroutine.
+// run is one execution of a run. It is used by one goroutine.
 type run struct {
 	cfg  Config
 	rec  *record
@@ -94,7 +94,7 @@ type run struct {
 	ending     *ending  // how the run ends, once that is decided
 }
 
-// ending is how a run ends.
+// ending is the outcome of a run with its answer.
 type ending struct {
 	outcome choir.Outcome
 	code    choir.Code
@@ -107,7 +107,7 @@ func newRun(ctx context.Context, c *Conductor, rec *record) *run {
 
 var errStopped = errors.New("the run was stopped")
 
-// serve executes the run and finishes it.
+// serve executes the run and records its end.
 func (r *run) serve(ctx context.Context) error {
 	err := r.work(ctx)
 	if ctx.Err() != nil {
@@ -116,8 +116,8 @@ func (r *run) serve(ctx context.Context) error {
 	return r.conclude(err)
 }
 
-// work executes the run. The user's stop ends whatever it waits for at once;
-// that of the Director leaves it to the next start.
+// work executes the run. The user's stop cancels its waits at once. When the Director
+// stops, the run is left to the next start.
 func (r *run) work(ctx context.Context) error {
 	defer r.slot.leave()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -134,7 +134,8 @@ func (r *run) work(ctx context.Context) error {
 	return r.execute(ctx)
 }
 
-// conclude turns the error of an execution into the end of the run.
+// conclude records the end of the run that follows from an execution's error. Internal
+// errors are returned.
 func (r *run) conclude(err error) error {
 	if r.rec.isFinished() {
 		return nil
@@ -153,13 +154,13 @@ func (r *run) conclude(err error) error {
 	case err != nil:
 		return err
 	}
-	return r.finish(*r.ending, append(r.shown(), r.proposed()...)...)
+	return r.finish(*r.ending, append(r.toastEffect(), r.proposalEffect()...)...)
 }
 
-// execute plans and works until the end is decided.
+// execute plans and works until the run's ending is decided.
 func (r *run) execute(ctx context.Context) error {
 	r.story.Apply(&r.rec.prompt)
-	if err := r.slot.enter(ctx); err != nil {
+	if err := r.slot.acquire(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := r.withTimeLimit(ctx)
@@ -192,9 +193,10 @@ func (r *run) execute(ctx context.Context) error {
 	return nil
 }
 
-// maxReminders is how often a model that only talks is told to use a tool.
+// maxReminders is the maximum of reminders to a model that answers without a tool.
 const maxReminders = 2
 
+// stopReason describes why the agent loop ended without a tool.
 func stopReason(r agentloop.Reason) string {
 	switch r {
 	case agentloop.Length:
@@ -207,6 +209,7 @@ func stopReason(r agentloop.Reason) string {
 	return "it only talked"
 }
 
+// loop returns the configuration of the agent loop for the next messages.
 func (r *run) loop(ctx context.Context, messages []model.Message) agentloop.Config {
 	r.calls.talked = false
 	return agentloop.Config{
@@ -222,14 +225,15 @@ func (r *run) loop(ctx context.Context, messages []model.Message) agentloop.Conf
 }
 
 const (
-	// modelAlias is what the gateway maps to the configured model.
+	// modelAlias is the name that the gateway maps to the configured model.
 	modelAlias      = "director"
 	maxAnswerTokens = 16_384
 )
 
 var errTime = errors.New("the time limit of the run is reached")
 
-// withTimeLimit ends the work when the run's time is used up.
+// withTimeLimit returns a context that is cancelled with errTime when the run's working
+// time is used up.
 func (r *run) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	left := choir.Time(r.cfg.Limits.Seconds)*1000 - r.rec.worked(r.cfg.Now())
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -237,16 +241,17 @@ func (r *run) withTimeLimit(ctx context.Context) (context.Context, context.Cance
 	return ctx, func() { timer.Stop(); cancel(nil) }
 }
 
+// overTime returns the error of the reached time limit.
 func (r *run) overTime() error {
 	worked := max(r.rec.worked(r.cfg.Now()), choir.Time(r.cfg.Limits.Seconds)*1000)
-	return over("time", float64(r.cfg.Limits.Seconds), float64(worked/1000))
+	return limitError("time", float64(r.cfg.Limits.Seconds), float64(worked/1000))
 }
 
-// eventID is the id of an event of this run: see id.
+// eventID returns the id of an event of this run; see id.
 func (r *run) eventID(t choir.Type, parts ...any) choir.ID { return r.id(string(t), parts...) }
 
-// id is the id of an effect of this run; the same parts give the same id in
-// every execution.
+// id returns the id of an effect of this run, derived from its parts: the same in every
+// execution.
 func (r *run) id(kind string, parts ...any) choir.ID {
 	words := []string{kind}
 	for _, p := range parts {

@@ -9,16 +9,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// maxTaken is how many times in a row a name of this run may be found in the
-// hands of others.
+// maxTaken is the maximum of ids in a row that events of others may hold.
 const maxTaken = 16
 
-// say appends effects, all or nothing. What an earlier execution of the run said
-// stands as it is, also where this one would say it in other words: the limits or
-// the key of the process may be others since. Names that others took are replaced
-// by names that follow from the events that have them, the same in every
-// execution.
-func (r *run) say(effects []effect) error {
+// appendEffects appends effects, all or none. Effects recorded by an earlier execution
+// stay as they are, even if this one would word them differently, since limits or the
+// key may have changed. An id held by an event of another source is replaced by one
+// derived from that event, the same in every execution.
+func (r *run) appendEffects(effects []effect) error {
 	for taken := 0; len(effects) > 0; {
 		drafts, err := r.drafts(effects)
 		if err != nil {
@@ -30,7 +28,7 @@ func (r *run) say(effects []effect) error {
 		case first == nil:
 			return err
 		case first.Says(choir.SourceDirector, drafts[i].Type):
-			if effects, err = r.saidBefore(effects, i); err != nil {
+			if effects, err = r.dropRecorded(effects, i); err != nil {
 				return err
 			}
 		case taken < maxTaken && r.rename(effects, i, first):
@@ -42,6 +40,7 @@ func (r *run) say(effects []effect) error {
 	return nil
 }
 
+// drafts returns effects as drafts of events of this run.
 func (r *run) drafts(effects []effect) ([]choir.Draft, error) {
 	drafts := make([]choir.Draft, len(effects))
 	for i, e := range effects {
@@ -54,8 +53,9 @@ func (r *run) drafts(effects []effect) ([]choir.Draft, error) {
 	return drafts, nil
 }
 
-// freshID gives the ids of events whose own are held by events of others. After a
-// few they follow from the key of this process, so that nobody can hold them all.
+// freshID returns a function that derives another id from the event that holds the
+// wanted one. After maxTaken tries the id also depends on this process's key, so that no
+// one can hold them all.
 func (r *run) freshID() func(*choir.First) (choir.ID, error) {
 	n := 0
 	return func(taken *choir.First) (choir.ID, error) {
@@ -67,9 +67,9 @@ func (r *run) freshID() func(*choir.First) (choir.ID, error) {
 	}
 }
 
-// saidBefore takes out an effect that is in the log. What a version of the document
-// would tell goes into the next one.
-func (r *run) saidBefore(effects []effect, i int) ([]effect, error) {
+// dropRecorded removes effect i, which is in the log, from effects. The content of a
+// recorded document version goes into the next version.
+func (r *run) dropRecorded(effects []effect, i int) ([]effect, error) {
 	_, version := effects[i].payload.(*choir.DocumentVersioned)
 	effects = slices.Delete(slices.Clone(effects), i, i+1)
 	if !version {
@@ -86,8 +86,8 @@ func (r *run) saidBefore(effects []effect, i int) ([]effect, error) {
 	return append(effects, *next), nil
 }
 
-// rename gives the task or the document of an effect another id when somebody
-// else has made one of that id; false where there is nothing to rename.
+// rename gives the task or the document that effect i creates another id, because an
+// event of another source created one with its id. false: the effect creates neither.
 func (r *run) rename(effects []effect, i int, first *choir.First) bool {
 	switch p := effects[i].payload.(type) {
 	case *choir.TaskDispatched:

@@ -2,13 +2,15 @@ package conductor
 
 import "context"
 
-// slot is one run's share in the bound on runs that work at the same time.
+// slot is one run's share of the maximum of runs that work at once.
 type slot struct {
 	slots chan struct{}
 	held  bool
 }
 
-func (s *slot) enter(ctx context.Context) error {
+// acquire waits until fewer than the maximum of runs work, and counts this one. It does
+// nothing if the slot is held.
+func (s *slot) acquire(ctx context.Context) error {
 	if s.held {
 		return nil
 	}
@@ -21,6 +23,7 @@ func (s *slot) enter(ctx context.Context) error {
 	}
 }
 
+// leave releases the slot, if it is held.
 func (s *slot) leave() {
 	if s.held {
 		<-s.slots

@@ -9,11 +9,11 @@ import (
 	"choiros/internal/choir"
 )
 
-// turn is what was asked and answered in an earlier run.
+// turn is the prompt and the answer of an earlier run.
 type turn struct{ asked, answered string }
 
-// Bounds on the earlier talk that the first message repeats, in bytes but for
-// the number of turns.
+// Limits on the earlier prompts and answers that the first message repeats: their
+// number, and sizes in bytes.
 const (
 	maxTurns        = 6
 	maxTurnAsked    = 2_000
@@ -21,9 +21,9 @@ const (
 	maxTalk         = 20_000
 )
 
-// earlierTalk reads the runs that this one follows up, each named by the one
-// after it, and returns the newest that fit, the oldest first. Runs that have
-// ended never change, so every execution of the run reads the same.
+// earlierTalk returns the prompts and answers of the runs that this one follows up, the
+// oldest first, as many of the newest as fit. Ended runs never change, so every
+// execution returns the same.
 func (r *run) earlierTalk(ctx context.Context) (talk []turn, err error) {
 	size := 0
 	for before := r.rec.prompt.After; before != "" && len(talk) < maxTurns; {
@@ -42,7 +42,7 @@ func (r *run) earlierTalk(ctx context.Context) (talk []turn, err error) {
 	return talk, nil
 }
 
-// answered is how a run ended, in words.
+// answered returns the answer of an ended run, with its outcome if that is not done.
 func answered(end choir.RunFinished) string {
 	if end.Outcome == choir.OutcomeDone {
 		return end.Answer
@@ -50,8 +50,8 @@ func answered(end choir.RunFinished) string {
 	return fmt.Sprintf("(the run ended as %s) %s", end.Outcome, end.Answer)
 }
 
-// writeTalk writes earlier talk as data: it says what the user's words refer to,
-// and asks for nothing.
+// writeTalk writes earlier prompts and answers as data, which the model must use as
+// context and not as instructions.
 func writeTalk(b *strings.Builder, talk []turn) {
 	if len(talk) == 0 {
 		return

@@ -12,8 +12,8 @@ import (
 //go:embed schema/*.json
 var schemas embed.FS
 
-// tools are all that the model can do. Each one decodes its input strictly;
-// what does not hold goes back to the model with the field's path.
+// tools returns all tools of the model. Each decodes its input strictly, and an invalid
+// call is answered with the field's path.
 func (r *run) tools() []agentloop.Tool {
 	return []agentloop.Tool{
 		tool(submitPlan, "Hand in the plan of this run: steps, each one task for the Associate. Answers with the result of the first step.", r.refusedAgain(r.submitPlan)),
@@ -24,10 +24,10 @@ func (r *run) tools() []agentloop.Tool {
 	}
 }
 
-// submitPlan is the name of the tool that hands in a plan.
+// submitPlan is the name of the tool with which the model submits a plan.
 const submitPlan = "submit_plan"
 
-// tool makes a tool with the schema of its name.
+// tool returns a tool with the embedded schema of its name.
 func tool(name, about string, handle handler) agentloop.Tool {
 	schema, err := schemas.ReadFile("schema/" + name + ".json")
 	if err != nil {
@@ -36,18 +36,19 @@ func tool(name, about string, handle handler) agentloop.Tool {
 	return agentloop.Tool{Def: model.ToolDef{Name: name, Description: about, Schema: schema}, Run: handle}
 }
 
-// refuse tells the model what did not hold.
+// refuse returns an error as the result of a tool call, for the model to correct.
 func refuse(err error) (agentloop.Result, error) {
 	return agentloop.Result{Text: "refused: " + plain(err), IsError: true}, nil
 }
 
-// said is an answer to the model, or the error that ends the loop.
-func said(text string, err error) (agentloop.Result, error) {
+// textResult returns a text as the result of a tool call, or the error, which ends the
+// loop.
+func textResult(text string, err error) (agentloop.Result, error) {
 	return agentloop.Result{Text: text}, err
 }
 
-// end decides how the run ends and stops the loop.
-func (r *run) end(e ending) (agentloop.Result, error) {
+// endWith sets the run's ending and stops the loop.
+func (r *run) endWith(e ending) (agentloop.Result, error) {
 	r.ending = &e
 	return agentloop.Result{Text: "The run ends.", Stop: true}, nil
 }
@@ -56,7 +57,7 @@ type textInput struct {
 	Text string `json:"text" choir:"len=1..20000"`
 }
 
-// answerUser ends a run whose work is done, or that needed none.
+// answerUser ends the run with an answer, unless a step of the plan is not accepted yet.
 func (r *run) answerUser(_ context.Context, call model.Block) (agentloop.Result, error) {
 	var in textInput
 	if err := choir.DecodeStrict(call.Input, &in); err != nil {
@@ -67,18 +68,18 @@ func (r *run) answerUser(_ context.Context, call model.Block) (agentloop.Result,
 	}
 	// An answer that is proposed is told where it is proposed.
 	if r.rec.prompt.Proposal == nil {
-		if err := r.commit(r.open()...); err != nil {
+		if err := r.commit(r.documentEffect()...); err != nil {
 			return agentloop.Result{}, err
 		}
 	}
-	return r.end(ending{choir.OutcomeDone, "", in.Text})
+	return r.endWith(ending{choir.OutcomeDone, "", in.Text})
 }
 
 type toastInput struct {
 	Text string `json:"text" choir:"len=1..500"`
 }
 
-// showToast ends a run with a short signed answer and no document.
+// showToast ends the run with a short signed answer and no document.
 func (r *run) showToast(_ context.Context, call model.Block) (agentloop.Result, error) {
 	var in toastInput
 	if err := choir.DecodeStrict(call.Input, &in); err != nil {
@@ -88,5 +89,5 @@ func (r *run) showToast(_ context.Context, call model.Block) (agentloop.Result, 
 		return refuse(choir.E("", choir.CodeConflict, "this run has work to tell about; end it with the tool answer"))
 	}
 	r.toast = in.Text
-	return r.end(ending{choir.OutcomeDone, "", in.Text})
+	return r.endWith(ending{choir.OutcomeDone, "", in.Text})
 }

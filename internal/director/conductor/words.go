@@ -11,16 +11,16 @@ import (
 	"choiros/internal/model"
 )
 
-// systemPrompt is the same for every run and every computer.
+// systemPrompt is the system prompt, the same for every run and computer.
 //
 //go:embed system.md
 var systemPrompt string
 
-// reminder answers a model that ended without a tool.
+// reminder is the message to a model that answered without a tool.
 const reminder = "Words outside of tools are not shown to anyone and decide nothing. Go on with one of your tools: " +
 	"submit_plan, judge_result, ask_user, answer or show_toast."
 
-// Bounds on what one message tells the model, in bytes.
+// The maximum sizes of the parts of one message to the model, in bytes or entries.
 const (
 	maxResult       = 24_000
 	maxSummary      = 4_000
@@ -34,8 +34,8 @@ const (
 	maxConversation = 400_000
 )
 
-// opening is the first message: what the user asked, where, and which talk it
-// follows up.
+// opening returns the first message to the model: the prompt, the projects, and the
+// earlier talk it follows up.
 func opening(rec *record, talk []turn) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The user asks:\n\n%s\n\n", rec.prompt.Text)
@@ -44,7 +44,7 @@ func opening(rec *record, talk []turn) string {
 		// recorded run must read the same beside them.
 		fmt.Fprintf(&b, "It is about the project %s.", rec.prompt.Repo)
 	} else {
-		fmt.Fprintf(&b, "Projects in the workspace: %s.", known(rec.repos))
+		fmt.Fprintf(&b, "Projects in the workspace: %s.", listRepos(rec.repos))
 	}
 	writeTalk(&b, talk)
 	return b.String()
@@ -52,9 +52,9 @@ func opening(rec *record, talk []turn) string {
 
 func steeringText(text string) string { return "The user adds:\n\n" + text }
 
-// resultText tells the model about a result. It holds no times, durations or
-// ids, so that the same work reads the same, and everything that came out of
-// the sandbox is marked as data.
+// resultText returns the message to the model about a task's result. It contains no
+// times, durations or ids, so that the same work reads the same, and marks everything
+// from the sandbox as data.
 func resultText(a *attempt, notes []string, diff string) string {
 	res := a.result
 	var b strings.Builder
@@ -103,11 +103,12 @@ func writeChecks(b *strings.Builder, v choir.VerifyOutcome) {
 			fmt.Fprintf(b, "- and %d more\n", len(v.Commands)-i)
 			break
 		}
-		fmt.Fprintf(b, "- %s: %s\n", oneLine(c.Command), exit(c))
+		fmt.Fprintf(b, "- %s: %s\n", oneLine(c.Command), exitText(c))
 	}
 }
 
-func exit(c choir.CommandRun) string {
+// exitText describes how a command ended.
+func exitText(c choir.CommandRun) string {
 	if c.Signal != "" {
 		return "ended by signal " + c.Signal
 	}
@@ -132,8 +133,8 @@ func writeChanged(b *strings.Builder, res choir.AssociateResult) {
 	}
 }
 
-// writeCommands shows what commands printed where that is the result: in tasks
-// that change nothing, and in tasks that failed.
+// writeCommands writes the output of a task's commands if it is the result: for tasks
+// that change nothing, and for failed ones.
 func writeCommands(b *strings.Builder, a *attempt) {
 	if a.step.Kind == choir.TaskEditRepo && a.result.Status == choir.StatusOK {
 		return
@@ -144,19 +145,21 @@ func writeCommands(b *strings.Builder, a *attempt) {
 		runs = runs[len(runs)-maxCommandLines:]
 	}
 	for _, c := range runs {
-		fmt.Fprintf(b, "command: %s: %s\n", oneLine(c.Command), exit(c))
+		fmt.Fprintf(b, "command: %s: %s\n", oneLine(c.Command), exitText(c))
 		writeData(b, "output", clipTail(c.StdoutTail, maxOutput))
 		writeData(b, "error output", clipTail(c.StderrTail, maxOutput))
 	}
 }
 
+// oneLine returns a text on one line, at most maxOutput bytes and the note of clipHead.
 func oneLine(s string) string { return clipHead(strings.Join(strings.Fields(s), " "), maxOutput) }
 
-// markEnd is the end of a mark as a model may read it: in any letters, with white
-// space and invisible characters in between.
+// markEnd matches the end tag of a data mark as a model may read it: in any case, with
+// white space and invisible characters in between.
 var markEnd = regexp.MustCompile(`(?i)(<[\s\p{Z}\p{C}\p{M}]*)(/[\s\p{Z}\p{C}\p{M}]*data)`)
 
-// writeData marks words that came out of the sandbox. They cannot end the mark.
+// writeData writes text from the sandbox between data marks, which the text cannot
+// close.
 func writeData(b *strings.Builder, name, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -165,10 +168,9 @@ func writeData(b *strings.Builder, name, text string) {
 	fmt.Fprintf(b, "<data name=%q>\n%s\n</data>\n", name, text)
 }
 
-// fit bounds a conversation: when it is longer than limit bytes, the results of
-// tools are shortened, the oldest first, until it fits. It changes nothing that
-// it was given.
-func fit(messages []model.Message, limit int) []model.Message {
+// fitConversation returns messages shortened to about limit bytes: it clips tool
+// results, the oldest first, until they fit. It does not change its input.
+func fitConversation(messages []model.Message, limit int) []model.Message {
 	size := 0
 	for _, m := range messages {
 		for _, b := range m.Content {
@@ -187,8 +189,7 @@ func fit(messages []model.Message, limit int) []model.Message {
 
 const shortResult = 1_000
 
-// shorten clips the tool results of one message and returns how many bytes it
-// saved.
+// shorten clips the tool results of one message and returns the bytes saved.
 func shorten(m *model.Message) (saved int) {
 	m.Content = slices.Clone(m.Content)
 	for i := range m.Content {

@@ -111,7 +111,7 @@ func TestALongConversationFits(t *testing.T) {
 	for range 10 {
 		messages = append(messages, call, result)
 	}
-	fitted := fit(messages, 60_000)
+	fitted := fitConversation(messages, 60_000)
 	size := 0
 	for _, m := range fitted {
 		size += len(m.Content[0].Text)

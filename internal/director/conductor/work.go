@@ -9,7 +9,7 @@ import (
 	"choiros/internal/model"
 )
 
-// attempt is one task of a step.
+// attempt is one task of a step, with its result.
 type attempt struct {
 	step   choir.PlanStep
 	number int // from 1
@@ -17,9 +17,11 @@ type attempt struct {
 	result choir.AssociateResult
 }
 
-// maxRefusals is how many plans may fail to hold.
+// maxRefusals is the maximum of refused plans in one run.
 const maxRefusals = 3
 
+// submitPlan is the tool submit_plan: it records a plan, dispatches the first task and
+// returns its result.
 func (r *run) submitPlan(ctx context.Context, call model.Block) (agentloop.Result, error) {
 	if r.plan != nil {
 		return refuse(choir.E("", choir.CodeConflict, "this run has a plan; change a step with verdict revise of judge_result"))
@@ -30,15 +32,16 @@ func (r *run) submitPlan(ctx context.Context, call model.Block) (agentloop.Resul
 	}
 	r.plan = newPlan(p)
 	made := effect{id: r.eventID(choir.TypePlanMade), cause: r.rec.cause, payload: &r.plan.PlanMade}
-	if err := r.commit(append(r.open(), made)...); err != nil {
+	if err := r.commit(append(r.documentEffect(), made)...); err != nil {
 		return agentloop.Result{}, err
 	}
 	text, err := r.dispatch(ctx)
-	return said("The plan holds. "+text, err)
+	return textResult("The plan holds. "+text, err)
 }
 
-// readPlan reads a plan and says why it does not hold. What was decided before
-// stands, also where this build would decide otherwise.
+// readPlan decodes a plan and returns the problems that prevent its acceptance. A plan
+// that an earlier execution accepted or refused is accepted or refused again, even if
+// this build would decide otherwise.
 func (r *run) readPlan(input []byte) (choir.PlanMade, []string) {
 	if problems := r.rec.refusedPlan(r.refusals); problems != nil {
 		return choir.PlanMade{}, problems
@@ -49,31 +52,34 @@ func (r *run) readPlan(input []byte) (choir.PlanMade, []string) {
 	return decodePlan(input, r.rec.prompt.Repo, r.rec.repos)
 }
 
+// refusePlan records the problems of a plan and returns them to the model. After
+// maxRefusals it ends the run.
 func (r *run) refusePlan(problems []string) (agentloop.Result, error) {
 	r.refusals++
 	refused := effect{id: r.eventID(choir.TypePlanRefused, r.refusals), cause: r.rec.cause, payload: &choir.PlanRefused{Problems: problems}}
-	if err := r.commit(append(r.open(), refused)...); err != nil {
+	if err := r.commit(append(r.documentEffect(), refused)...); err != nil {
 		return agentloop.Result{}, err
 	}
 	list := strings.Join(problems, "\n- ")
 	if r.refusals == maxRefusals {
-		return r.end(ending{choir.OutcomeFailed, choir.CodeInvalidPlan, "No plan of the model held. The last one was refused because:\n- " + list})
+		return r.endWith(ending{choir.OutcomeFailed, choir.CodeInvalidPlan, "No plan of the model held. The last one was refused because:\n- " + list})
 	}
 	return agentloop.Result{Text: "The plan does not hold; nothing was started. Correct it and hand it in again:\n- " + list, IsError: true}, nil
 }
 
-// maxTokenBudget is the largest token budget a task may carry.
+// maxTokenBudget is the maximum token budget of a task.
 const maxTokenBudget = 1_000_000_000
 
-// dispatch sends the task of the next step and waits for its result.
+// dispatch sends the task of the next step, waits for its result and returns the message
+// about it for the model.
 func (r *run) dispatch(ctx context.Context) (string, error) {
 	i := r.plan.next
 	if r.spent.tasks >= r.cfg.Limits.Tasks {
-		return "", over("tasks", float64(r.cfg.Limits.Tasks), float64(r.spent.tasks))
+		return "", limitError("tasks", float64(r.cfg.Limits.Tasks), float64(r.spent.tasks))
 	}
 	left := r.cfg.Limits.Tokens - r.spent.tokens
 	if left < 1 {
-		return "", over("tokens", float64(r.cfg.Limits.Tokens), float64(r.spent.tokens))
+		return "", limitError("tokens", float64(r.cfg.Limits.Tokens), float64(r.spent.tokens))
 	}
 	r.spent.tasks++
 	r.plan.tries[i]++
@@ -89,8 +95,8 @@ func (r *run) dispatch(ctx context.Context) (string, error) {
 	return r.collect(ctx, a)
 }
 
-// collect waits for a result, asks the user what only the user knows, and says
-// it all to the model.
+// collect waits for a task's result, asks the user its questions, and returns the
+// message about both for the model.
 func (r *run) collect(ctx context.Context, a *attempt) (string, error) {
 	returned, notes, err := r.rec.result(ctx, a.task.TaskID)
 	if err != nil {
@@ -98,8 +104,8 @@ func (r *run) collect(ctx context.Context, a *attempt) (string, error) {
 	}
 	a.result = returned.Result
 	r.pending = a
-	r.spent.task(a.result.Usage)
-	r.tell(&returned)
+	r.spent.addTask(a.result.Usage)
+	r.updateStory(&returned)
 	if err := r.commit(); err != nil {
 		return "", err
 	}
@@ -124,7 +130,7 @@ func (r *run) collect(ctx context.Context, a *attempt) (string, error) {
 	return text, nil
 }
 
-// diff is the text of a change; one that is no longer in the store is left out.
+// diff returns the text of a change; "" if its blob is no longer stored.
 func (r *run) diff(ctx context.Context, d *choir.Diff) (string, error) {
 	if d == nil || d.Blob == "" {
 		return contentOf(d), nil
@@ -136,6 +142,7 @@ func (r *run) diff(ctx context.Context, d *choir.Diff) (string, error) {
 	return strings.ToValidUTF8(string(raw), "�"), err
 }
 
+// contentOf returns the inline text of a diff; "" for nil.
 func contentOf(d *choir.Diff) string {
 	if d == nil {
 		return ""
@@ -143,6 +150,8 @@ func contentOf(d *choir.Diff) string {
 	return d.Content
 }
 
+// judgeResult is the tool judge_result: it records a verdict on the pending result and
+// acts on it.
 func (r *run) judgeResult(ctx context.Context, call model.Block) (agentloop.Result, error) {
 	a := r.pending
 	stands := a != nil && r.rec.wasJudged(a.task.TaskID)
@@ -161,7 +170,7 @@ func (r *run) judgeResult(ctx context.Context, call model.Block) (agentloop.Resu
 	if j.Verdict == choir.VerdictRevise {
 		next = revised(a.step, j.Revised)
 		task := newTask(a.task.TaskID, r.rec.run, r.rec.prompt.Repo, next)
-		if err := fits(task); err != nil && !stands {
+		if err := checkTask(task); err != nil && !stands {
 			return refuse(choir.Under("revised", err))
 		}
 	}
@@ -169,11 +178,12 @@ func (r *run) judgeResult(ctx context.Context, call model.Block) (agentloop.Resu
 	if err := r.commit(effect{id: r.eventID(choir.TypeTaskJudged, a.task.TaskID), task: a.task.TaskID, payload: payload}); err != nil {
 		return agentloop.Result{}, err
 	}
-	return r.follow(ctx, a, j, next)
+	return r.applyVerdict(ctx, a, j, next)
 }
 
-// fits refuses a task that breaks a rule or is too large for one event.
-func fits(task choir.DirectorTask) error {
+// checkTask returns an error if a task violates a rule of the contract or is too large
+// for one event.
+func checkTask(task choir.DirectorTask) error {
 	if err := task.Check(); err != nil {
 		return err
 	}
@@ -183,25 +193,26 @@ func fits(task choir.DirectorTask) error {
 	return nil
 }
 
-// follow does what a verdict means.
-func (r *run) follow(ctx context.Context, a *attempt, j judgement, next choir.PlanStep) (agentloop.Result, error) {
+// applyVerdict acts on a verdict: it ends the run, or dispatches the next or the revised
+// task.
+func (r *run) applyVerdict(ctx context.Context, a *attempt, j judgement, next choir.PlanStep) (agentloop.Result, error) {
 	switch j.Verdict {
 	case choir.VerdictAbort:
-		return r.end(ending{choir.OutcomeFailed, abortCode(a.result), j.Reason})
+		return r.endWith(ending{choir.OutcomeFailed, abortCode(a.result), j.Reason})
 	case choir.VerdictRevise:
 		r.plan.steps[r.plan.next] = next
-		return said(r.dispatch(ctx))
+		return textResult(r.dispatch(ctx))
 	}
 	r.plan.next++
 	if r.plan.next == len(r.plan.steps) {
-		return said("Every step is accepted. Give the user the final answer with the tool answer.", nil)
+		return textResult("Every step is accepted. Give the user the final answer with the tool answer.", nil)
 	}
 	text, err := r.dispatch(ctx)
-	return said("Accepted. "+text, err)
+	return textResult("Accepted. "+text, err)
 }
 
-// abortCode is the stable reason of a run that was given up: that of its last
-// task, or that a task was fine and its result was not.
+// abortCode returns the reason for an aborted run: the code of its last task, or unmet
+// if that task succeeded.
 func abortCode(result choir.AssociateResult) choir.Code {
 	if result.Code != "" {
 		return choir.Code(result.Code)

@@ -1,7 +1,7 @@
-// Package runscript reads scripted runs: a prompt, what the models say, what
-// the user does meanwhile, and what must come of it. One file serves two kinds
-// of test: the unit form answers tasks with the results written in it, the
-// whole form lets the real Associate work on the workspace written in it.
+// Package runscript reads scripted runs for tests: a prompt, the models' answers, the
+// user's reactions and the expected outcome. One file serves two forms of test: the unit
+// form answers tasks with the results in the file, and the whole form lets the real
+// Associate work on the workspace in the file.
 package runscript
 
 import (
@@ -18,19 +18,19 @@ import (
 type Script struct {
 	Name  string `json:"-"` // the file's, without folder and extension
 	About string `json:"about"`
-	// Prompt begins the run.
+	// Prompt starts the run.
 	Prompt choir.PromptSubmitted `json:"prompt"`
-	// Workspace are files below the workspace root, for the whole form. Each
-	// project under workspace/ becomes a git repository.
+	// Workspace are the files below the workspace root, for the whole form. Each project
+	// under workspace/ becomes a git repository.
 	Workspace []File `json:"workspace,omitempty"`
-	// Limits of the run; zero means the default.
+	// Limits are those of the run; zero fields have the defaults.
 	Limits choir.RunLimits `json:"limits,omitzero"`
 	// Model is a script of package wiretest for both roles.
 	Model json.RawMessage `json:"model"`
-	// Results answer tasks in the unit form: by step, one for each try. What is
-	// the same in every result is filled in by Result.
+	// Results are the unit form's answers to tasks: by step, one for each try. Result
+	// fills in the fields that are the same in every result.
 	Results map[string][]json.RawMessage `json:"associate_results,omitempty"`
-	// User is what the person does meanwhile.
+	// User are the person's reactions.
 	User   []Reaction `json:"user,omitempty"`
 	Expect Expect     `json:"expect"`
 }
@@ -42,7 +42,7 @@ type File struct {
 	Exec    bool   `json:"exec,omitempty"`
 }
 
-// Reaction is what the person does after the nth event of a type, once.
+// Reaction is an action of the person, once, after the nth event of a type.
 type Reaction struct {
 	After  choir.Type `json:"after"`
 	Nth    int        `json:"nth,omitempty"` // from 1; default 1
@@ -51,22 +51,22 @@ type Reaction struct {
 	Cancel bool       `json:"cancel,omitempty"`
 }
 
-// Expect is what must come of the run, in both forms.
+// Expect is the expected outcome of the run in both forms.
 type Expect struct {
 	Outcome choir.Outcome `json:"outcome"`
 	Code    choir.Code    `json:"code,omitempty"`
 	Answer  string        `json:"answer"` // the answer contains it
-	// Events are the types of the run's events in order, without those that
-	// differ between the forms: see Told.
+	// Events are the types of the run's events in order, without the types that differ
+	// between the forms: see Told.
 	Events []choir.Type `json:"events"`
-	// Document contains each of these in its last version; none at all when
-	// the list is absent.
+	// Document are texts that the last version of the document contains; without any the
+	// run has no document.
 	Document []string `json:"document,omitempty"`
-	// Files are contents after the run, for the whole form.
+	// Files are contents of files after the run, for the whole form.
 	Files []File `json:"files,omitempty"`
 }
 
-// Load reads every script of a folder, in the order of their names.
+// Load reads every script of a folder, ordered by name.
 func Load(dir string) ([]Script, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -83,6 +83,7 @@ func Load(dir string) ([]Script, error) {
 	return out, nil
 }
 
+// read reads one script. Code invalid: it is malformed or has an unknown field.
 func read(path string) (s Script, err error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -97,7 +98,7 @@ func read(path string) (s Script, err error) {
 	return s, nil
 }
 
-// Repos are the projects of the workspace, in the order of the files.
+// Repos returns the projects of the workspace, in the order of the files.
 func (s *Script) Repos() []string {
 	var names []string
 	for _, f := range s.Workspace {
@@ -109,8 +110,8 @@ func (s *Script) Repos() []string {
 	return names
 }
 
-// Told reports whether an event type is one that a script lists: those that the
-// Director and the person cause, and the results of tasks.
+// Told reports whether scripts list an event type: types that the Director and the
+// person cause, and the results of tasks.
 func Told(t choir.Type) bool {
 	return slices.Contains([]choir.Type{
 		choir.TypePromptSubmitted, choir.TypeSteeringSubmitted, choir.TypeRunCancelRequested, choir.TypeRunFinished, choir.TypePlanMade, choir.TypePlanRefused,
@@ -119,7 +120,8 @@ func Told(t choir.Type) bool {
 	}, t)
 }
 
-// Result is what the unit form answers a task with.
+// Result returns the unit form's answer to a task. try counts from 1. Code not_found:
+// the script has no result for this try.
 func (s *Script) Result(d choir.TaskDispatched, try int) (choir.AssociateResult, error) {
 	var res choir.AssociateResult
 	results := s.Results[d.Step]

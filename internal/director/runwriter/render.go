@@ -7,7 +7,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// Bounds on what one version shows, in bytes. The log has everything.
+// The maximum sizes of the parts of one version of the document, in bytes, and of listed
+// files. The log has the complete texts.
 const (
 	maxTitle   = 160
 	maxSummary = 2_000
@@ -15,7 +16,7 @@ const (
 	maxFiles   = 40
 )
 
-// Markdown is the document as it stands. It is never blank.
+// Markdown returns the current document as Markdown. It is never empty.
 func (s *Story) Markdown() string {
 	var b strings.Builder
 	s.writeHead(&b)
@@ -29,7 +30,7 @@ func (s *Story) Markdown() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// Title is the first line of what was asked, at most 80 bytes.
+// Title returns the first non-empty line of the prompt, at most 80 bytes.
 func Title(prompt string) string {
 	if t := clipLine(prompt, 80); t != "" {
 		return t
@@ -66,7 +67,7 @@ func outcomeLine(f choir.RunFinished) string {
 	return "Failed (" + string(f.Code) + ")."
 }
 
-// stage says in one line what the run is doing.
+// stage describes the current stage of the run in one line.
 func (s *Story) stage() string {
 	for _, x := range s.dialogue {
 		if x.answer == "" {

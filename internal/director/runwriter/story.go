@@ -1,13 +1,13 @@
-// Package runwriter tells the story of a run as its living document. It is a
-// pure function of the run's events: the same events give the same Markdown,
-// whenever and wherever they are read.
+// Package runwriter writes the living document of a run from its events. It is a pure
+// function of them: the same events always give the same Markdown.
 package runwriter
 
 import (
 	"choiros/internal/choir"
 )
 
-// Story gathers what a run's events say. The zero value is an empty story.
+// Story is the state of a run as far as its document shows it. The zero value is an
+// empty story.
 type Story struct {
 	asked    choir.PromptSubmitted
 	goal     string
@@ -18,7 +18,7 @@ type Story struct {
 	finished *choir.RunFinished
 }
 
-// step is one step of the plan and the tasks that were sent for it.
+// step is one step of the plan with the tasks dispatched for it.
 type step struct {
 	plan  choir.PlanStep
 	tasks []*task
@@ -30,14 +30,15 @@ type task struct {
 	judged *choir.TaskJudged
 }
 
+// exchange is a question to the user with its answer, "" while there is none.
 type exchange struct {
 	question choir.Question
 	answer   string
 }
 
-// Render is the document of a run after the given events, in their order.
-// Events of types that the document does not tell about change nothing. The
-// error is an *choir.Error with the path of a payload's field.
+// Render returns the document of a run after the given events, in order. Events that the
+// document does not show are skipped. The error is a *choir.Error with the path of a
+// payload's field.
 func Render(events []choir.Event) (string, error) {
 	var s Story
 	for _, e := range events {
@@ -53,8 +54,8 @@ func Render(events []choir.Event) (string, error) {
 	return s.Markdown(), nil
 }
 
-// Apply adds one event, given as a pointer to its payload. It reports whether
-// the document tells about it.
+// Apply adds one event, given as a pointer to its payload. It reports whether the
+// document shows that type.
 func (s *Story) Apply(p choir.Payload) bool {
 	switch p := p.(type) {
 	case *choir.PromptSubmitted:
@@ -64,17 +65,17 @@ func (s *Story) Apply(p choir.Payload) bool {
 	case *choir.PlanRefused:
 		s.refused++
 	case *choir.PlanMade:
-		s.plan(*p)
+		s.applyPlan(*p)
 	case *choir.TaskDispatched:
 		s.dispatch(*p)
 	case *choir.TaskReturned:
-		s.task(p.Result.TaskID, func(t *task) { t.result = &p.Result })
+		s.changeTask(p.Result.TaskID, func(t *task) { t.result = &p.Result })
 	case *choir.TaskJudged:
-		s.task(p.Task, func(t *task) { t.judged = p })
+		s.changeTask(p.Task, func(t *task) { t.judged = p })
 	case *choir.QuestionAsked:
 		s.dialogue = append(s.dialogue, exchange{question: p.Question})
 	case *choir.QuestionAnswered:
-		s.answer(*p)
+		s.applyAnswer(*p)
 	case *choir.RunFinished:
 		s.finished = p
 	default:
@@ -83,7 +84,8 @@ func (s *Story) Apply(p choir.Payload) bool {
 	return true
 }
 
-func (s *Story) plan(p choir.PlanMade) {
+// applyPlan replaces the goal and the steps by those of a plan.
+func (s *Story) applyPlan(p choir.PlanMade) {
 	s.goal = p.Goal
 	s.steps = nil
 	for _, st := range p.Steps {
@@ -91,8 +93,8 @@ func (s *Story) plan(p choir.PlanMade) {
 	}
 }
 
-// dispatch files a task under its step; a task without a step in the plan gets
-// one of its own, so that nothing that was done is left out.
+// dispatch adds a task to its step. A task without a step in the plan gets a step of its
+// own, so that all work is shown.
 func (s *Story) dispatch(p choir.TaskDispatched) {
 	for _, st := range s.steps {
 		if st.plan.ID == p.Step {
@@ -106,7 +108,8 @@ func (s *Story) dispatch(p choir.TaskDispatched) {
 	})
 }
 
-func (s *Story) task(id choir.ID, change func(*task)) {
+// changeTask calls change with the task of an id, if there is one.
+func (s *Story) changeTask(id choir.ID, change func(*task)) {
 	for _, st := range s.steps {
 		for _, t := range st.tasks {
 			if t.id == id {
@@ -116,10 +119,11 @@ func (s *Story) task(id choir.ID, change func(*task)) {
 	}
 }
 
-// Rename gives a task another id.
-func (s *Story) Rename(old, id choir.ID) { s.task(old, func(t *task) { t.id = id }) }
+// Rename changes the id of a task.
+func (s *Story) Rename(old, id choir.ID) { s.changeTask(old, func(t *task) { t.id = id }) }
 
-func (s *Story) answer(p choir.QuestionAnswered) {
+// applyAnswer sets the answer of an open question.
+func (s *Story) applyAnswer(p choir.QuestionAnswered) {
 	for i := range s.dialogue {
 		if s.dialogue[i].question.ID == p.Question && s.dialogue[i].answer == "" {
 			s.dialogue[i].answer = p.Text
@@ -128,7 +132,7 @@ func (s *Story) answer(p choir.QuestionAnswered) {
 	}
 }
 
-// state is where a step stands, in words; over says that the run has ended.
+// state returns the state of a step in words. over means that the run has ended.
 func (st *step) state(over bool) string {
 	s := st.current()
 	switch {
@@ -140,6 +144,7 @@ func (st *step) state(over bool) string {
 	return "not finished"
 }
 
+// current returns the state of a step in words, while the run is open.
 func (st *step) current() string {
 	if len(st.tasks) == 0 {
 		return "waiting"
@@ -160,7 +165,7 @@ func (st *step) current() string {
 	return "to be corrected"
 }
 
-// Progress is how many steps are accepted, of how many.
+// Progress returns the number of accepted steps, and of all steps.
 func (s *Story) Progress() (done, total int) {
 	for _, st := range s.steps {
 		if st.current() == "done" {

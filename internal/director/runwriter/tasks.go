@@ -7,7 +7,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// writeStep tells about the tasks of one step, the newest last.
+// writeStep writes the section of one step with its tasks, the newest last. over means
+// that the run has ended.
 func writeStep(b *strings.Builder, number int, st *step, over bool) {
 	fmt.Fprintf(b, "## Step %d: %s\n\n", number, escape(oneLine(st.plan.Title)))
 	for i, t := range st.tasks {
@@ -18,6 +19,8 @@ func writeStep(b *strings.Builder, number int, st *step, over bool) {
 	}
 }
 
+// writeTask writes the result and the verdict of one task. over means that the run has
+// ended.
 func writeTask(b *strings.Builder, t *task, over bool) {
 	if t.result == nil && over {
 		b.WriteString("It was stopped before it returned.\n\n")
@@ -85,6 +88,7 @@ func verifyLine(v choir.VerifyOutcome) string {
 	return line
 }
 
+// checkpointLine returns a task's checkpoint and whether it is verified; "" without one.
 func checkpointLine(t *task) string {
 	verified := ", not verified"
 	if t.result.Verify.Status == choir.VerifyPass {
@@ -98,7 +102,8 @@ func checkpointLine(t *task) string {
 
 func short(commit string) string { return commit[:min(len(commit), 10)] }
 
-// diffLine counts the lines of a diff that is inline.
+// diffLine returns a line about a task's diff, with the number of added and removed
+// lines if the diff is inline; "" without one.
 func diffLine(r *choir.AssociateResult) string {
 	if r.Diff == nil {
 		return ""

@@ -6,20 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// oneLine joins all white space into single spaces.
+// oneLine replaces each run of white space by one space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// clipLine is the first line that says something, at most limit bytes.
+// clipLine returns the first non-empty line, at most limit bytes.
 func clipLine(s string, limit int) string {
 	for line := range strings.Lines(s) {
 		if line = oneLine(line); line != "" {
-			return cut(line, limit)
+			return clipBytes(line, limit)
 		}
 	}
 	return ""
 }
 
-func cut(s string, limit int) string {
+// clipBytes returns at most limit bytes of s, whole characters, with an ellipsis if it
+// was longer.
+func clipBytes(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -31,7 +33,8 @@ func cut(s string, limit int) string {
 	return strings.TrimSpace(s[:end]) + dots
 }
 
-// clipText keeps the beginning and says how much it left out.
+// clipText returns the first limit bytes, whole characters, and appends the number of
+// bytes left out.
 func clipText(s string, limit int) string {
 	if len(s) <= limit {
 		return strings.TrimSpace(s)
@@ -43,7 +46,8 @@ func clipText(s string, limit int) string {
 	return strings.TrimSpace(s[:end]) + " … (" + strconv.Itoa(len(s)-end) + " bytes more in the log)"
 }
 
-// clipTail keeps the end and says how much it left out.
+// clipTail returns the last limit bytes, whole characters, and prepends the number of
+// bytes left out.
 func clipTail(s string, limit int) string {
 	if len(s) <= limit {
 		return strings.TrimRight(s, "\n")
@@ -55,13 +59,13 @@ func clipTail(s string, limit int) string {
 	return "(" + strconv.Itoa(start) + " bytes before this)\n" + strings.TrimRight(s[start:], "\n")
 }
 
-// escaper keeps words that came from a model or a tool from becoming Markdown
-// structure or HTML.
+// escaper escapes text of a model or a tool, so that it is neither Markdown structure
+// nor HTML.
 var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "|", `\|`)
 
 func escape(s string) string { return escaper.Replace(s) }
 
-// quote is a block quote of plain words.
+// quote returns text as a Markdown block quote, escaped.
 func quote(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	for i, line := range lines {
@@ -70,7 +74,7 @@ func quote(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// code is a code span that holds any text.
+// code returns any text as a Markdown code span on one line.
 func code(s string) string {
 	s = oneLine(s)
 	ticks := strings.Repeat("`", longestRun(s, '`')+1)
@@ -80,6 +84,7 @@ func code(s string) string {
 	return ticks + s + ticks
 }
 
+// codes returns a list as code spans, at most maxFiles of them.
 func codes(list []string) string {
 	out := make([]string, 0, len(list))
 	for i, s := range list {
@@ -87,17 +92,18 @@ func codes(list []string) string {
 			out = append(out, strconv.Itoa(len(list)-i)+" more")
 			break
 		}
-		out = append(out, code(cut(oneLine(s), 200)))
+		out = append(out, code(clipBytes(oneLine(s), 200)))
 	}
 	return strings.Join(out, ", ")
 }
 
-// fence is a code block that holds any text.
+// fence returns any text as a Markdown code block.
 func fence(s string) string {
 	ticks := strings.Repeat("`", max(3, longestRun(s, '`')+1))
 	return ticks + "\n" + s + "\n" + ticks
 }
 
+// longestRun returns the length of the longest run of c in s.
 func longestRun(s string, c byte) int {
 	longest, run := 0, 0
 	for i := 0; i < len(s); i++ {

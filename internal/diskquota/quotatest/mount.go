@@ -1,4 +1,4 @@
-// Package quotatest makes file systems with project quotas for tests.
+// Package quotatest mounts file systems with project quotas for tests.
 package quotatest
 
 import (
@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// size of an image, which has holes: the least that XFS takes is 300 MiB.
+// size of an image in bytes, which is a sparse file. XFS needs at least 300 MiB.
 const size = 400 << 20
 
-// how to make an image of each kind.
+// makers are the commands that create an image of each kind.
 var makers = map[string][]string{
 	"ext4": {"mkfs.ext4", "-q", "-O", "project,quota"},
 	"xfs":  {"mkfs.xfs", "-q"},
 }
 
-// Mount makes a file system of a kind, mounts it with project quotas, or with other
-// options when some are given, and returns its folder, which others can traverse. It
-// is unmounted when the test ends. The test is skipped where that cannot be.
+// Mount creates a file system of a kind, mounts it with the given options, by default project quotas, and
+// returns its folder, which other users can enter. It is unmounted at the end of the test. It skips the
+// test if mounting is impossible.
 func Mount(t testing.TB, kind string, options ...string) string {
 	t.Helper()
 	const elsewhere = "; the part quota of make soak tries it"

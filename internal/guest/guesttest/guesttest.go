@@ -12,9 +12,9 @@ import (
 	"choiros/internal/guest"
 )
 
-// Serve serves a folder as the workspace until the test ends, and returns a client.
-// Programs run as the test does, with everything that it may reach, but with the
-// environment that they have in a sandbox.
+// Serve runs a server with a folder as its workspace until the test ends, and returns a
+// client of it. Programs run outside of any sandbox, with the rights of the test and with
+// the environment of a sandbox.
 func Serve(t testing.TB, workspace string) *guest.Client {
 	t.Helper()
 	// Not below the test's own folder: a socket's path is short.

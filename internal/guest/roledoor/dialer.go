@@ -12,13 +12,13 @@ import (
 	"choiros/internal/choir"
 )
 
-// Dialer opens streams. It may be used by many goroutines.
+// Dialer opens streams from a role's process to the doors of the control plane. It is
+// safe for concurrent use.
 type Dialer struct{ conn *net.UnixConn }
 
-// Inherited makes the dialer of this process from the descriptor that choir-init
-// passed, and closes that number for every program this process starts. It is
-// called once, before anything is started. Code unavailable when choir-init did
-// not start this process.
+// Inherited returns the dialer for the descriptor that choir-init passed to this process,
+// and closes the descriptor for child processes. Call it once, before any process is
+// started. If choir-init did not start this process the error is code unavailable.
 func Inherited() (*Dialer, error) {
 	unix.CloseOnExec(FD)
 	f := os.NewFile(FD, "role door")
@@ -28,7 +28,7 @@ func Inherited() (*Dialer, error) {
 	return NewDialer(f)
 }
 
-// NewDialer makes a dialer of the role's end, which it closes.
+// NewDialer returns a dialer for the role's end of a door, and closes the file.
 func NewDialer(end *os.File) (*Dialer, error) {
 	conn, err := seqpacket(end)
 	if err != nil {
@@ -37,13 +37,13 @@ func NewDialer(end *os.File) (*Dialer, error) {
 	return &Dialer{conn}, nil
 }
 
-// To gives a function that dials one door.
+// To returns a function that opens streams to one door.
 func (d *Dialer) To(door Door) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) { return d.Dial(ctx, door) }
 }
 
-// Dial opens a stream; it waits while no control plane is there to accept it.
-// Code unavailable when init refuses.
+// Dial opens a stream to a door. It waits until a control plane accepts it; ctx bounds
+// the wait. If init refuses the error is code unavailable.
 func (d *Dialer) Dial(ctx context.Context, door Door) (net.Conn, error) {
 	answer, err := d.ask(door)
 	if err != nil {
@@ -63,7 +63,7 @@ func (d *Dialer) Dial(ctx context.Context, door Door) (net.Conn, error) {
 	}
 }
 
-// ask sends a request and returns where the answer comes.
+// ask sends a request and returns the socket on which the answer arrives.
 func (d *Dialer) ask(door Door) (*net.UnixConn, error) {
 	mine, theirs, err := pair()
 	if err != nil {
@@ -78,7 +78,7 @@ func (d *Dialer) ask(door Door) (*net.UnixConn, error) {
 	return seqpacket(mine)
 }
 
-// receive waits for the descriptor of a stream.
+// receive waits for the descriptor of a stream and returns it as a connection.
 func receive(answer *net.UnixConn) (net.Conn, error) {
 	f, _, err := readWithFile(answer)
 	if err != nil {
@@ -91,11 +91,11 @@ func receive(answer *net.UnixConn) (net.Conn, error) {
 	return net.FileConn(f)
 }
 
-// Close ends the dialer; streams that are open stay open.
+// Close closes the dialer; open streams stay open.
 func (d *Dialer) Close() error { return d.conn.Close() }
 
-// pair makes two connected sockets that keep messages apart; programs that this
-// process starts get neither.
+// pair returns two connected SOCK_SEQPACKET sockets, which child processes do not
+// inherit.
 func pair() (a, b *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -104,7 +104,7 @@ func pair() (a, b *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "role door"), os.NewFile(uintptr(fds[1]), "role door"), nil
 }
 
-// seqpacket makes a connection of a socket, which it closes.
+// seqpacket returns a connection for a unix socket's file, which it closes.
 func seqpacket(f *os.File) (*net.UnixConn, error) {
 	defer f.Close()
 	conn, err := net.FileConn(f)
@@ -118,8 +118,8 @@ func seqpacket(f *os.File) (*net.UnixConn, error) {
 	return nil, errors.New("it is no unix socket")
 }
 
-// readWithFile reads one message and the first descriptor that came with it, nil
-// without one; io.EOF when the other end is closed. Further descriptors are
+// readWithFile reads one message and returns the first descriptor sent with it, nil if
+// none, and its bytes. Further descriptors are closed. io.EOF means that the other end is
 // closed.
 func readWithFile(conn *net.UnixConn) (*os.File, []byte, error) {
 	var buf [maxName + 1]byte

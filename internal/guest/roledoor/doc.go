@@ -1,14 +1,14 @@
-// Package roledoor gives a role its streams to the control plane. choir-init
-// makes a pair of connected sockets with the role's process and hands it one
-// end: whoever asks there is that process, because no other one has the
-// descriptor. Nothing is looked up, and a process number plays no part.
+// Package roledoor gives a role its streams to the control plane. choir-init makes a
+// pair of connected sockets with the role's process and hands it one end: a request
+// there is from that process, because no other one has the descriptor. Nothing is
+// looked up, and a process number plays no part.
 //
-// For each stream the role sends the name of a door and a socket to answer at.
-// Init answers with the descriptor of a stream, which from then on is the role's
-// own, so that its bytes do not pass through init.
+// For each stream the role sends the name of a door and a socket to answer at. Init
+// answers with the descriptor of a stream, which from then on is the role's own, so
+// that its bytes do not pass through init.
 package roledoor
 
-// Door names what a stream leads to.
+// Door is the name of a destination of streams.
 type Door string
 
 // The doors of the control plane.
@@ -17,8 +17,8 @@ const (
 	Egress Door = "egress" // HTTP: the model gateway and the proxy
 )
 
-// FD is the number of the descriptor in the role's process.
+// FD is the number of the door's descriptor in the role's process.
 const FD = 3
 
-// maxName bounds the name of a door on the wire, in bytes.
+// maxName is the maximal length of a door's name on the wire, in bytes.
 const maxName = 32

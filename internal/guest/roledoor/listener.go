@@ -13,8 +13,8 @@ import (
 // Listener is init's end of one role's door.
 type Listener struct{ conn *net.UnixConn }
 
-// Listen makes a door: the listener, and the end to be passed to the role's
-// process as descriptor FD and closed then.
+// Listen makes a door. It returns the listener, and the role's end, which the caller
+// passes to the role's process as descriptor FD and then closes.
 func Listen() (*Listener, *os.File, error) {
 	mine, theirs, err := pair()
 	if err != nil {
@@ -28,8 +28,8 @@ func Listen() (*Listener, *os.File, error) {
 	return &Listener{conn}, theirs, nil
 }
 
-// Accept waits for a request. An error means that the door is closed, by Close
-// or because no process has the role's end any more.
+// Accept waits for the next request of the role. An error means that the door was closed,
+// or that no process has the role's end any more.
 func (l *Listener) Accept() (*Request, error) {
 	for {
 		answer, name, err := readWithFile(l.conn)
@@ -47,17 +47,17 @@ func (l *Listener) Accept() (*Request, error) {
 	}
 }
 
-// Close ends Accept. Requests and streams stay.
+// Close closes the door. Accepted requests and streams stay open.
 func (l *Listener) Close() error { return l.conn.Close() }
 
-// Request is a stream that the role wants.
+// Request is a role's request for a stream.
 type Request struct {
 	Door   Door
 	answer *net.UnixConn
 }
 
-// Gone is closed once the role no longer waits. It is called at most once, and
-// Close ends what it starts.
+// Gone returns a channel that is closed once the role does not wait any more. Call it at
+// most once; its goroutine ends at the latest with Close.
 func (r *Request) Gone() <-chan struct{} {
 	gone := make(chan struct{})
 	go func() { // ends with the answer's socket
@@ -68,7 +68,7 @@ func (r *Request) Gone() <-chan struct{} {
 	return gone
 }
 
-// Pass gives the role a stream. The caller then closes its own descriptor of it.
+// Pass sends the descriptor of a stream to the role. The caller then closes its own.
 func (r *Request) Pass(stream syscall.Conn) error {
 	raw, err := stream.SyscallConn()
 	if err != nil {
@@ -84,5 +84,5 @@ func (r *Request) Pass(stream syscall.Conn) error {
 	return sent
 }
 
-// Close refuses the request unless a stream was passed.
+// Close ends the request; without a Pass before, it refuses it.
 func (r *Request) Close() error { return r.answer.Close() }

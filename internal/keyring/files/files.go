@@ -1,4 +1,4 @@
-// Package files keeps keys as files that only their owner can read.
+// Package files implements a keyring by files that only their owner can read.
 package files
 
 import (
@@ -19,10 +19,10 @@ import (
 	"choiros/internal/keyring"
 )
 
-// Keyring keeps each key in a file of one folder, with mode 600.
+// Keyring stores each key in a file of one folder, with mode 600.
 type Keyring struct{ dir string }
 
-// New makes a keyring over a folder, which the first Put makes.
+// New returns a keyring in the folder dir, which the first Put creates.
 func New(dir string) *Keyring { return &Keyring{dir: dir} }
 
 func (k *Keyring) path(name string) string { return filepath.Join(k.dir, name) }
@@ -57,8 +57,7 @@ func (k *Keyring) Delete(_ context.Context, name string) error {
 	return choir.Wrap("keyring.delete", choir.CodeUnavailable, err, "delete the key of %s", name)
 }
 
-// Names implements keyring.Keeper. What is no regular file is no key: choir put
-// none there.
+// Names implements keyring.Keeper. It ignores entries that are not regular files.
 func (k *Keyring) Names(context.Context) ([]string, error) {
 	entries, err := os.ReadDir(k.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,16 +109,16 @@ func (k *Keyring) Read(_ context.Context, name string) (string, error) {
 	return ReadFile(k.path(name))
 }
 
-// longestFile is the length of a file with the longest key and the end of its line.
+// longestFile is the length of a file with the longest key and a line end.
 const longestFile = keyring.MaxKey + 2
 
-// ReadFile returns the key that a file holds, without the white space around it.
-// Errors are *choir.Error: not_found, refused when others can read the file,
-// unavailable when it cannot be read, holds no key or more than the longest one.
+// ReadFile returns the key in a file, without surrounding white space. Errors are *choir.Error:
+// not_found; refused if others can read the file; unavailable if it cannot be read, is empty or
+// too long.
 func ReadFile(path string) (string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", choir.E("models.key", choir.CodeNotFound, "cannot read the key file %s: it is not there", path).WithRemedy("put the key into %s", path)
+		return "", choir.Refuse("models.key", choir.ReasonKeyFileMissing, choir.TextOf("path", path))
 	}
 	if err != nil {
 		return "", choir.Wrap("models.key", choir.CodeUnavailable, err, "cannot read the key file")
@@ -132,7 +131,7 @@ func ReadFile(path string) (string, error) {
 	case !info.Mode().IsRegular():
 		return "", choir.E("models.key", choir.CodeUnavailable, "cannot read the key file %s: it is not a file", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", choir.E("models.key", choir.CodeRefused, "others can read the key file %s", path).WithRemedy("chmod 600 %s", path)
+		return "", choir.Refuse("models.key", choir.ReasonKeyFileOpen, choir.TextOf("path", path))
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, longestFile+1))
 	if err != nil {
@@ -143,7 +142,7 @@ func ReadFile(path string) (string, error) {
 		return "", choir.E("models.key", choir.CodeUnavailable, "the key file %s holds more than %d bytes, which is no key", path, keyring.MaxKey).WithRemedy("put the key alone into %s", path)
 	}
 	if key == "" {
-		return "", choir.E("models.key", choir.CodeUnavailable, "the key file %s is empty", path).WithRemedy("put the key into %s", path)
+		return "", choir.Refuse("models.key", choir.ReasonKeyFileEmpty, choir.TextOf("path", path))
 	}
 	return key, nil
 }

@@ -1,4 +1,4 @@
-// Package keyringtest is the suite that every keyring passes.
+// Package keyringtest is the test suite for implementations of keyring.Keyring.
 package keyringtest
 
 import (
@@ -12,7 +12,8 @@ import (
 	"choiros/internal/keyring"
 )
 
-// Run runs the suite. open opens the same, at first empty keyring each time.
+// Run runs the suite. open returns the same keyring at each call, opened anew; it is empty at
+// first.
 func Run(t *testing.T, open func(t *testing.T) keyring.Keyring) {
 	t.Run("sweep", func(t *testing.T) { sweeps(t, open(t)) })
 	t.Run("put, read, replace, delete", func(t *testing.T) { keeps(t, open) })

@@ -12,10 +12,10 @@ import (
 	"choiros/internal/model/messages"
 )
 
-// DefaultBaseURL is where the API is served.
+// DefaultBaseURL is the base URL of Anthropic's API.
 const DefaultBaseURL = "https://api.anthropic.com"
 
-// Config of the provider.
+// Config is the configuration of the provider.
 type Config struct {
 	Key     model.KeySource // required
 	BaseURL string          // default DefaultBaseURL; other services speak the same format
@@ -29,7 +29,7 @@ type Provider struct {
 	http *http.Client
 }
 
-// New makes a provider.
+// New returns a provider.
 func New(cfg Config) *Provider {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL

@@ -1,5 +1,5 @@
-// Package attempt calls a model service with bounded retries and back-off, and
-// turns what goes wrong on the way into honest errors that carry no key.
+// Package attempt calls a model service with a limited number of retries and back-off,
+// and classifies its failures as errors without keys.
 package attempt
 
 import (
@@ -13,7 +13,7 @@ import (
 	"choiros/internal/model"
 )
 
-// Policy bounds the attempts of one call. The zero value takes the defaults.
+// Policy limits the attempts of one call. Zero fields have their defaults.
 type Policy struct {
 	Tries   int           // attempts in all; default 5
 	First   time.Duration // first pause, then growing by half with jitter; default 500 ms
@@ -38,8 +38,8 @@ func (p Policy) withDefaults() Policy {
 	return p
 }
 
-// Failure is why an attempt failed. Retry says that another one may succeed;
-// After is how long the provider asked to wait, 0 when it did not say.
+// Failure is the error of an attempt. Retry reports whether another attempt may succeed;
+// After is the wait that the provider asked for, 0 if none.
 type Failure struct {
 	Err   *choir.Error
 	Retry bool
@@ -48,19 +48,18 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Err.Error() }
 
-// Unwrap gives the error that the caller sees.
+// Unwrap returns the error for the caller of the model.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Try is one attempt. It calls on for every piece that arrives and fails with a
-// *Failure.
+// Try makes one attempt. It calls on for every piece that arrives; its errors are of
+// type *Failure.
 type Try func(ctx context.Context, on func(model.Delta)) (model.Response, error)
 
-// Do makes attempts until one succeeds, one fails for good, or the policy ends
-// them. Nothing is tried again once a piece was delivered. Silence longer than
-// the policy's Idle ends an attempt with code timeout, as long as the attempt's
-// HTTP client is one of Client. The usage holds the attempts that broke too, and
-// comes with the error when all did. After one that broke, whoever answers
-// model.AskAgain may refuse the next.
+// Do makes attempts until one succeeds, one fails permanently, or the policy's limit is
+// reached. Nothing is retried after a piece was delivered. No data for the policy's Idle
+// ends an attempt with code timeout, provided that the attempt uses an HTTP client of
+// Client. The usage includes broken attempts, and is returned with the error if all
+// broke. After a broken attempt model.AskAgain may refuse the next.
 func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Response, error) {
 	p = p.withDefaults()
 	delivered := false
@@ -99,7 +98,9 @@ func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Res
 	return resp, nil
 }
 
-// judge wraps an error as the back-off library wants it.
+// judge converts the error of an attempt for the back-off library: permanent, retry
+// after a given wait, or retry. delivered reports whether a piece was passed on, which
+// makes it permanent.
 func (p Policy) judge(ctx context.Context, err error, delivered bool) error {
 	if err == nil {
 		return nil
@@ -114,7 +115,7 @@ func (p Policy) judge(ctx context.Context, err error, delivered bool) error {
 	return err
 }
 
-// waitFor is a failure after which the provider asked to wait.
+// waitFor is a failure for which the provider asked to wait before the next attempt.
 type waitFor struct {
 	*backoff.RetryAfterError
 	failure *Failure
@@ -122,7 +123,8 @@ type waitFor struct {
 
 func (w *waitFor) Unwrap() []error { return []error{w.RetryAfterError, w.failure} }
 
-// final is the error that the caller sees.
+// final returns the error for the caller of the model: code cancelled_by_you or timeout
+// if ctx ended, else the error of the last attempt.
 func final(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		code, msg := choir.CodeCancelled, "the model call was stopped"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,46 +14,39 @@ import (
 	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/names"
 )
 
-// What helps against a refused key and against a dead address, wherever the
-// model was connected. Who connects one in a form says it in the form's words.
-const (
-	CheckKey     = "check the provider's key under " + names.ModelsPlace
-	CheckAddress = "start it there, or correct its address under " + names.ModelsPlace
-)
-
-// Status is the failure that an HTTP status means. message is the provider's
-// own reason; kind its name for it, or empty.
+// Status returns the failure for an HTTP status. kind is the provider's name of the
+// error, or "", and message its text.
 func Status(status int, header http.Header, kind, message string) *Failure {
 	f := &Failure{After: retryAfter(header, time.Now())}
-	code, remedy := choir.CodeProvider, ""
+	why := choir.ReasonModelFailed
 	switch {
 	case status == 402 || kind == "insufficient_quota" || kind == "billing_error":
-		code, remedy = choir.CodeRefused, "the account of the key has no credit left"
+		why = choir.ReasonNoCredit
 	case status == 401 || status == 403:
-		code, remedy = choir.CodeRefused, CheckKey
+		why = choir.ReasonKeyRefused
 	case status == 429 || status == 529 || status == 503:
-		code, f.Retry = choir.CodeOverloaded, true
+		why, f.Retry = choir.ReasonModelOverloaded, true
 	case status == 404:
-		code, remedy = choir.CodeInvalid, "check the model's name and the provider's base URL"
+		why = choir.ReasonModelNotThere
 	case status == 408 || status == 409 || status >= 500:
 		f.Retry = true
 	case status >= 400:
-		code = choir.CodeInvalid
+		why = choir.ReasonModelRefused
 	}
-	f.Err = choir.E("model.stream", code, "the provider answered %d %s: %s", status, http.StatusText(status), reason(kind, message))
-	if remedy != "" {
-		f.Err = f.Err.WithRemedy("%s", remedy)
-	} else if f.Retry && f.After > 0 {
+	f.Err = choir.Refuse("model.stream", why, choir.TextOf("status", fmt.Sprintf("%d %s", status, http.StatusText(status))))
+	// The provider's words are in no value of the reason: they may hold the key, until
+	// Redact takes it out.
+	f.Err.Msg += ": " + reason(kind, message)
+	if f.Err.Remedy == "" && f.Retry && f.After > 0 {
 		f.Err = f.Err.WithRemedy("the provider asks to wait %s", f.After)
 	}
 	return f
 }
 
-// kinds are the names that providers give errors in the middle of a stream, as
-// the status they would have had at its beginning.
+// kinds maps providers' names of errors within a stream to the HTTP status that the same
+// error has before a stream.
 var kinds = map[string]int{
 	"overloaded_error": 529, "rate_limit_error": 429, "api_error": 500, "timeout_error": 500,
 	"authentication_error": 401, "permission_error": 403, "billing_error": 402,
@@ -62,7 +56,7 @@ var kinds = map[string]int{
 	"modelStreamErrorException": 500, "modelTimeoutException": 500, "validationException": 400,
 }
 
-// Event is the failure that an error event inside a stream means.
+// Event returns the failure for an error event within a stream.
 func Event(kind, message string) *Failure {
 	status, ok := kinds[kind]
 	if !ok {
@@ -73,23 +67,25 @@ func Event(kind, message string) *Failure {
 	return f
 }
 
-// Broken is the failure of a connection or a stream that broke.
+// Broken returns the failure for a connection that failed or a stream that broke off. It
+// cannot be retried if the address is wrong. A *Failure within err is returned itself.
 func Broken(ctx context.Context, err error) *Failure {
 	var f *Failure
 	if errors.As(err, &f) {
 		return f
 	}
-	if why := certain(err); why != "" {
-		return &Failure{Err: choir.E("model.stream", choir.CodeUnavailable, "the provider cannot be reached: %s", why).
-			WithRemedy("%s", CheckAddress)}
+	if why := permanentReason(err); why != "" {
+		e := choir.Refuse("model.stream", choir.ReasonModelUnreachable)
+		e.Msg += ": " + why
+		return &Failure{Err: e}
 	}
 	return &Failure{Retry: ctx.Err() == nil, Err: choir.E("model.stream", choir.CodeProvider,
 		"the connection to the provider broke: %s", err)}
 }
 
-// certain says why no connection came about when the next attempt would fail in
-// the same way; empty when it may not.
-func certain(err error) string {
+// permanentReason returns the reason why a connection failed if another attempt would
+// fail too; "" if it may succeed.
+func permanentReason(err error) string {
 	var name *net.DNSError
 	var op *net.OpError
 	var tlsErr *tls.CertificateVerificationError
@@ -109,18 +105,18 @@ func certain(err error) string {
 	return ""
 }
 
-// Cut is the failure of a stream that ended without its closing message.
+// Cut returns the failure for a stream that ended without its closing message.
 func Cut() *Failure {
 	return &Failure{Retry: true, Err: choir.E("model.stream", choir.CodeProvider, "the provider's stream was cut before its end")}
 }
 
-// Malformed is the failure of an answer that is not what the wire format says.
+// Malformed returns the failure for an answer that violates the wire format.
 func Malformed(what string) *Failure {
 	return &Failure{Err: choir.E("model.stream", choir.CodeProvider, "the provider sent a malformed stream: %s", what)}
 }
 
-// Redact takes secrets out of everything the failure says. It is called before
-// anything is clipped or logged.
+// Redact replaces secrets in the failure's message and remedy, and shortens the message.
+// It must be called before the failure is logged.
 func (f *Failure) Redact(secrets ...string) *Failure {
 	for _, s := range secrets {
 		if len(s) < 4 {
@@ -135,6 +131,7 @@ func (f *Failure) Redact(secrets ...string) *Failure {
 	return f
 }
 
+// reason returns a provider's message, or its kind without a message.
 func reason(kind, message string) string {
 	switch {
 	case message == "" && kind == "":
@@ -145,9 +142,10 @@ func reason(kind, message string) string {
 	return message
 }
 
-// maxReason bounds a provider's reason, in bytes.
+// maxReason is the maximum length of a provider's message, in bytes.
 const maxReason = 1000
 
+// clip shortens a text to maxReason bytes of valid UTF-8.
 func clip(s string) string {
 	if len(s) > maxReason {
 		s = s[:maxReason] + "..."
@@ -155,8 +153,8 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s, "?")
 }
 
-// retryAfter is how long the provider asks to wait: seconds, a date, or the
-// milliseconds that some providers add.
+// retryAfter returns the wait that an answer's headers ask for, as seconds, a date or
+// milliseconds; 0 if none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(min(ms, 1e9) * float64(time.Millisecond))
@@ -171,7 +169,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// Redacted takes secrets out of the failure that err is.
+// Redacted redacts the *Failure within err and returns it; other errors are returned
+// unchanged.
 func Redacted(err error, secrets ...string) error {
 	var f *Failure
 	if errors.As(err, &f) {

@@ -19,8 +19,8 @@ import (
 	"choiros/internal/model"
 )
 
-// maxBody bounds what is read of one answer, in bytes; maxErrorBody of one that
-// says why not.
+// maxBody and maxErrorBody are the maximum sizes of an answer and of an error body, in
+// bytes.
 const (
 	maxBody      = 64 << 20
 	maxErrorBody = 64 << 10
@@ -28,20 +28,22 @@ const (
 
 var errIdle = errors.New("the provider was silent for too long")
 
-// watch sees the bytes of an attempt's answer arrive.
+// watch observes the bytes of an attempt's answer and cancels the attempt when none
+// arrive for idle.
 type watch struct {
 	idle time.Duration
 	stop *time.Timer
 	tail []byte // the last bytes, for Ended
-	// sent says that the service got the request, refused that it answered with no
-	// success. The transport's goroutines set sent.
+	// sent is set when the service has the request, refused when it answered with an
+	// error status. The transport's goroutines set sent.
 	sent    atomic.Bool
 	refused bool
 }
 
 const tailSize = 32
 
-func (w *watch) saw(b []byte) {
+// observe restarts the idle timer and keeps the last tailSize bytes.
+func (w *watch) observe(b []byte) {
 	w.stop.Reset(w.idle)
 	w.tail = append(w.tail, b[max(0, len(b)-tailSize):]...)
 	if extra := len(w.tail) - tailSize; extra > 0 {
@@ -51,8 +53,8 @@ func (w *watch) saw(b []byte) {
 
 type watchKey struct{}
 
-// watched runs one attempt and ends it after too long a silence. began reports
-// whether the service may have begun an answer, which it bills.
+// watched runs one attempt and cancels it with code timeout when no data arrives for
+// idle. began reports whether the service may have started an answer, which it bills.
 func watched(ctx context.Context, idle time.Duration, on func(model.Delta), try Try) (resp model.Response, began bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -66,19 +68,19 @@ func watched(ctx context.Context, idle time.Duration, on func(model.Delta), try 
 	return resp, began, err
 }
 
-// Ended reports whether the last bytes of the attempt's answer held text. It
-// tells a stream that was closed from one that was cut.
+// Ended reports whether the last bytes of the attempt's answer contain text. It
+// distinguishes a complete stream from a stream that broke off.
 func Ended(ctx context.Context, text string) bool {
 	w, ok := ctx.Value(watchKey{}).(*watch)
 	return ok && strings.Contains(string(w.tail), text)
 }
 
-// connectTimeout bounds how long a connection may take to come about.
+// connectTimeout is the maximum time for establishing a connection.
 const connectTimeout = 3 * time.Second
 
-// NewClient is a client with enough idle connections for many calls at once. Each
-// address that it is about to connect to goes through control, which may refuse
-// it; nil refuses none.
+// NewClient returns an HTTP client with enough idle connections for many concurrent
+// calls. control is called before each connection and may refuse its address; nil
+// refuses none.
 func NewClient(control func(network, address string, c syscall.RawConn) error) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 64
@@ -86,9 +88,9 @@ func NewClient(control func(network, address string, c syscall.RawConn) error) *
 	return &http.Client{Transport: t}
 }
 
-// Client is base with every answer watched: its size is bounded, one that
-// succeeded must have one of the media types, and redirects are refused. A nil
-// base is a client of NewClient.
+// Client wraps base so that answers are observed by watched, limited in size and, if
+// successful, of one of the media types. Redirects are refused. A nil base means
+// NewClient(nil).
 func Client(base *http.Client, mediaTypes ...string) *http.Client {
 	if base == nil {
 		base = NewClient(nil)
@@ -101,6 +103,7 @@ func Client(base *http.Client, mediaTypes ...string) *http.Client {
 	return &c
 }
 
+// transport checks and observes answers; see Client.
 type transport struct {
 	next       http.RoundTripper
 	mediaTypes []string
@@ -144,13 +147,15 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections is what http.Client.CloseIdleConnections looks for.
+// CloseIdleConnections closes the idle connections of the next transport.
+// http.Client.CloseIdleConnections calls it.
 func (t *transport) CloseIdleConnections() {
 	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
+// body is an answer's body that is observed and limited to left bytes.
 type body struct {
 	io.ReadCloser
 	watch *watch
@@ -164,7 +169,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
 	if n > 0 && b.watch != nil {
-		b.watch.saw(p[:n])
+		b.watch.observe(p[:n])
 	}
 	return n, err
 }

@@ -15,15 +15,15 @@ import (
 	"choiros/internal/model/messages"
 )
 
-// streamType is how Bedrock sends a stream.
+// streamType is the media type of Bedrock's streams.
 const streamType = "application/vnd.amazon.eventstream"
 
-// Config of the provider.
+// Config is the configuration of the provider.
 type Config struct {
 	Region string
-	// Key is a Bedrock API key, or access key and secret (and session token) of
-	// an account as ACCESS:SECRET or ACCESS:SECRET:SESSION. The SDK prefers
-	// AWS_BEARER_TOKEN_BEDROCK of the control plane's environment.
+	// Key returns a Bedrock API key, or credentials of an AWS account as ACCESS:SECRET
+	// or ACCESS:SECRET:SESSION. The SDK prefers AWS_BEARER_TOKEN_BEDROCK of the control
+	// plane's environment.
 	Key     model.KeySource
 	BaseURL string       // default: Bedrock's endpoint in the region
 	HTTP    *http.Client // default: one of its own
@@ -36,7 +36,7 @@ type Provider struct {
 	http *http.Client
 }
 
-// New makes a provider.
+// New returns a provider.
 func New(cfg Config) *Provider {
 	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, streamType)}
 }
@@ -61,7 +61,8 @@ func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.
 	})
 }
 
-// account is how requests are authorised: signed, or by a bearer token.
+// account returns the AWS configuration for a key: signed requests for account
+// credentials, else a bearer token.
 func (p *Provider) account(key string) aws.Config {
 	cfg := aws.Config{Region: p.cfg.Region}
 	access, secret, signed := strings.Cut(key, ":")

@@ -1,5 +1,5 @@
-// Package gateway is the guest's side of the model gateway: it speaks the
-// contract of package model through the egress door of the sandbox.
+// Package gateway is the guest's client of the model gateway. It uses the contract of
+// package model over the egress door of the sandbox.
 package gateway
 
 import (
@@ -15,36 +15,37 @@ import (
 	"choiros/internal/model"
 )
 
-// CallInfo says for whom and for what a model is called.
+// CallInfo identifies a model call; see model.CallInfo.
 type CallInfo = model.CallInfo
 
-// Client calls models through the gateway. It may be used by many goroutines.
+// Client calls models through the gateway. It is safe for concurrent use.
 type Client struct {
 	http  *http.Client
 	url   string
 	pause func(ctx context.Context, d time.Duration) error
 }
 
-// New makes a client over an HTTP client that dials the egress door.
+// New returns a client. httpc must dial the egress door.
 func New(httpc *http.Client) *Client {
 	return &Client{http: httpc, url: "http://choir" + model.CallPath, pause: pause}
 }
 
-// The control plane may be away while it restarts; a sandbox outlives it by 60
-// seconds. The pauses add up to about that.
+// The maximum of attempts of one call, and the pauses between them, which double.
+// Together they last about as long as a sandbox survives without its control plane, 60
+// s.
 const (
 	attempts   = 16
 	firstPause = 100 * time.Millisecond
 	maxPause   = 5 * time.Second
 )
 
-// Call calls a model. on gets each piece as it arrives, in order, from the
-// calling goroutine, and may be nil. When the connection breaks, the same call
-// is asked again with the same id, so nothing is paid twice that was answered
-// once; pieces are then not delivered again, the response is whole.
+// Call calls a model and returns the whole answer. on gets each piece as it arrives, in
+// order, from the calling goroutine, and may be nil. If the connection breaks, the call
+// is repeated with the same id, so that an answer is paid for only once; pieces are then
+// not delivered again.
 //
-// Errors are *choir.Error with the gateway's code; unavailable when the gateway
-// cannot be reached, cancelled_by_you when ctx ended.
+// Errors are *choir.Error with the gateway's code; unavailable: the gateway cannot be
+// reached, cancelled_by_you: ctx ended.
 func (c *Client) Call(ctx context.Context, info CallInfo, req model.Request, on func(model.Delta)) (model.Response, error) {
 	body, err := json.Marshal(model.Call{Call: info.Call, Run: info.Run, Task: info.Task, Caller: info.Caller, Request: req})
 	if err != nil {
@@ -77,7 +78,8 @@ func (c *Client) Call(ctx context.Context, info CallInfo, req model.Request, on 
 	}
 }
 
-// once asks one time; again says that the same call may be asked again.
+// once makes one attempt of a call. again reports whether the same call may be repeated
+// after the error.
 func (c *Client) once(ctx context.Context, body []byte, on func(model.Delta)) (resp model.Response, again bool, err error) {
 	post, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
@@ -86,7 +88,7 @@ func (c *Client) once(ctx context.Context, body []byte, on func(model.Delta)) (r
 	post.Header.Set("Content-Type", "application/json")
 	answer, err := c.http.Do(post)
 	if err != nil {
-		return resp, true, lost(ctx, err)
+		return resp, true, connectionError(ctx, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
@@ -96,7 +98,7 @@ func (c *Client) once(ctx context.Context, body []byte, on func(model.Delta)) (r
 	return readFrames(ctx, answer.Body, on)
 }
 
-// refusal reads an error that came before any frame.
+// refusal decodes an error that the gateway answered before any frame.
 func refusal(answer *http.Response) *choir.Error {
 	raw, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
 	var f model.Frame
@@ -106,13 +108,17 @@ func refusal(answer *http.Response) *choir.Error {
 	return f.Error.Err("model.call")
 }
 
-func lost(ctx context.Context, err error) error {
+// connectionError returns the error for a failed connection: unavailable, or that of the
+// ended ctx.
+func connectionError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return cancelled(ctx)
 	}
 	return choir.Wrap("model.call", choir.CodeUnavailable, err, "the model gateway cannot be reached")
 }
 
+// cancelled returns the error for an ended ctx: code timeout at its deadline, else
+// cancelled_by_you.
 func cancelled(ctx context.Context) error {
 	code := choir.CodeCancelled
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
@@ -121,6 +127,7 @@ func cancelled(ctx context.Context) error {
 	return choir.Wrap("model.call", code, context.Cause(ctx), "the model call was stopped")
 }
 
+// pause waits for d. Its error is that of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

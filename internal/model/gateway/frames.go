@@ -11,17 +11,17 @@ import (
 	"choiros/internal/model"
 )
 
-// maxAnswer bounds what is read of one answer, in bytes.
+// maxAnswer is the maximum size of one answer, in bytes.
 const maxAnswer = 64 << 20
 
-// readFrames reads server-sent events until the response or the error; again
-// says that the stream was cut before either.
+// readFrames reads frames from server-sent events, passes deltas to on, and returns the
+// response or the error frame. again reports that the stream broke off before either.
 func readFrames(ctx context.Context, r io.Reader, on func(model.Delta)) (resp model.Response, again bool, err error) {
 	lines := bufio.NewReader(io.LimitReader(r, maxAnswer))
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return resp, true, lost(ctx, io.ErrUnexpectedEOF)
+			return resp, true, connectionError(ctx, io.ErrUnexpectedEOF)
 		}
 		data, ok := bytes.CutPrefix(bytes.TrimRight(line, "\r\n"), []byte("data: "))
 		if !ok {

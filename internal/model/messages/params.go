@@ -1,5 +1,5 @@
-// Package messages speaks the Anthropic Messages API through the official SDK:
-// what the providers anthropic and bedrock have in common.
+// Package messages calls the Anthropic Messages API through the official SDK. The
+// providers anthropic and bedrock share it.
 package messages
 
 import (
@@ -11,9 +11,9 @@ import (
 	"choiros/internal/model"
 )
 
-// Params is the request in the API's form. The tools, the system prompt and the
-// last message are marked for the provider's cache: a conversation that grows
-// then pays the full price only for what is new.
+// Params converts a request into the API's form. It marks the tools, the system prompt
+// and the last message for the provider's cache, so that a growing conversation pays the
+// full price only for new messages.
 func Params(req model.Request) anthropic.MessageNewParams {
 	p := anthropic.MessageNewParams{
 		Model:     anthropic.Model(req.Model),

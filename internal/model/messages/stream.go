@@ -13,10 +13,11 @@ import (
 	"choiros/internal/model/attempt"
 )
 
-// MediaType is what a stream is sent as.
+// MediaType is the media type of the API's streams.
 const MediaType = "text/event-stream"
 
-// Stream calls the model once. The error is an *attempt.Failure.
+// Stream calls the model once and passes pieces of the answer to on. The error is an
+// *attempt.Failure.
 func Stream(ctx context.Context, req model.Request, on func(model.Delta), opts ...option.RequestOption) (model.Response, error) {
 	opts = append(opts, option.WithMaxRetries(0), option.WithoutOpenTelemetry())
 	service := anthropic.NewMessageService(opts...)
@@ -24,7 +25,7 @@ func Stream(ctx context.Context, req model.Request, on func(model.Delta), opts .
 	defer stream.Close()
 	a := answer{on: on, resp: model.Response{Model: req.Model}}
 	for stream.Next() {
-		if err := a.take(stream.Current()); err != nil {
+		if err := a.applyEvent(stream.Current()); err != nil {
 			return a.counted(), err
 		}
 	}
@@ -37,8 +38,8 @@ func Stream(ctx context.Context, req model.Request, on func(model.Delta), opts .
 	return a.finish()
 }
 
-// failure says what an error of the SDK means. It takes over no part of the
-// SDK's error but the provider's words: the rest holds the request with its key.
+// failure converts an error of the SDK. It uses only the provider's own message, because
+// the rest contains the request with its key.
 func failure(ctx context.Context, err error) *attempt.Failure {
 	var api *anthropic.Error
 	if errors.As(err, &api) {
@@ -55,7 +56,8 @@ func failure(ctx context.Context, err error) *attempt.Failure {
 	return attempt.Broken(ctx, err)
 }
 
-// reason finds kind and message in an error body; Bedrock gives only a message.
+// reason returns kind and message of an error body in JSON. Bedrock's bodies have only a
+// message.
 func reason(raw string) (kind, message string) {
 	var body struct {
 		Message string `json:"message"`
@@ -73,7 +75,7 @@ func reason(raw string) (kind, message string) {
 	return body.Error.Type, body.Error.Message
 }
 
-// answer puts a stream together.
+// answer assembles an answer from the events of a stream.
 type answer struct {
 	on     func(model.Delta)
 	resp   model.Response
@@ -89,10 +91,12 @@ type partial struct {
 	shut  bool
 }
 
-// counted is the response that comes with an error: what was counted so far.
+// counted returns the usage reported so far, as the response for an error.
 func (a *answer) counted() model.Response { return model.Response{Usage: a.resp.Usage} }
 
-func (a *answer) take(e anthropic.MessageStreamEventUnion) *attempt.Failure {
+// applyEvent adds one event of the stream to the answer. It returns a failure for an
+// event out of order.
+func (a *answer) applyEvent(e anthropic.MessageStreamEventUnion) *attempt.Failure {
 	switch e.Type {
 	case "message_start":
 		if e.Message.Model != "" {
@@ -119,8 +123,8 @@ func (a *answer) take(e anthropic.MessageStreamEventUnion) *attempt.Failure {
 	return nil
 }
 
-// count takes over usage; the counts of an event are totals, and an event that
-// leaves some out does not take them back.
+// count updates the usage. The counts of an event are totals; counts of zero do not
+// reset earlier ones.
 func (a *answer) count(input, read, write, output int64) {
 	u := &a.resp.Usage
 	if input+read+write > 0 {
@@ -129,6 +133,7 @@ func (a *answer) count(input, read, write, output int64) {
 	u.Output = max(u.Output, output)
 }
 
+// start adds the content block that an event begins.
 func (a *answer) start(e anthropic.MessageStreamEventUnion) *attempt.Failure {
 	if int(e.Index) != len(a.blocks) {
 		return attempt.Malformed("a content block comes out of order")
@@ -144,6 +149,7 @@ func (a *answer) start(e anthropic.MessageStreamEventUnion) *attempt.Failure {
 	return nil
 }
 
+// piece appends an event's text or input to its open content block.
 func (a *answer) piece(e anthropic.MessageStreamEventUnion) *attempt.Failure {
 	if e.Index < 0 || int(e.Index) >= len(a.blocks) || a.blocks[e.Index].shut {
 		return attempt.Malformed("a piece belongs to no open content block")
@@ -167,8 +173,8 @@ var stops = map[anthropic.StopReason]model.Stop{
 	anthropic.StopReasonRefusal:                    model.StopRefusal,
 }
 
-// finish is the whole answer. A tool call whose input the length limit cut off
-// is left out: it cannot be made.
+// finish returns the complete answer. It leaves out a tool call whose input the token
+// limit cut off, because it cannot be executed.
 func (a *answer) finish() (model.Response, error) {
 	a.resp.Stop = model.StopEnd
 	if s, ok := stops[a.stop]; ok {

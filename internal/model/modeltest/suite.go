@@ -1,4 +1,4 @@
-// Package modeltest is the suite that every model provider passes.
+// Package modeltest is the conformance suite of model providers.
 package modeltest
 
 import (
@@ -15,21 +15,21 @@ import (
 	"choiros/internal/model/wiretest"
 )
 
-// Key is the key a harness calls its provider with; no error may hold it.
+// Key is the key with which a harness calls its provider. No error may contain it.
 const Key = "sk-test-0123456789abcdef/+secret"
 
-// Harness says how to make the provider under test.
+// Harness creates the provider under test.
 type Harness struct {
-	// Wire is the wire format of the provider; the suite then runs servers that
-	// answer and fail. Empty for a provider that calls no server.
+	// Wire is the wire format of the provider, in which the suite's servers answer and
+	// fail. Empty for a provider that calls no server.
 	Wire wiretest.Wire
-	// New makes a provider that calls the server at url with Key.
+	// New returns a provider that calls the server at url with Key.
 	New func(t *testing.T, url string, retry attempt.Policy) model.Provider
-	// Answering makes a provider without a wire that answers req with resp.
+	// Answering returns a provider without a wire format that answers req with resp.
 	Answering func(t *testing.T, req model.Request, resp model.Response) model.Provider
 }
 
-// Run runs the suite.
+// Run runs the suite on a provider.
 func Run(t *testing.T, h Harness) {
 	t.Run("answers", func(t *testing.T) { testAnswers(t, h) })
 	t.Run("many at once", func(t *testing.T) { testConcurrent(t, h) })
@@ -45,10 +45,10 @@ func Run(t *testing.T, h Harness) {
 	t.Run("no key in errors", func(t *testing.T) { testKey(t, h) })
 }
 
-// Quick is a policy with pauses fit for tests.
+// Quick is a policy with short pauses for tests.
 var Quick = attempt.Policy{First: time.Millisecond, Longest: 2 * time.Millisecond}
 
-// Request is a conversation with every kind of block in it.
+// Request returns a conversation that contains every kind of block.
 func Request() model.Request {
 	return model.Request{
 		Model:  "test-model",
@@ -73,7 +73,7 @@ func Request() model.Request {
 	}
 }
 
-// Answer has text beyond ASCII and two tool calls.
+// Answer returns a response with text beyond ASCII and two tool calls.
 func Answer() model.Response {
 	return model.Response{
 		Model: "test-model",
@@ -87,6 +87,7 @@ func Answer() model.Response {
 	}
 }
 
+// text returns an answer of one text.
 func text(s string, stop model.Stop) model.Response {
 	r := model.Response{Model: "test-model", Stop: stop, Usage: model.Usage{Input: 7, Output: 3}}
 	if s != "" {
@@ -95,7 +96,7 @@ func text(s string, stop model.Stop) model.Response {
 	return r
 }
 
-// provider makes a provider for one answer.
+// answering returns a provider that answers Request with resp.
 func (h Harness) answering(t *testing.T, resp model.Response) model.Provider {
 	t.Helper()
 	if h.Wire == "" {
@@ -105,6 +106,7 @@ func (h Harness) answering(t *testing.T, resp model.Response) model.Provider {
 	return p
 }
 
+// serving returns a provider and the server it calls, which answers by steps.
 func (h Harness) serving(t *testing.T, retry attempt.Policy, steps ...wiretest.Step) (model.Provider, *wiretest.Server) {
 	t.Helper()
 	s := wiretest.NewServer(h.Wire, steps...)
@@ -112,16 +114,17 @@ func (h Harness) serving(t *testing.T, retry attempt.Policy, steps ...wiretest.S
 	return h.New(t, s.URL, retry), s
 }
 
-// heard collects a stream.
+// heard collects the pieces of a stream.
 type heard struct{ text, input, tools strings.Builder }
 
+// on adds a piece.
 func (h *heard) on(d model.Delta) {
 	h.text.WriteString(d.Text)
 	h.input.WriteString(d.Input)
 	h.tools.WriteString(d.Tool)
 }
 
-// check compares what was streamed with the whole answer.
+// check compares the streamed pieces with the whole answer.
 func (h *heard) check(t *testing.T, r model.Response) {
 	t.Helper()
 	var want heard
@@ -136,7 +139,7 @@ func (h *heard) check(t *testing.T, r model.Response) {
 	}
 }
 
-// same compares answers; a provider may mark its own as recorded.
+// same compares two answers. It ignores whether they are marked as recorded.
 func same(t *testing.T, got, want model.Response) {
 	t.Helper()
 	got.Usage.FromRecord = want.Usage.FromRecord
@@ -145,6 +148,7 @@ func same(t *testing.T, got, want model.Response) {
 	}
 }
 
+// testAnswers checks answers of every kind, whole and in pieces.
 func testAnswers(t *testing.T, h Harness) {
 	for name, want := range map[string]model.Response{
 		"text and tool calls": Answer(),
@@ -172,6 +176,7 @@ func testAnswers(t *testing.T, h Harness) {
 	})
 }
 
+// testConcurrent checks that concurrent calls get whole answers.
 func testConcurrent(t *testing.T, h Harness) {
 	p := h.answering(t, Answer())
 	var wg sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 	"choiros/internal/model/wiretest"
 )
 
-// overload is how each wire format says in a stream that there is too much to do.
+// overload is the name of the overload error within a stream, by wire format.
 var overload = map[wiretest.Wire]string{
 	wiretest.Anthropic: "overloaded_error",
 	wiretest.OpenAI:    "rate_limit_exceeded",
@@ -37,7 +37,7 @@ func wantRequests(t *testing.T, s *wiretest.Server, want int) {
 	}
 }
 
-// testRequest looks for everything of the request on the wire.
+// testRequest checks that every part of the request is sent.
 func testRequest(t *testing.T, h Harness) {
 	p, s := h.serving(t, Quick, wiretest.Step{Answer: Answer()})
 	req := Request()
@@ -58,6 +58,7 @@ func testRequest(t *testing.T, h Harness) {
 	}
 }
 
+// testSplit checks that an answer is the same however the network splits its bytes.
 func testSplit(t *testing.T, h Harness) {
 	answer := text("zwölf 漢字 🎻", model.StopEnd)
 	answer.Content = append(answer.Content, Answer().Content[2])
@@ -88,8 +89,8 @@ func testSplit(t *testing.T, h Harness) {
 	}
 }
 
-// testCut expects an error for every stream that lacks its end, however it was
-// cut. The very last events carry nothing but the end.
+// testCut checks that every stream without its end gives an error, for each event and
+// way of cutting. The last events contain only the end.
 func testCut(t *testing.T, h Harness) {
 	answer := Answer()
 	_, server := h.serving(t, Quick, wiretest.Step{Answer: answer})
@@ -110,6 +111,7 @@ func testCut(t *testing.T, h Harness) {
 	}
 }
 
+// testRetries checks which failures are retried, how often, and after which waits.
 func testRetries(t *testing.T, h Harness) {
 	good := wiretest.Step{Answer: Answer()}
 	t.Run("waits as long as it is told", func(t *testing.T) {
@@ -166,6 +168,7 @@ func testRetries(t *testing.T, h Harness) {
 	})
 }
 
+// testFaults checks the error code of each fault.
 func testFaults(t *testing.T, h Harness) {
 	for name, c := range map[string]struct {
 		step     wiretest.Step
@@ -260,6 +263,7 @@ func testFaults(t *testing.T, h Harness) {
 	})
 }
 
+// testCancel checks that ctx ends a call in its stream and in a pause.
 func testCancel(t *testing.T, h Harness) {
 	t.Run("in the stream", func(t *testing.T) {
 		p, s := h.serving(t, Quick, wiretest.Step{Answer: Answer(), Hang: true})
@@ -282,7 +286,8 @@ func testCancel(t *testing.T, h Harness) {
 	})
 }
 
-// testKey provokes errors whose reason repeats the credentials of the request.
+// testKey checks that no error contains the key, also when the provider's message
+// repeats the request's credentials.
 func testKey(t *testing.T, h Harness) {
 	for _, step := range []wiretest.Step{
 		{Status: 401, Message: "bad key {{auth}}"},

@@ -14,7 +14,7 @@ import (
 	"choiros/internal/model/attempt"
 )
 
-// answer puts a stream together.
+// answer assembles an answer from the chunks of a stream.
 type answer struct {
 	on           func(model.Delta)
 	resp         model.Response
@@ -33,10 +33,12 @@ type partial struct {
 	input    strings.Builder
 }
 
-// usage is the response that comes with an error: what was counted so far.
+// usage returns the usage reported so far, as the response for an error.
 func (a *answer) usage() model.Response { return model.Response{Usage: a.resp.Usage} }
 
-func (a *answer) take(c openai.ChatCompletionChunk) *attempt.Failure {
+// applyChunk adds one chunk of the stream to the answer. It returns a failure for a tool
+// call without a name.
+func (a *answer) applyChunk(c openai.ChatCompletionChunk) *attempt.Failure {
 	if c.ID != "" {
 		a.id = c.ID
 	}
@@ -64,6 +66,7 @@ func (a *answer) take(c openai.ChatCompletionChunk) *attempt.Failure {
 	return nil
 }
 
+// delta adds the text, refusal and tool calls of a chunk to the answer.
 func (a *answer) delta(d openai.ChatCompletionChunkChoiceDelta) *attempt.Failure {
 	if d.Content != "" {
 		a.text.WriteString(d.Content)
@@ -90,8 +93,9 @@ func (a *answer) delta(d openai.ChatCompletionChunkChoiceDelta) *attempt.Failure
 	return nil
 }
 
-// call finds the tool call a piece belongs to, by its index. Some endpoints
-// leave the index out of whole calls: a new id then begins a new call.
+// call returns the tool call that a piece belongs to by its index, and creates it for
+// the first piece. Some endpoints omit the index of complete calls: a new id then starts
+// a new call. nil: the first piece has no name.
 func (a *answer) call(t openai.ChatCompletionChunkChoiceDeltaToolCall) (call *partial, first bool) {
 	for _, c := range a.calls {
 		if c.index == t.Index && (t.ID == "" || c.id == t.ID) {
@@ -108,8 +112,8 @@ func (a *answer) call(t openai.ChatCompletionChunkChoiceDeltaToolCall) (call *pa
 
 var stops = map[string]model.Stop{"length": model.StopLength, "content_filter": model.StopRefusal}
 
-// finish is the whole answer. A tool call whose arguments the length limit cut
-// off is left out: it cannot be made.
+// finish returns the complete answer. It leaves out a tool call whose arguments the
+// token limit cut off, because it cannot be executed.
 func (a *answer) finish() (model.Response, error) {
 	a.resp.Stop = model.StopEnd
 	if text := a.text.String() + a.refusal.String(); text != "" {
@@ -142,8 +146,8 @@ func (a *answer) finish() (model.Response, error) {
 	return a.resp, nil
 }
 
-// failure says what an error of the SDK means. It takes over no part of the
-// SDK's error but the provider's words: the rest holds the request with its key.
+// failure converts an error of the SDK. It uses only the provider's own message, because
+// the rest contains the request with its key.
 func failure(ctx context.Context, err error) *attempt.Failure {
 	var api *openai.Error
 	if errors.As(err, &api) {
@@ -168,8 +172,8 @@ func failure(ctx context.Context, err error) *attempt.Failure {
 	return attempt.Broken(ctx, err)
 }
 
-// event reads an error event inside a stream; endpoints write the error as an
-// object or as text.
+// event returns the failure for an error event within a stream. Endpoints write the
+// error as an object or as text.
 func event(raw []byte) *attempt.Failure {
 	var body struct {
 		Error struct {

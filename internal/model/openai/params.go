@@ -10,8 +10,9 @@ import (
 	"choiros/internal/model"
 )
 
-// params is the request in the API's form. OpenAI's newer models refuse
-// max_tokens, compatible endpoints know nothing else.
+// params converts a request into the API's form. It sets max_completion_tokens for
+// OpenAI, whose newer models refuse max_tokens, and max_tokens for compatible endpoints,
+// which support only that.
 func (p *Provider) params(req model.Request) openai.ChatCompletionNewParams {
 	out := openai.ChatCompletionNewParams{
 		Model:         req.Model,
@@ -51,8 +52,8 @@ func tool(d model.ToolDef) openai.ChatCompletionToolUnionParam {
 	}}
 }
 
-// messages is one of our messages as the API's: an assistant's stays one, a
-// user's becomes one for each tool result and one for the text.
+// messages converts a message into the API's: an assistant message into one, a user
+// message into one for each tool result and one for its text.
 func messages(m model.Message) []openai.ChatCompletionMessageParamUnion {
 	if m.Role == model.Assistant {
 		return []openai.ChatCompletionMessageParamUnion{assistant(m)}
@@ -76,6 +77,7 @@ func messages(m model.Message) []openai.ChatCompletionMessageParamUnion {
 	return out
 }
 
+// assistant converts an assistant message with its tool calls.
 func assistant(m model.Message) openai.ChatCompletionMessageParamUnion {
 	out := &openai.ChatCompletionAssistantMessageParam{}
 	text := ""
@@ -97,6 +99,7 @@ func assistant(m model.Message) openai.ChatCompletionMessageParamUnion {
 	return openai.ChatCompletionMessageParamUnion{OfAssistant: out}
 }
 
+// join joins two texts with a newline; the first may be empty.
 func join(a, b string) string {
 	if a == "" {
 		return b

@@ -1,4 +1,4 @@
-// Package openai calls any endpoint that speaks OpenAI's chat completions:
+// Package openai calls any endpoint that implements OpenAI's chat completions API:
 // OpenAI itself, Z.ai, Kimi, OpenRouter, Ollama, llama.cpp.
 package openai
 
@@ -14,13 +14,13 @@ import (
 	"choiros/internal/model/attempt"
 )
 
-// DefaultBaseURL is where OpenAI serves the API.
+// DefaultBaseURL is the base URL of OpenAI's API.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// mediaType is what a stream is sent as.
+// mediaType is the media type of the API's streams.
 const mediaType = "text/event-stream"
 
-// Config of the provider.
+// Config is the configuration of the provider.
 type Config struct {
 	Key     model.KeySource // nil for an endpoint that needs none, such as Ollama
 	BaseURL string          // default DefaultBaseURL
@@ -35,7 +35,7 @@ type Provider struct {
 	own  bool // the endpoint is OpenAI's, not a compatible one
 }
 
-// New makes a provider.
+// New returns a provider.
 func New(cfg Config) *Provider {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL
@@ -68,6 +68,7 @@ func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.
 	})
 }
 
+// key returns the key; "" for an endpoint that needs none.
 func (p *Provider) key(ctx context.Context) (string, error) {
 	if p.cfg.Key == nil {
 		return "", nil
@@ -75,13 +76,15 @@ func (p *Provider) key(ctx context.Context) (string, error) {
 	return p.cfg.Key.Get(ctx, p.Name())
 }
 
+// stream calls the model once and assembles the answer. The error is an
+// *attempt.Failure.
 func stream(ctx context.Context, params openai.ChatCompletionNewParams, on func(model.Delta), opts []option.RequestOption) (model.Response, error) {
 	service := openai.NewChatCompletionService(opts...)
 	s := service.NewStreaming(ctx, params)
 	defer s.Close()
 	a := answer{on: on, resp: model.Response{Model: params.Model}}
 	for s.Next() {
-		if err := a.take(s.Current()); err != nil {
+		if err := a.applyChunk(s.Current()); err != nil {
 			return a.usage(), err
 		}
 	}

@@ -10,14 +10,15 @@ import (
 	"choiros/internal/model"
 )
 
-// names are what the numbered rules replaced in one request.
+// names are the texts of one request that numbered rules replaced by placeholders.
 type names struct {
-	marks  map[string]string // by what stands in the request
-	order  []string          // what was replaced, in order of appearance
+	marks  map[string]string // by replaced text
+	order  []string          // replaced texts, in order of appearance
 	counts map[string]int    // by kind
 }
 
-// canonical puts a request into canonical form and says what it replaced.
+// canonical returns a request in canonical form, and the texts it replaced. The request
+// itself is unchanged.
 func canonical(req model.Request) (model.Request, *names, error) {
 	n := &names{marks: map[string]string{}, counts: map[string]int{}}
 	out := req
@@ -38,6 +39,7 @@ func canonical(req model.Request) (model.Request, *names, error) {
 	return out, n, nil
 }
 
+// block returns a block in canonical form. tools collects the tool of each call id.
 func (n *names) block(b model.Block, role model.Role, tools map[string]string) (model.Block, error) {
 	where := prompts
 	switch {
@@ -64,7 +66,8 @@ func (n *names) block(b model.Block, role model.Role, tools map[string]string) (
 	return b, nil
 }
 
-// name is the mark of a numbered thing, the same at every appearance.
+// name returns the placeholder of a text, such as ‹id-1›. The same text always has the
+// same one.
 func (n *names) name(s, kind string) string {
 	if mark, ok := n.marks[s]; ok {
 		return mark
@@ -76,7 +79,7 @@ func (n *names) name(s, kind string) string {
 	return mark
 }
 
-// text applies the rules of a place.
+// text returns s in canonical form by the rules for its place.
 func (n *names) text(s string, where place) string {
 	s = strings.ReplaceAll(s, "‹", "‹=")
 	if where == files {
@@ -90,7 +93,7 @@ func (n *names) text(s string, where place) string {
 	return s
 }
 
-// apply replaces the group of every match.
+// apply replaces the group of every match of a rule in s by its placeholder.
 func (n *names) apply(r Rule, s string) string {
 	found := r.pattern.FindAllStringSubmatchIndex(s, -1)
 	if found == nil {
@@ -111,9 +114,8 @@ func (n *names) apply(r Rule, s string) string {
 	return out.String()
 }
 
-// known replaces what has a name already; the longest first, so that a part of
-// a thing is not taken for another. Ids of tool calls stand only in their own
-// fields.
+// known returns a replacer of the texts by their placeholders, the longest text first,
+// since one may contain another. Ids of tool calls are left out.
 func (n *names) known() *strings.Replacer {
 	var pairs []string
 	for _, s := range n.sorted() {
@@ -122,7 +124,7 @@ func (n *names) known() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// back puts what stands in the request in the place of the marks.
+// back returns a replacer of the placeholders by the request's texts.
 func (n *names) back() *strings.Replacer {
 	pairs := []string{"‹=", "‹"}
 	for _, s := range n.sorted() {
@@ -131,6 +133,7 @@ func (n *names) back() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
+// sorted returns the replaced texts except ids of tool calls, the longest first.
 func (n *names) sorted() []string {
 	var out []string
 	for _, s := range n.order {
@@ -142,21 +145,23 @@ func (n *names) sorted() []string {
 	return out
 }
 
-// encode writes an answer with marks; decode puts back what stands in the
-// request. Ids of the answer's own tool calls stay as they are.
+// encode replaces the request's texts in an answer by placeholders, for the recording.
+// Ids of the answer's own tool calls stay.
 func (n *names) encode(r model.Response) model.Response {
 	known := n.known()
 	mark := func(s string) string { return known.Replace(strings.ReplaceAll(s, "‹", "‹=")) }
 	return mapResponse(r, mark, func(raw json.RawMessage) json.RawMessage { return mapStrings(raw, mark) })
 }
 
-// decode works on inputs as text: what stands in the place of a mark needs no
-// escape in JSON.
+// decode replaces placeholders in a recorded answer by the request's texts. Tool inputs
+// are replaced as text, because those texts need no escaping in JSON.
 func (n *names) decode(r model.Response) model.Response {
 	back := n.back()
 	return mapResponse(r, back.Replace, func(raw json.RawMessage) json.RawMessage { return json.RawMessage(back.Replace(string(raw))) })
 }
 
+// mapResponse returns an answer with text applied to its texts, and input to its tool
+// inputs.
 func mapResponse(r model.Response, text func(string) string, input func(json.RawMessage) json.RawMessage) model.Response {
 	var content []model.Block
 	for _, b := range r.Content {
@@ -170,7 +175,8 @@ func mapResponse(r model.Response, text func(string) string, input func(json.Raw
 	return r
 }
 
-// mapStrings replaces every string inside a JSON value.
+// mapStrings returns a JSON value with fn applied to each string in it. Invalid JSON is
+// kept from the first error on.
 func mapStrings(raw json.RawMessage, fn func(string) string) json.RawMessage {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); i++ {

@@ -8,9 +8,9 @@ import (
 	"choiros/internal/model"
 )
 
-// consistent holds the answers against the requests that repeat them: an
-// exchange whose answer a later request of its caller tells differently was
-// changed after it was made.
+// consistent checks the recorded answers against later requests of the same caller that
+// repeat them. Code corrupt: a request repeats an answer differently, so that one was
+// changed after recording.
 func (r *Recording) consistent() error {
 	answers := map[choir.Digest][]*Exchange{}
 	for i := range r.exchanges {
@@ -25,7 +25,7 @@ func (r *Recording) consistent() error {
 			if msg.Role != model.Assistant || len(said) == 0 || e == said[0] {
 				continue
 			}
-			if !anySaid(said, msg) {
+			if !anyAnswered(said, msg) {
 				return choir.E("replay.load", choir.CodeCorrupt, "the answer of exchange %d is not the one that exchange %d tells", said[0].N, e.N)
 			}
 		}
@@ -33,7 +33,8 @@ func (r *Recording) consistent() error {
 	return nil
 }
 
-func anySaid(exchanges []*Exchange, m model.Message) bool {
+// anyAnswered reports whether one of the exchanges has the message as its answer.
+func anyAnswered(exchanges []*Exchange, m model.Message) bool {
 	for _, e := range exchanges {
 		if plain(e.Response.Final.Content) == plain(m.Content) {
 			return true
@@ -42,7 +43,8 @@ func anySaid(exchanges []*Exchange, m model.Message) bool {
 	return false
 }
 
-// prefixes are digests of the conversation up to each message.
+// prefixes returns the digests of the conversation before each message, and of the
+// whole.
 func prefixes(e *Exchange) ([]choir.Digest, error) {
 	head := e.Request
 	head.Messages = nil
@@ -63,8 +65,8 @@ func prefixes(e *Exchange) ([]choir.Digest, error) {
 
 var numbered = regexp.MustCompile(`‹([a-z]+)-\d+›`)
 
-// plain is what an assistant said without ids and the numbers of marks: an
-// answer has ids of its own where the request that repeats it has marks.
+// plain returns an assistant message as text without call ids and placeholder numbers,
+// which differ between an answer and a request that repeats it.
 func plain(content []model.Block) string {
 	n := &names{marks: map[string]string{}, counts: map[string]int{}}
 	text := func(s string) string {

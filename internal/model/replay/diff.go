@@ -11,10 +11,11 @@ import (
 	"choiros/internal/model"
 )
 
-// maxDiff bounds a diff, in lines.
+// maxDiff is the maximum length of a diff, in lines.
 const maxDiff = 120
 
-// diff is a unified diff of two canonical requests as people read them.
+// diff returns a unified diff of two canonical requests rendered as text, at most
+// maxDiff lines.
 func diff(recorded, asked model.Request) string {
 	text := udiff.Unified("recorded", "asked", render(recorded), render(asked))
 	lines := strings.SplitAfter(text, "\n")
@@ -24,7 +25,7 @@ func diff(recorded, asked model.Request) string {
 	return text
 }
 
-// render writes a request as text, one line of a message on each line.
+// render returns a request as readable text for a diff.
 func render(r model.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "model %s, max_tokens %d, tool_choice %q\n", r.Model, r.MaxTokens, r.ToolChoice)

@@ -10,8 +10,8 @@ import (
 	"choiros/internal/model"
 )
 
-// Player serves a recording in a model's place. It implements model.Provider
-// and model.Resumer.
+// Player answers model calls from a recording. It implements model.Provider and
+// model.Resumer.
 type Player struct {
 	rec  *Recording
 	wait func(context.Context, time.Duration) error // nil plays at once
@@ -20,26 +20,26 @@ type Player struct {
 	served map[stream]int
 }
 
-// stream is who asks: exchanges are served in order within it.
+// stream identifies a run and a caller, within which exchanges are played in order.
 type stream struct {
 	run    choir.ID
 	caller string
 }
 
-// New makes a provider of a recording.
+// New returns a player of a recording, which answers at once.
 func New(rec *Recording) *Player { return &Player{rec: rec, served: map[stream]int{}} }
 
-// How long a reader is given: before each answer, for each of its characters, and
-// for one answer at most.
+// The pauses for a reader: before each answer, for each of its characters, and at most
+// for one answer.
 const (
 	thinking = 1500 * time.Millisecond
 	reading  = 8 * time.Millisecond
 	longest  = 4 * time.Second
 )
 
-// Paced makes a provider of a recording that takes the time of a reader. It calls
-// wait before each piece of an answer; an error of it ends the call, which may be
-// made again. Whoever wants it faster lets wait return at once.
+// Paced returns a player of a recording at a reader's pace. It calls wait before each
+// piece of an answer; an error of wait ends the call, which may be repeated. A wait that
+// returns at once plays at full speed.
 func Paced(rec *Recording, wait func(context.Context, time.Duration) error) *Player {
 	p := New(rec)
 	p.wait = wait
@@ -49,8 +49,8 @@ func Paced(rec *Recording, wait func(context.Context, time.Duration) error) *Pla
 // Name implements model.Provider.
 func (p *Player) Name() string { return "replay" }
 
-// Stream implements model.Provider. A request that is neither the next one of
-// its caller nor one that was served has code unmatched.
+// Stream plays the exchange whose recorded request equals req in canonical form. Code
+// unmatched: it is neither the next exchange of its caller nor an earlier one.
 func (p *Player) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Response{}, choir.E("replay.stream", choir.CodeCancelled, "the model call was stopped")
@@ -67,7 +67,8 @@ func (p *Player) Stream(ctx context.Context, req model.Request, on func(model.De
 	return resp, nil
 }
 
-// streamDeltas gives the pieces of an answer, each in its time. The error is that of wait.
+// streamDeltas passes the pieces of an answer to on, with pauses, and puts back the
+// texts that the request's placeholders stand for. The error is that of wait.
 func (p *Player) streamDeltas(ctx context.Context, pieces []model.Delta, names *names, on func(model.Delta)) error {
 	if err := p.pause(ctx, thinking); err != nil {
 		return err
@@ -90,11 +91,12 @@ func (p *Player) streamDeltas(ctx context.Context, pieces []model.Delta, names *
 	return nil
 }
 
-// sizeOf is how much there is to read in a piece, in characters.
+// sizeOf returns the characters of a piece.
 func sizeOf(d model.Delta) int {
 	return utf8.RuneCountInString(d.Text) + utf8.RuneCountInString(d.Input)
 }
 
+// pause waits for d with the player's wait; not at all without one.
 func (p *Player) pause(ctx context.Context, d time.Duration) error {
 	if p.wait == nil {
 		return nil
@@ -102,14 +104,16 @@ func (p *Player) pause(ctx context.Context, d time.Duration) error {
 	return p.wait(ctx, d)
 }
 
-// Resume implements model.Resumer: the exchange was served before a restart.
+// Resume advances the position in the recording past a request that was answered before
+// a restart.
 func (p *Player) Resume(info model.CallInfo, req model.Request) {
 	// What does not match was not of this recording and moves nothing.
 	_, _, _ = p.match(info, req)
 }
 
-// match finds the exchange of a request and moves the stream on when it is the
-// next one.
+// match returns the recorded exchange of a request and the request's replaced texts, and
+// advances the position if it is the next exchange. An earlier exchange is found too.
+// Code unmatched: there is none.
 func (p *Player) match(info model.CallInfo, req model.Request) (*Exchange, *names, error) {
 	form, names, err := canonical(req)
 	if err != nil {
@@ -135,7 +139,8 @@ func (p *Player) match(info model.CallInfo, req model.Request) (*Exchange, *name
 	return nil, nil, unmatched(info.Caller, list, n, form)
 }
 
-// unmatched says how the request differs from the one that was expected.
+// unmatched returns the error for a request without an exchange, with its difference to
+// the expected one.
 func unmatched(caller string, list []*Exchange, n int, asked model.Request) error {
 	const remedy = "the recording fits only the project and the version it was made with; record it again, or connect a model"
 	switch {

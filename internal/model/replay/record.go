@@ -12,26 +12,26 @@ import (
 	"choiros/internal/model"
 )
 
-// Recorder is a provider that writes down every exchange of another one.
+// Recorder is a provider that records every exchange of another provider.
 type Recorder struct {
 	next model.Provider
 
-	mu   sync.Mutex // guards what follows, and keeps lines whole
+	mu   sync.Mutex // guards the fields below, and keeps lines whole
 	w    io.Writer
 	n    int
 	prev choir.Digest // empty before the header
 	err  error        // the first failure to write; nothing is written after it
 }
 
-// Record wraps a provider and writes its exchanges. A recording is complete
-// only after Close. Calls that fail are not recorded.
+// Record returns a provider that passes calls to next and writes successful exchanges to
+// w. The recording is complete only after Close.
 func Record(next model.Provider, w io.Writer) *Recorder { return &Recorder{next: next, w: w} }
 
 // Name implements model.Provider.
 func (r *Recorder) Name() string { return r.next.Name() }
 
-// Stream implements model.Provider. An exchange that cannot be written is an
-// error, although the model has answered.
+// Stream calls the next provider and records the exchange. It fails if that cannot be
+// written, although the model has answered.
 func (r *Recorder) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
 	pieces := 0
 	resp, err := r.next.Stream(ctx, req, func(d model.Delta) {
@@ -46,6 +46,7 @@ func (r *Recorder) Stream(ctx context.Context, req model.Request, on func(model.
 	return resp, r.write(model.InfoOf(ctx).Caller, req, resp, pieces)
 }
 
+// write appends an exchange to the recording. pieces is the number of streamed pieces.
 func (r *Recorder) write(caller string, req model.Request, resp model.Response, pieces int) error {
 	form, names, err := canonical(req)
 	if err != nil {
@@ -59,10 +60,10 @@ func (r *Recorder) write(caller string, req model.Request, resp model.Response, 
 	if err != nil {
 		return err
 	}
-	e := Exchange{Caller: caller, Request: form, RequestSHA256: digest, Response: Answer{Deltas: cut(final, pieces), Final: final}}
+	e := Exchange{Caller: caller, Request: form, RequestSHA256: digest, Response: Answer{Deltas: splitDeltas(final, pieces), Final: final}}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.begin(); err != nil {
+	if err := r.writeHeader(); err != nil {
 		return err
 	}
 	r.n++
@@ -70,8 +71,8 @@ func (r *Recorder) write(caller string, req model.Request, resp model.Response, 
 	return r.line(&e, &e.SHA256)
 }
 
-// compact writes the inputs of tool calls as they will stand in the file: the
-// pieces of an answer must make up exactly that.
+// compact returns an answer with tool inputs as canonical JSON, which the recorded
+// pieces must concatenate to.
 func compact(r model.Response) (model.Response, error) {
 	r.Content = slices.Clone(r.Content)
 	for i, b := range r.Content {
@@ -87,18 +88,19 @@ func compact(r model.Response) (model.Response, error) {
 	return r, nil
 }
 
-// Close writes the end of the recording. It does not close the writer.
+// Close writes the footer of the recording. It does not close the writer.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.begin(); err != nil {
+	if err := r.writeHeader(); err != nil {
 		return err
 	}
 	f := footer{Exchanges: r.n, Prev: r.prev}
 	return r.line(&f, &f.SHA256)
 }
 
-func (r *Recorder) begin() error {
+// writeHeader writes the recording's header unless it was written. The caller holds mu.
+func (r *Recorder) writeHeader() error {
 	if r.prev != "" {
 		return r.err
 	}
@@ -106,7 +108,8 @@ func (r *Recorder) begin() error {
 	return r.line(&h, &h.SHA256)
 }
 
-// line seals a line and writes it.
+// line sets a line's digest through sum and writes it. After a failure nothing more is
+// written. The caller holds mu.
 func (r *Recorder) line(v any, sum *choir.Digest) error {
 	if r.err != nil {
 		return r.err
@@ -122,7 +125,7 @@ func (r *Recorder) line(v any, sum *choir.Digest) error {
 	return r.err
 }
 
-// seal sets the digest of a line and encodes it.
+// seal sets the digest of a line through sum and returns the line's JSON.
 func seal(v any, sum *choir.Digest) ([]byte, error) {
 	*sum = ""
 	bare, err := choir.Canonical(v)
@@ -133,9 +136,10 @@ func seal(v any, sum *choir.Digest) ([]byte, error) {
 	return choir.Canonical(v)
 }
 
-// cut makes pieces of an answer, about as many as it came in. No piece ends
-// inside a character or a mark, so that marks can be put back piece by piece.
-func cut(r model.Response, pieces int) []model.Delta {
+// splitDeltas splits an answer into about as many pieces as were streamed. No piece ends
+// within a character or a placeholder, so that placeholders can be replaced piece by
+// piece.
+func splitDeltas(r model.Response, pieces int) []model.Delta {
 	total := 0
 	for _, b := range r.Content {
 		total += len(b.Text) + len(b.Input)
@@ -163,6 +167,8 @@ const (
 	literal    = '='
 )
 
+// chop splits a text into pieces of at least size bytes, except the last, that end
+// neither within a character nor within a placeholder.
 func chop(s string, size int) []string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	var out []string

@@ -1,17 +1,17 @@
-// Package replay records real exchanges with a model and serves them again, so
-// that the demo, the tests and the benchmarks run with no key and no network.
+// Package replay records real exchanges with a model and serves them again, so that the
+// demo, the tests and the benchmarks run with no key and no network.
 //
-// A recorded answer is served only when the canonical form of the request is
-// identical to the recorded one: the order of the requests alone never selects
-// an answer. Within a run and a caller the exchanges are served in order; one
-// that was served may be asked for again, after a crash. Everything else is
-// refused with code unmatched and a diff of the request.
+// A recorded answer is served only when the canonical form of the request is identical
+// to the recorded one: the order of the requests alone never selects an answer. Within
+// a run and a caller the exchanges are served in order; a served one may be asked for
+// again, after a crash. Everything else is refused with code unmatched and a diff of
+// the request.
 //
-// A recording is a file of lines, each canonical JSON: a header with the
-// version, a note that says what it is, and the rules of the canonical form;
-// one line for each exchange; and an end that counts them. Each line holds the
-// SHA-256 of the line before it (prev) and of itself without that field
-// (sha256), so that no byte can change unseen.
+// A recording is a file of lines, each canonical JSON: a header with the version, a
+// note that says what it is, and the rules of the canonical form; one line for each
+// exchange; and an end that counts them. Each line holds the SHA-256 of the line before
+// it (prev) and of itself without that field (sha256), so that no byte can change
+// unseen.
 package replay
 
 import (
@@ -42,8 +42,8 @@ type header struct {
 	SHA256  choir.Digest `json:"sha256,omitempty" choir:"digest"`
 }
 
-// Exchange is one request in canonical form and its answer, in which the marks
-// of the request stand.
+// Exchange is one request in canonical form and its answer, which uses the request's
+// placeholders.
 type Exchange struct {
 	N             int           `json:"n" choir:"range=1..1000000"`
 	Caller        string        `json:"caller"`
@@ -54,7 +54,7 @@ type Exchange struct {
 	SHA256        choir.Digest  `json:"sha256,omitempty" choir:"digest"`
 }
 
-// Answer is an answer in as many pieces as it came in, and whole.
+// Answer is an answer, whole and in the pieces in which it was streamed.
 type Answer struct {
 	Deltas []model.Delta  `json:"deltas"`
 	Final  model.Response `json:"final"`
@@ -66,17 +66,17 @@ type footer struct {
 	SHA256    choir.Digest `json:"sha256,omitempty" choir:"digest"`
 }
 
-// Recording is a loaded and verified recording. It does not change.
+// Recording is a verified recording. It is immutable.
 type Recording struct {
 	exchanges []Exchange
 	byCaller  map[string][]*Exchange
 }
 
-// Len is the number of exchanges.
+// Len returns the number of exchanges.
 func (r *Recording) Len() int { return len(r.exchanges) }
 
-// Model is the name of the model that a caller spoke to; empty for a caller the
-// recording does not have.
+// Model returns the name of the model that a caller used; "" for a caller that the
+// recording does not contain.
 func (r *Recording) Model(caller string) string {
 	if list := r.byCaller[caller]; len(list) > 0 {
 		return list[0].Request.Model
@@ -84,8 +84,8 @@ func (r *Recording) Model(caller string) string {
 	return ""
 }
 
-// Load reads a recording and verifies all of it. Damage has code corrupt and
-// names the line; a recording made with other rules has code invalid.
+// Load reads and verifies a recording. Code corrupt: it is damaged at the named line;
+// invalid: it was made with other rules of the canonical form.
 func Load(r io.Reader) (*Recording, error) {
 	l := loader{rec: &Recording{byCaller: map[string][]*Exchange{}}, prev: choir.ZeroHash}
 	lines := bufio.NewReader(r)
@@ -96,7 +96,7 @@ func Load(r io.Reader) (*Recording, error) {
 		}
 		l.line++
 		if err == nil {
-			err = l.take(line)
+			err = l.parseLine(line)
 		}
 		if err != nil {
 			return nil, choir.Wrap("replay.load", choir.CodeCorrupt, err, "line %d of the recording is damaged", l.line)
@@ -119,6 +119,8 @@ func Load(r io.Reader) (*Recording, error) {
 	return l.rec, nil
 }
 
+// readLine returns the next line without its end. io.EOF: there is none; other errors
+// describe the damage.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -138,7 +140,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// loader reads line after line.
+// loader is the state of reading a recording line by line.
 type loader struct {
 	rec   *Recording
 	line  int
@@ -147,7 +149,9 @@ type loader struct {
 	ended bool
 }
 
-func (l *loader) take(line []byte) error {
+// parseLine parses and verifies the next line of a recording: the header, an exchange or
+// the footer.
+func (l *loader) parseLine(line []byte) error {
 	switch {
 	case l.ended:
 		return choir.E("", choir.CodeCorrupt, "it comes after the end")
@@ -186,8 +190,8 @@ func (l *loader) take(line []byte) error {
 	return nil
 }
 
-// verify decodes a line and holds it against its own digest, the line before it
-// and the one way in which it can be written.
+// verify decodes a line into into and checks its digest, its link to the line before it,
+// and that it is canonical JSON. prev and sum point into into.
 func (l *loader) verify(line []byte, into any, prev, sum *choir.Digest) error {
 	if err := choir.DecodeStrict(line, into); err != nil {
 		return err
@@ -212,6 +216,7 @@ func (l *loader) verify(line []byte, into any, prev, sum *choir.Digest) error {
 	return nil
 }
 
+// sameRules reports whether a recording's rules equal those of this build.
 func sameRules(said []Rule) bool {
 	if len(said) != len(rules) {
 		return false
@@ -225,7 +230,7 @@ func sameRules(said []Rule) bool {
 	return true
 }
 
-// whole reports whether the pieces make up the answer.
+// whole reports whether the pieces concatenate to the answer.
 func (a Answer) whole() bool {
 	var got, want sum
 	for _, d := range a.Deltas {
@@ -237,7 +242,7 @@ func (a Answer) whole() bool {
 	return got.text.String() == want.text.String() && got.tools.String() == want.tools.String() && got.input.String() == want.input.String()
 }
 
-// sum joins pieces.
+// sum concatenates the pieces of an answer.
 type sum struct{ text, tools, input strings.Builder }
 
 func (s *sum) add(d model.Delta) {
@@ -246,6 +251,7 @@ func (s *sum) add(d model.Delta) {
 	s.input.WriteString(d.Input)
 }
 
+// digestOf returns the digest of a request, and its canonical JSON.
 func digestOf(req model.Request) (choir.Digest, []byte, error) {
 	raw, err := choir.Canonical(req)
 	return choir.DigestOf(raw), raw, err

@@ -4,30 +4,29 @@ import (
 	"regexp"
 )
 
-// place is where in a request a text stands. What came from files and what the
-// model wrote itself is taken by the letter; only what differs from run to run
-// by nature is put into canonical form, and only where it can stand.
+// place is the kind of text in a request to which a rule applies. File contents and the
+// model's own words are kept literally; rules replace only what differs between runs by
+// nature, where it can occur.
 type place int
 
 const (
-	// prompts: the system prompt and the user's texts.
+	// prompts are the system prompt and the user's texts.
 	prompts place = 1 << iota
-	// output: the results of tools that run something.
+	// output are the results of tools that run commands.
 	output
-	// words: the model's own texts and the inputs of its tool calls.
+	// words are the model's own texts and the inputs of its tool calls.
 	words
-	// files: the results of tools that show files. Nothing there is replaced but
-	// what a rule has named before.
+	// files are the results of tools that show files. Only texts that already have a
+	// placeholder are replaced there.
 	files
 )
 
-// fileTools are the tools whose results are the content of files.
+// fileTools are the tools whose results are contents of files.
 var fileTools = map[string]bool{"read_file": true, "search_files": true, "list_files": true}
 
-// Rule puts one kind of text into canonical form: what the pattern's group
-// matches becomes ‹Kind-1›, ‹Kind-2›, ... by first appearance in the request, or
-// just ‹Kind› when it is not numbered. What is numbered is put back into the
-// recorded answer.
+// Rule converts one kind of text into canonical form. It replaces the group of its
+// pattern by ‹Kind-1›, ‹Kind-2›, ... in order of first appearance in the request, or by
+// ‹Kind› if it is not numbered. Numbered texts are put back into the recorded answer.
 type Rule struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
@@ -39,8 +38,8 @@ type Rule struct {
 	pattern *regexp.Regexp
 }
 
-// rules are all the rules, in the order they are applied. A recording lists
-// them in its header and is refused when they have changed since.
+// rules are all rules in the order in which they are applied. A recording contains those
+// it was made with; Load refuses it if they differ.
 var rules = compile([]Rule{
 	{Name: "literal", Kind: "=", where: prompts | output | words | files,
 		Doc: "the character ‹ of the text itself becomes ‹=, so that no text can look like one of these marks"},
@@ -81,6 +80,7 @@ var rules = compile([]Rule{
 		Doc:     "addresses in memory"},
 })
 
+// compile compiles the patterns of rules.
 func compile(rs []Rule) []Rule {
 	for i := range rs {
 		if rs[i].Pattern != "" {
@@ -90,5 +90,5 @@ func compile(rs []Rule) []Rule {
 	return rs
 }
 
-// Rules lists the rules.
+// Rules returns all rules in the order in which they are applied.
 func Rules() []Rule { return append([]Rule(nil), rules...) }

@@ -8,13 +8,13 @@ import (
 	"choiros/internal/model"
 )
 
-// event is one message of a stream before it is framed.
+// event is one message of a stream before framing.
 type event struct {
 	name string
 	data []byte
 }
 
-// jsonf makes JSON from a format whose arguments are JSON already or numbers.
+// jsonf formats JSON. Its arguments must be JSON or numbers.
 func jsonf(format string, args ...any) []byte { return fmt.Appendf(nil, format, args...) }
 
 func quote(s string) string {
@@ -22,10 +22,10 @@ func quote(s string) string {
 	return string(b)
 }
 
-// pieceSize is how many bytes of text or input one event carries.
+// pieceSize is the maximum of bytes of text or input in one event.
 const pieceSize = 9
 
-// pieces cuts text between characters.
+// pieces splits text into at most pieceSize bytes each, between characters.
 func pieces(s string) []string {
 	var out []string
 	for len(s) > pieceSize {
@@ -43,7 +43,7 @@ var anthropicStops = map[model.Stop]string{
 	model.StopEnd: "end_turn", model.StopTool: "tool_use", model.StopLength: "max_tokens", model.StopRefusal: "refusal",
 }
 
-// anthropicEvents is an answer as the Messages API streams it.
+// anthropicEvents returns the events with which the Messages API streams an answer.
 func anthropicEvents(r model.Response) []event {
 	var out []event
 	add := func(name, format string, args ...any) {
@@ -71,13 +71,14 @@ func anthropicEvents(r model.Response) []event {
 	return out
 }
 
-// anthropicUsage counts as the API does: input_tokens are those no cache served.
+// anthropicUsage returns usage as the API's JSON, whose input_tokens exclude cached
+// tokens.
 func anthropicUsage(u model.Usage, output int64) []byte {
 	return jsonf(`{"input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,"output_tokens":%d}`,
 		u.Input-u.CacheRead-u.CacheWrite, u.CacheRead, u.CacheWrite, output)
 }
 
-// anthropicMessage is an answer as the Messages API gives it without a stream.
+// anthropicMessage returns an answer as the Messages API's JSON body without a stream.
 func anthropicMessage(r model.Response) []byte {
 	content := []byte{}
 	for i, b := range r.Content {
@@ -94,12 +95,12 @@ func anthropicMessage(r model.Response) []byte {
 		quote(r.Model), content, anthropicStops[r.Stop], anthropicUsage(r.Usage, r.Usage.Output))
 }
 
-// anthropicError is an error body.
+// anthropicError returns an error body of the Messages API.
 func anthropicError(kind, message string) []byte {
 	return jsonf(`{"type":"error","error":{"type":%s,"message":%s}}`, quote(kind), quote(message))
 }
 
-// sse frames events as server-sent events.
+// sse returns each event as a server-sent event.
 func sse(events []event) [][]byte {
 	out := make([][]byte, 0, len(events))
 	for _, e := range events {

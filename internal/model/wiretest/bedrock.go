@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream/eventstreamapi"
 )
 
-// eventStream frames events as Bedrock's binary event stream, each a chunk that
-// holds the base64 of the event's JSON.
+// eventStream returns each event as a frame of Bedrock's binary event stream, a chunk
+// with the base64 of the event's JSON.
 func eventStream(events []event) [][]byte {
 	out := make([][]byte, 0, len(events))
 	for _, e := range events {
@@ -27,7 +27,7 @@ func eventFrame(name string, payload []byte) []byte {
 	return encodeFrame(msg)
 }
 
-// exceptionFrame is how Bedrock fails in the middle of a stream.
+// exceptionFrame returns the frame of an error within a Bedrock stream.
 func exceptionFrame(name, message string) []byte {
 	msg := eventstream.Message{Payload: jsonf(`{"message":%s}`, quote(message))}
 	msg.Headers.Set(eventstreamapi.ExceptionTypeHeader, eventstream.StringValue(name))

@@ -13,26 +13,25 @@ import (
 	"choiros/internal/model"
 )
 
-// Biller is a model service that bills each request for its input and for what
-// it generated, also when the client went away or the stream broke. It speaks
-// Anthropic Messages at /v1/messages and OpenAI chat completions at
-// /chat/completions, as streams.
+// Biller is a model service that bills each request for its input and the output
+// generated, also if the client disconnects or the stream breaks. It streams Anthropic
+// Messages at /v1/messages and OpenAI chat completions at /chat/completions.
 type Biller struct {
 	*httptest.Server
-	// Pieces is how many pieces an answer has, unless max_tokens allows fewer.
+	// Pieces is the number of pieces of an answer, unless max_tokens allows fewer.
 	Pieces int
-	// Pace hands out one piece for each value; nil hands out all at once.
+	// Pace releases one piece for each value; nil releases all at once.
 	Pace chan struct{}
-	// Break says after how many pieces the nth request, from 1, loses its
+	// Break returns the number of pieces after which the nth request, from 1, loses its
 	// connection; negative for never. Nil breaks none.
 	Break func(n int) int
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	bills []Bill
 	n     int
 }
 
-// Bill is what one request costs, in tokens.
+// Bill is the billed usage of one request, in tokens.
 type Bill struct {
 	Input, Output int64
 	Whole         bool // the answer came to its end
@@ -44,21 +43,22 @@ const (
 	pieceTokens = 3
 )
 
-// NewBiller starts a service whose answers have so many pieces; Close ends it.
+// NewBiller starts a service whose answers have the given number of pieces. Close stops
+// it.
 func NewBiller(pieces int) *Biller {
 	b := &Biller{Pieces: pieces}
 	b.Server = httptest.NewServer(http.HandlerFunc(b.serve))
 	return b
 }
 
-// Bills lists what was billed, in the order in which the requests ended.
+// Bills returns the bills in the order in which the requests ended.
 func (b *Biller) Bills() []Bill {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]Bill(nil), b.bills...)
 }
 
-// Asked counts the requests.
+// Asked returns the number of requests.
 func (b *Biller) Asked() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,7 +96,8 @@ func (b *Biller) serve(w http.ResponseWriter, r *http.Request) {
 	b.generate(w, r, &bill, pieces, breaks)
 }
 
-// generate streams an answer and counts each piece before it is sent.
+// generate streams an answer and bills each piece before it is sent. It breaks the
+// connection after the given number of pieces; never if that is negative.
 func (b *Biller) generate(w http.ResponseWriter, r *http.Request, bill *Bill, pieces, breaks int) {
 	head, tail := b.frames(r, model.Response{
 		Model: "billed-1", Stop: model.StopEnd, Usage: model.Usage{Input: bill.Input, Output: int64(pieces) * pieceTokens},
@@ -128,8 +129,7 @@ func (b *Biller) generate(w http.ResponseWriter, r *http.Request, bill *Bill, pi
 	bill.Whole = send(w, tail)
 }
 
-// frames is the stream of an empty answer in two halves: what comes before the
-// text and what comes after it.
+// frames returns the stream of an empty answer in two parts, before and after the text.
 func (b *Biller) frames(r *http.Request, resp model.Response) (head, tail []byte) {
 	events, at := anthropicEvents(resp), 3
 	if isOpenAI(r) {
@@ -139,6 +139,7 @@ func (b *Biller) frames(r *http.Request, resp model.Response) (head, tail []byte
 	return bytes.Join(frames[:at], nil), bytes.Join(frames[at:], nil)
 }
 
+// piece returns one piece of text in the wire format of the request.
 func (b *Biller) piece(r *http.Request) []byte {
 	if isOpenAI(r) {
 		return fmt.Appendf(nil, "data: %s\n\n", jsonf(`{"id":"chatcmpl-test","object":"chat.completion.chunk","created":1,"model":"billed-1","choices":[{"index":0,"delta":{"content":%s},"finish_reason":null}]}`, quote(pieceText)))
@@ -148,6 +149,7 @@ func (b *Biller) piece(r *http.Request) []byte {
 
 func isOpenAI(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/chat/completions") }
 
+// send writes and flushes a frame; false if the client is gone.
 func send(w http.ResponseWriter, frame []byte) bool {
 	if _, err := w.Write(frame); err != nil {
 		return false
@@ -155,7 +157,8 @@ func send(w http.ResponseWriter, frame []byte) bool {
 	return http.NewResponseController(w).Flush() == nil
 }
 
-// inputTokens counts the strings of a request, four bytes a token.
+// inputTokens returns the billed input of a request: the bytes of its strings at four
+// per token.
 func inputTokens(body []byte) int64 {
 	size := 0
 	for dec := json.NewDecoder(bytes.NewReader(body)); ; {

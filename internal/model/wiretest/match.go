@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Seen is a request as a scripted server saw it.
+// Seen is a request as a scripted server received it.
 type Seen struct {
 	Model    string
 	System   string
@@ -21,14 +21,14 @@ type SeenMessage struct {
 	Results []SeenResult
 }
 
-// SeenResult is a tool's result.
+// SeenResult is a tool result in a request.
 type SeenResult struct {
 	Tool    string
 	Text    string
 	IsError bool
 }
 
-// Last is the last message; zero when there is none.
+// Last returns the last message; zero if there is none.
 func (s *Seen) Last() SeenMessage {
 	if len(s.Messages) == 0 {
 		return SeenMessage{}
@@ -36,7 +36,7 @@ func (s *Seen) Last() SeenMessage {
 	return s.Messages[len(s.Messages)-1]
 }
 
-// Turn is one more than the number of assistant messages.
+// Turn returns the number of assistant messages plus one.
 func (s *Seen) Turn() int {
 	n := 1
 	for _, m := range s.Messages {
@@ -47,7 +47,7 @@ func (s *Seen) Turn() int {
 	return n
 }
 
-// All is the whole text: system prompt, then every message.
+// All returns the text of the system prompt and of every message.
 func (s *Seen) All() string {
 	var b strings.Builder
 	b.WriteString(s.System)
@@ -57,7 +57,7 @@ func (s *Seen) All() string {
 	return b.String()
 }
 
-// holds reports whether every condition is met.
+// holds reports whether a request meets every condition.
 func (m *Match) holds(s *Seen) bool {
 	switch {
 	case !strings.Contains(s.Model, m.Caller),
@@ -73,6 +73,7 @@ func (m *Match) holds(s *Seen) bool {
 	return m.ToolResult == "" && m.Tool == "" && m.Error == nil || m.holdsResult(s.Last().Results)
 }
 
+// holdsResult reports whether a tool result meets the conditions on results.
 func (m *Match) holdsResult(results []SeenResult) bool {
 	for _, r := range results {
 		if strings.Contains(r.Text, m.ToolResult) && (m.Tool == "" || m.Tool == r.Tool) && (m.Error == nil || *m.Error == r.IsError) {
@@ -82,7 +83,8 @@ func (m *Match) holdsResult(results []SeenResult) bool {
 	return false
 }
 
-// capture finds the values of the rule; ok is false when one is not there.
+// capture returns the values of the rule's captures in a request; false if one is not
+// found.
 func (r *Rule) capture(s *Seen) (values map[string]string, ok bool) {
 	values = map[string]string{}
 	text := s.All()
@@ -97,7 +99,7 @@ func (r *Rule) capture(s *Seen) (values map[string]string, ok bool) {
 	return values, true
 }
 
-// fill replaces {{name}} in text.
+// fill replaces {{name}} in text by the value of that name.
 func fill(text string, values map[string]string) string {
 	for name, v := range values {
 		text = strings.ReplaceAll(text, "{{"+name+"}}", v)
@@ -105,7 +107,8 @@ func fill(text string, values map[string]string) string {
 	return text
 }
 
-// fillJSON replaces {{name}} inside the strings of a JSON value.
+// fillJSON replaces {{name}} within the strings of a JSON value, escaped; an empty value
+// becomes {}.
 func fillJSON(raw json.RawMessage, values map[string]string) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("{}")

@@ -8,8 +8,8 @@ var openaiStops = map[model.Stop]string{
 	model.StopEnd: "stop", model.StopTool: "tool_calls", model.StopLength: "length", model.StopRefusal: "content_filter",
 }
 
-// openaiEvents is an answer as chat completions stream it: text first, then
-// tool calls whose arguments come in pieces, the finish, the usage and [DONE].
+// openaiEvents returns the events with which chat completions stream an answer: text,
+// tool calls with their arguments in pieces, the finish reason, the usage and [DONE].
 func openaiEvents(r model.Response) []event {
 	var out []event
 	chunk := func(choices, rest string) {
@@ -39,7 +39,7 @@ func openaiEvents(r model.Response) []event {
 	return append(out, event{"", []byte("[DONE]")})
 }
 
-// openaiError is an error body.
+// openaiError returns an error body of the chat completions API.
 func openaiError(kind, message string) []byte {
 	return jsonf(`{"error":{"message":%s,"type":%s,"param":null,"code":null}}`, quote(message), quote(kind))
 }

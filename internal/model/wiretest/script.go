@@ -10,12 +10,12 @@ import (
 	"choiros/internal/model"
 )
 
-// Script is a list of rules; the first that matches a request answers it.
+// Script is a list of rules. The first rule that matches a request answers it.
 type Script struct {
 	Rules []Rule `json:"rules"`
 }
 
-// Rule answers the requests it matches.
+// Rule is an answer or a fault for the requests that match.
 type Rule struct {
 	Name    string            `json:"name,omitempty"`
 	Times   int               `json:"times,omitempty"`
@@ -27,7 +27,7 @@ type Rule struct {
 	captures map[string]*regexp.Regexp
 }
 
-// Match are the conditions of a rule; see the package's documentation.
+// Match is the set of conditions of a rule; see the package's documentation.
 type Match struct {
 	Caller     string `json:"caller,omitempty"`
 	Model      string `json:"model,omitempty"`
@@ -42,7 +42,7 @@ type Match struct {
 	Not        string `json:"not,omitempty"`
 }
 
-// Respond is an answer.
+// Respond is the answer of a rule.
 type Respond struct {
 	Text      string      `json:"text,omitempty"`
 	ToolCalls []Call      `json:"tool_calls,omitempty"`
@@ -51,15 +51,15 @@ type Respond struct {
 	DelayMS   int         `json:"delay_ms,omitempty"`
 }
 
-// Call is a tool call of an answer. ID defaults to one made from the number of
-// the request.
+// Call is a tool call of an answer. An empty ID gets one derived from the number of the
+// request.
 type Call struct {
 	ID    string          `json:"id,omitempty"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
 
-// Fail is a fault instead of an answer.
+// Fail is a fault that replaces or breaks off an answer.
 type Fail struct {
 	Status     int    `json:"status,omitempty"`
 	RetryAfter string `json:"retry_after,omitempty"`
@@ -69,8 +69,8 @@ type Fail struct {
 	Malformed  bool   `json:"malformed,omitempty"`
 }
 
-// LoadScript reads a script from a JSON file; a field that is not known is an
-// error.
+// LoadScript reads a script from a JSON file. Code not_found: the file cannot be read;
+// invalid: it is no script, or has an unknown field.
 func LoadScript(path string) (Script, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -80,7 +80,7 @@ func LoadScript(path string) (Script, error) {
 	return s, choir.Wrap("wiretest.load", "", err, "%s", path)
 }
 
-// ParseScript reads a script; code invalid when it is none.
+// ParseScript parses a script. Code invalid: it is malformed or has an unknown field.
 func ParseScript(raw []byte) (Script, error) {
 	var s Script
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -100,6 +100,7 @@ func ParseScript(raw []byte) (Script, error) {
 	return s, nil
 }
 
+// compile compiles the rule's captures.
 func (r *Rule) compile() error {
 	r.captures = map[string]*regexp.Regexp{}
 	for name, expr := range r.Capture {

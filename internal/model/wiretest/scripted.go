@@ -11,19 +11,19 @@ import (
 	"choiros/internal/model"
 )
 
-// Scripted is a running server that speaks the Anthropic Messages API and
-// answers by a script. URL is its base URL.
+// Scripted is a running server that implements the Anthropic Messages API and answers by
+// a script. URL is its base URL.
 type Scripted struct {
 	*httptest.Server
 	script Script
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	used      []int
 	seen      []Seen
 	unmatched []string
 }
 
-// NewScripted starts a server; Close ends it.
+// NewScripted starts a server. Close stops it.
 func NewScripted(script Script) *Scripted {
 	for i := range script.Rules {
 		if script.Rules[i].captures == nil {
@@ -36,14 +36,14 @@ func NewScripted(script Script) *Scripted {
 	return s
 }
 
-// Requests are the requests so far, in order.
+// Requests returns the requests so far, in order.
 func (s *Scripted) Requests() []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Seen(nil), s.seen...)
 }
 
-// Unmatched describes the requests that no rule matched; a test expects none.
+// Unmatched describes the requests that no rule matched. A test should see none.
 func (s *Scripted) Unmatched() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,8 @@ func (s *Scripted) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pick finds the rule that answers; n is the number of the request, from 1.
+// pick returns the first matching rule and its captured values, and counts its use. n is
+// the number of the request, from 1. A nil rule: none matches.
 func (s *Scripted) pick(seen *Seen) (rule *Rule, values map[string]string, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,11 +95,13 @@ func (s *Scripted) pick(seen *Seen) (rule *Rule, values map[string]string, n int
 	return nil, nil, len(s.seen)
 }
 
+// describe describes a request in one line, for errors.
 func describe(s *Seen) string {
 	last := s.Last()
 	return fmt.Sprintf("model %q, turn %d, system %.80q, last message (%s) %.400q, tools %v", s.Model, s.Turn(), s.System, last.Role, last.Text, s.Tools)
 }
 
+// refuse answers with an error of the Messages API.
 func refuse(w http.ResponseWriter, status int, kind, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -116,7 +119,7 @@ func (f *Fail) refuse(w http.ResponseWriter) {
 	refuse(w, f.Status, kind, f.Message)
 }
 
-// answer streams what the rule responds, or cuts the stream where it says.
+// answer streams the rule's response, or breaks the stream where the rule's fault does.
 func (r *Rule) answer(w http.ResponseWriter, req *http.Request, seen *Seen, values map[string]string, n int) {
 	respond := r.Respond
 	if respond == nil {
@@ -147,7 +150,8 @@ func (r *Rule) answer(w http.ResponseWriter, req *http.Request, seen *Seen, valu
 	}
 }
 
-// response fills in captures and defaults. Text comes before the tool calls.
+// response returns the answer with captured values and defaults filled in. Text precedes
+// the tool calls.
 func (r *Respond) response(seen *Seen, values map[string]string, n int) model.Response {
 	out := model.Response{Model: seen.Model, Stop: r.Stop, Usage: r.Usage}
 	if r.Text != "" {
@@ -172,7 +176,7 @@ func (r *Respond) response(seen *Seen, values map[string]string, n int) model.Re
 	return out
 }
 
-// sleep waits; false when the client has gone.
+// sleep waits for d; false if the client disconnected first.
 func sleep(r *http.Request, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The Anthropic wire, as far as a script looks at it. It is written here once
-// more, apart from the code under test.
+// wireRequest is the part of a Messages API request that scripts examine. It is defined
+// separately from the code under test.
 type wireRequest struct {
 	Model    string        `json:"model"`
 	System   wireContent   `json:"system"`
@@ -23,7 +23,7 @@ type wireMessage struct {
 	Content wireContent `json:"content"`
 }
 
-// wireContent is a string or a list of blocks.
+// wireContent is a string or a list of blocks in JSON.
 type wireContent []wireBlock
 
 type wireBlock struct {
@@ -37,7 +37,7 @@ type wireBlock struct {
 	IsError   bool            `json:"is_error"`
 }
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON decodes a string into one text block, or a list of blocks.
 func (c *wireContent) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -47,6 +47,7 @@ func (c *wireContent) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]wireBlock)(c))
 }
 
+// text joins the text of all blocks, of tool inputs and of tool results.
 func (c wireContent) text() string {
 	var parts []string
 	for _, b := range c {
@@ -62,6 +63,7 @@ func (c wireContent) text() string {
 	return strings.Join(parts, "\n")
 }
 
+// parseSeen parses a Messages API request for the conditions of rules.
 func parseSeen(body []byte) (*Seen, error) {
 	var w wireRequest
 	if err := json.Unmarshal(body, &w); err != nil {

@@ -12,7 +12,7 @@ import (
 	"choiros/internal/model"
 )
 
-// Wire is a wire format.
+// Wire is a provider's wire format.
 type Wire string
 
 // The wire formats.
@@ -22,8 +22,8 @@ const (
 	Bedrock   Wire = "bedrock"
 )
 
-// Step is what the server does with one request. The zero value answers with
-// an empty message; faults are set one at a time.
+// Step describes the server's answer to one request. The zero value answers with an
+// empty message; faults are set one at a time.
 type Step struct {
 	Answer model.Response // streamed in pieces
 
@@ -44,7 +44,7 @@ type Step struct {
 	Message    string // its message; {{auth}} becomes the credentials of the request
 }
 
-// Cut is how a stream is cut.
+// Cut is the way in which a stream is cut.
 type Cut int
 
 // The ways: not at all, by an end that looks regular, by a broken connection.
@@ -54,38 +54,38 @@ const (
 	CutBroken
 )
 
-// Request is a request as it came.
+// Request is a request as the server received it.
 type Request struct {
 	Path   string
 	Header http.Header
 	Body   []byte
 }
 
-// Server answers requests by steps, one after the other; the last step stays.
+// Server answers each request by its next step. The last step is repeated.
 type Server struct {
 	*httptest.Server
 	wire Wire
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	steps    []Step
 	requests []Request
 	arrived  chan struct{}
 }
 
-// Arrived gets a value for each request.
+// Arrived returns a channel that receives a value for each request.
 func (s *Server) Arrived() <-chan struct{} { return s.arrived }
 
-// maxArrivals is how many requests Arrived remembers unread.
+// maxArrivals is the maximum of unread values of Arrived.
 const maxArrivals = 1 << 14
 
-// NewServer starts a server; Close ends it.
+// NewServer starts a server. Close stops it.
 func NewServer(wire Wire, steps ...Step) *Server {
 	s := &Server{wire: wire, steps: steps, arrived: make(chan struct{}, maxArrivals)}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
 }
 
-// Requests are the requests so far, in order.
+// Requests returns the requests so far, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, step Step) {
 	}
 }
 
-// frames is the whole stream, event by event.
+// frames returns the whole stream of a step, event by event.
 func (s *Server) frames(step Step) [][]byte {
 	events := anthropicEvents(step.Answer)
 	if s.wire == OpenAI {
@@ -168,6 +168,7 @@ func (s *Server) errorEvent(kind string) event {
 	return event{"error", anthropicError(kind, "it went wrong")}
 }
 
+// stream streams the answer of a step, split and cut as the step describes.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, step Step) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	if s.wire == Bedrock {
@@ -196,6 +197,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, step Step) {
 	}
 }
 
+// write writes frames with a delay before each; false if the client is gone.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, frames [][]byte, delay time.Duration) bool {
 	flush := http.NewResponseController(w)
 	for _, f := range frames {
@@ -212,17 +214,18 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, frames [][]byte, 
 	return true
 }
 
-// Stream is the whole stream of an answer.
+// Stream returns the whole stream of an answer.
 func Stream(wire Wire, answer model.Response) []byte {
 	return bytes.Join((&Server{wire: wire}).frames(Step{Answer: answer}), nil)
 }
 
-// StreamSize is how many bytes and events the stream of an answer has.
+// StreamSize returns the number of bytes and of events of an answer's stream.
 func (s *Server) StreamSize(answer model.Response) (size, events int) {
 	frames := s.frames(Step{Answer: answer})
 	return len(bytes.Join(frames, nil)), len(frames)
 }
 
+// split splits b into pieces of n bytes.
 func split(b []byte, n int) [][]byte {
 	var out [][]byte
 	for len(b) > n {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// door is a listener without an address: its connections are pairs of sockets, which
-// have descriptors to be passed on.
+// door is a listener without an address. Its connections are socket pairs, because roles
+// need descriptors.
 type door struct {
 	name   string
 	coming chan net.Conn
@@ -26,7 +26,8 @@ func newDoor(name string) *door {
 	return &door{name: name, coming: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// dial opens a connection; code unavailable once the door is closed.
+// dial opens a connection to the door. Once the door is closed the error is code
+// unavailable.
 func (d *door) dial(ctx context.Context) (*net.UnixConn, error) {
 	mine, theirs, err := pair()
 	if err != nil {
@@ -45,7 +46,7 @@ func (d *door) dial(ctx context.Context) (*net.UnixConn, error) {
 	return nil, err
 }
 
-// Accept implements net.Listener.
+// Accept returns the next connection, or net.ErrClosed; it implements net.Listener.
 func (d *door) Accept() (net.Conn, error) {
 	select {
 	case c := <-d.coming:
@@ -55,16 +56,16 @@ func (d *door) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener. Idempotent.
+// Close makes dial and Accept fail; it implements net.Listener. It is idempotent.
 func (d *door) Close() error {
 	d.once.Do(func() { close(d.closed) })
 	return nil
 }
 
-// Addr implements net.Listener.
+// Addr returns the name of the door; it implements net.Listener.
 func (d *door) Addr() net.Addr { return &net.UnixAddr{Net: "unix", Name: d.name} }
 
-// pair makes two connected sockets.
+// pair returns two connected stream sockets.
 func pair() (a, b *net.UnixConn, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -80,7 +81,7 @@ func pair() (a, b *net.UnixConn, err error) {
 	return a, b, err
 }
 
-// socket makes a connection of a descriptor, which it closes.
+// socket returns a connection for a socket's descriptor, which it closes.
 func socket(fd int) (*net.UnixConn, error) {
 	f := os.NewFile(uintptr(fd), "fake door")
 	defer f.Close()
@@ -98,7 +99,8 @@ type conn struct {
 	driver  *Driver
 }
 
-// watch makes a connection one that the machine can break.
+// watch registers a connection of a driver, so that the machine can break it, and returns
+// it wrapped.
 func (m *Machine) watch(u *net.UnixConn, d *Driver) *conn {
 	c := &conn{u, m, d}
 	m.mu.Lock()
@@ -107,7 +109,7 @@ func (m *Machine) watch(u *net.UnixConn, d *Driver) *conn {
 	return c
 }
 
-// Close implements net.Conn.
+// Close closes the connection and removes it from the machine's list.
 func (c *conn) Close() error {
 	c.machine.mu.Lock()
 	delete(c.machine.conns, c)
@@ -115,7 +117,8 @@ func (c *conn) Close() error {
 	return c.UnixConn.Close()
 }
 
-// shut breaks the connection for both ends, whoever else has the far one.
+// shut shuts the connection down for both ends, even if another process holds the other
+// one.
 func (c *conn) shut() {
 	_ = c.CloseRead() // it may have been closed meanwhile
 	_ = c.CloseWrite()

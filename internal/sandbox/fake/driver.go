@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 
 	"choiros/internal/choir"
@@ -14,10 +13,11 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Name is the rung, which is below all others.
+// Name is the rung of this driver, below all others.
 const Name = "fake"
 
-// NoIsolation and NoProcesses are why the suite's cases that demand them are skipped.
+// NoIsolation and NoProcesses are the reasons for skipping the suite's cases with these
+// demands.
 const (
 	NoIsolation = "the fake driver isolates nothing"
 	NoProcesses = "unsupported: the fake driver starts no process"
@@ -25,7 +25,7 @@ const (
 
 const handleVersion = 1
 
-// Driver makes sandboxes of a Machine.
+// Driver makes the sandboxes of a Machine.
 type Driver struct {
 	machine *Machine
 	once    sync.Once
@@ -34,16 +34,15 @@ type Driver struct {
 
 var _ sandbox.Driver = (*Driver)(nil)
 
-// Close is the end of the control plane that has the driver, as a kill ends one: its
-// connections break, its sandboxes live on, and it can do nothing to them any more.
-// Idempotent.
+// Close simulates the death of the control plane that owns the driver: its connections
+// break, its sandboxes live on, and it cannot use them any more. It is idempotent.
 func (d *Driver) Close() error {
 	d.once.Do(func() { close(d.closed) })
 	d.machine.drop(func(c *conn) bool { return c.driver == d })
 	return nil
 }
 
-// mustBeOpen is code unavailable behind Close.
+// mustBeOpen returns code unavailable after Close.
 func (d *Driver) mustBeOpen() error {
 	select {
 	case <-d.closed:
@@ -55,6 +54,13 @@ func (d *Driver) mustBeOpen() error {
 
 // Name implements sandbox.Driver.
 func (d *Driver) Name() string { return Name }
+
+// capabilities are the capabilities of this driver: choir-init's server runs in the
+// test's process on folders of the host, so nothing can be mounted.
+var capabilities = sandbox.Capabilities{Transports: []sandbox.Transport{sandbox.TransportBind, sandbox.TransportCopy}, Streams: true}
+
+// Capabilities implements sandbox.Driver.
+func (d *Driver) Capabilities() sandbox.Capabilities { return capabilities }
 
 // Probe implements sandbox.Driver.
 func (d *Driver) Probe(context.Context) sandbox.Report {
@@ -92,23 +98,20 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	return h, nil
 }
 
-// check refuses a sandbox that cannot be, as other drivers do.
+// check returns an error for a spec that this driver cannot satisfy, see
+// sandbox.Spec.Check.
 func check(spec sandbox.Spec) error {
-	if !spec.Computer.Valid() {
-		return choir.Invalid("spec.computer", "%q is no id", spec.Computer)
-	}
-	for field, path := range map[string]string{"doors": spec.Doors, "guest": spec.Guest, "workspace": spec.Workspace} {
-		if path != "" && !filepath.IsAbs(path) {
-			return choir.Invalid("spec."+field, "%q is not an absolute path", path)
-		}
+	if err := spec.Check(capabilities); err != nil {
+		return err
 	}
 	if spec.RequireLimits {
 		return choir.E("fake.create", choir.CodeUnavailable, "unsupported: the fake driver holds no limits")
 	}
-	if spec.Workspace == "" {
+	folder := spec.WorkspaceFolder()
+	if folder == "" {
 		return nil
 	}
-	_, err := os.Stat(spec.Workspace)
+	_, err := os.Stat(folder)
 	return choir.Wrap("fake.create", choir.CodeInvalid, err, "look for the workspace")
 }
 
@@ -128,7 +131,7 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	return &held{b, d}, nil
 }
 
-// state is what a handle carries.
+// state is the content of a handle.
 type state struct {
 	ID string `json:"id"`
 }
@@ -158,7 +161,7 @@ func decodeHandle(h sandbox.Handle) (state, error) {
 	return s, nil
 }
 
-// held is a sandbox in the hands of one driver.
+// held is a sandbox as one driver sees it.
 type held struct {
 	*box
 	driver *Driver
@@ -175,7 +178,7 @@ func (h *held) Level() sandbox.Level { return level() }
 // Done implements sandbox.Sandbox.
 func (h *held) Done() <-chan struct{} { return h.done }
 
-// Usage implements sandbox.Sandbox: init and the programs count as processes.
+// Usage counts init and the running programs as processes; it implements sandbox.Sandbox.
 func (h *held) Usage(context.Context) (sandbox.Usage, error) {
 	select {
 	case <-h.done:

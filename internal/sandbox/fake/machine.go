@@ -12,7 +12,7 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Config of a machine; the zero value runs no program.
+// Config configures a machine; the zero value has no programs.
 type Config struct {
 	// Programs are the functions that sandboxes run, by the last part of the
 	// program's path. A role has the name of its binary.
@@ -22,8 +22,8 @@ type Config struct {
 	Orphan time.Duration
 }
 
-// Machine holds sandboxes, which live on when a driver of theirs is closed, as those
-// of a real machine do when the control plane ends. All methods may be called at once.
+// Machine holds sandboxes that outlive their drivers, as those of a real machine outlive
+// the control plane. It is safe for concurrent use.
 type Machine struct {
 	cfg     Config
 	serving sync.WaitGroup // one for each sandbox that lives
@@ -38,13 +38,14 @@ type Machine struct {
 	recover []fault
 }
 
-// fault is an answer to Recover that is not the sandbox.
+// fault is an injected failure of Recover.
 type fault struct {
 	err  error
 	ends bool // the sandbox ends first
 }
 
-// NewMachine makes a machine without sandboxes. They end with the test.
+// NewMachine returns a machine without sandboxes. All its sandboxes end with the test. It
+// panics outside of tests.
 func NewMachine(t testing.TB, cfg Config) *Machine {
 	if !testing.Testing() {
 		panic("the fake sandbox driver isolates nothing and runs in tests only")
@@ -60,10 +61,11 @@ func NewMachine(t testing.TB, cfg Config) *Machine {
 	return m
 }
 
-// Driver makes a driver of the machine's sandboxes, for one control plane.
+// Driver returns a new driver of the machine's sandboxes, for one control plane.
 func (m *Machine) Driver() *Driver { return &Driver{machine: m, closed: make(chan struct{})} }
 
-// FailCreate makes that many calls of Create fail with an error; nothing is made.
+// FailCreate makes the next times calls of Create fail with err, without creating a
+// sandbox.
 func (m *Machine) FailCreate(times int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,8 +74,8 @@ func (m *Machine) FailCreate(times int, err error) {
 	}
 }
 
-// FailRecover makes that many calls of Recover fail with an error that does not say
-// whether the sandbox lives, such as code timeout. It does.
+// FailRecover makes the next times calls of Recover fail with err, while the sandbox
+// lives on.
 func (m *Machine) FailRecover(times int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,7 +84,8 @@ func (m *Machine) FailRecover(times int, err error) {
 	}
 }
 
-// LoseAtRecover makes that many calls of Recover find that the sandbox has ended.
+// LoseAtRecover makes the next times calls of Recover end the sandbox and report that it
+// has ended.
 func (m *Machine) LoseAtRecover(times int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,11 +94,11 @@ func (m *Machine) LoseAtRecover(times int) {
 	}
 }
 
-// DropControl breaks every connection to every sandbox, also those that became
-// streams. The sandboxes live on and can be dialled again.
+// DropControl breaks every connection to every sandbox, including streams. The sandboxes
+// live on and can be dialled again.
 func (m *Machine) DropControl() { m.drop(func(*conn) bool { return true }) }
 
-// drop breaks the connections for which which holds.
+// drop breaks the connections for which which returns true.
 func (m *Machine) drop(which func(*conn) bool) {
 	m.mu.Lock()
 	var broken []*conn
@@ -110,38 +113,40 @@ func (m *Machine) drop(which func(*conn) bool) {
 	}
 }
 
-// Made is how many sandboxes were made so far.
+// Made returns the number of sandboxes made so far.
 func (m *Machine) Made() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.made
 }
 
-// Living is how many sandboxes live on a workspace.
+// Living returns the number of living sandboxes on a workspace folder.
 func (m *Machine) Living(workspace string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.living(workspace)
 }
 
-// Most is how many sandboxes ever lived on a workspace at the same time.
+// Most returns the maximal number of sandboxes that lived on a workspace folder at the
+// same time.
 func (m *Machine) Most(workspace string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.most[workspace]
 }
 
-// living is Living for who holds the lock.
+// living returns the number of living sandboxes on a workspace folder. The caller holds
+// mu.
 func (m *Machine) living(workspace string) (n int) {
 	for _, b := range m.boxes {
-		if b.spec.Workspace == workspace {
+		if b.spec.WorkspaceFolder() == workspace {
 			n++
 		}
 	}
 	return n
 }
 
-// all are the sandboxes that live.
+// all returns the living sandboxes.
 func (m *Machine) all() (boxes []*box) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -151,7 +156,7 @@ func (m *Machine) all() (boxes []*box) {
 	return boxes
 }
 
-// boot makes a sandbox and serves it, unless a fault was asked for.
+// boot makes a sandbox and serves it, or returns an injected error.
 func (m *Machine) boot(spec sandbox.Spec) (*box, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,15 +165,21 @@ func (m *Machine) boot(spec sandbox.Spec) (*box, error) {
 		m.create = m.create[1:]
 		return nil, err
 	}
+	workspace, err := openWorkspace(spec)
+	if err != nil {
+		return nil, err
+	}
 	m.made++
-	b := m.newBox(strconv.Itoa(m.made), spec)
+	b := m.newBox(strconv.Itoa(m.made), spec, workspace)
 	m.boxes[b.id] = b
-	m.most[spec.Workspace] = max(m.most[spec.Workspace], m.living(spec.Workspace))
+	folder := spec.WorkspaceFolder()
+	m.most[folder] = max(m.most[folder], m.living(folder))
 	m.serving.Go(b.serve)
 	return b, nil
 }
 
-// find is the sandbox of a handle; code not_found when it has ended.
+// find returns the sandbox with an id. If it has ended the error is code not_found;
+// injected faults apply.
 func (m *Machine) find(ctx context.Context, id string) (*box, error) {
 	m.mu.Lock()
 	b := m.boxes[id]
@@ -192,7 +203,7 @@ func (m *Machine) find(ctx context.Context, id string) (*box, error) {
 	return b, nil
 }
 
-// forget takes a sandbox that has ended off the list.
+// forget removes an ended sandbox from the machine's list.
 func (m *Machine) forget(b *box) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

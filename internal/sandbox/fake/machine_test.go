@@ -56,7 +56,7 @@ func TestFaultsAreThoseThatWereAskedFor(t *testing.T) {
 	if _, err := d.Recover(ctx, b.Handle()); err != nil {
 		t.Errorf("behind the faults: %v", err)
 	}
-	if m.Living(spec.Workspace) != 1 {
+	if m.Living(spec.WorkspaceFolder()) != 1 {
 		t.Error("a sandbox of which nothing is known has ended")
 	}
 	m.LoseAtRecover(1)
@@ -70,16 +70,16 @@ func TestFaultsAreThoseThatWereAskedFor(t *testing.T) {
 	m.FailCreate(1, choir.E("x", choir.CodeBusy, "no room"))
 	_, err = d.Create(ctx, spec)
 	wantCode(t, err, choir.CodeBusy)
-	if m.Made() != 1 || m.Living(spec.Workspace) != 0 {
-		t.Errorf("%d were made, %d live", m.Made(), m.Living(spec.Workspace))
+	if m.Made() != 1 || m.Living(spec.WorkspaceFolder()) != 0 {
+		t.Errorf("%d were made, %d live", m.Made(), m.Living(spec.WorkspaceFolder()))
 	}
 	for range 2 {
 		if _, err := d.Create(ctx, spec); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if m.Most(spec.Workspace) != 2 || m.Made() != 3 {
-		t.Errorf("of %d at most %d lived at once", m.Made(), m.Most(spec.Workspace))
+	if m.Most(spec.WorkspaceFolder()) != 2 || m.Made() != 3 {
+		t.Errorf("of %d at most %d lived at once", m.Made(), m.Most(spec.WorkspaceFolder()))
 	}
 }
 
@@ -154,7 +154,7 @@ func TestNothingIsRunOnTheHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := <-ran; got != spec.Workspace+" "+filepath.Join(spec.Workspace, "x") {
+	if got := <-ran; got != spec.WorkspaceFolder()+" "+filepath.Join(spec.WorkspaceFolder(), "x") {
 		t.Errorf("the program is in and may reach %q", got)
 	}
 	if err := p.Signal("SIGSTOP"); err != nil {

@@ -18,11 +18,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Program is a function in the place of a program. It returns its exit code, and
-// returns soon once ctx has ended, which a signal does.
+// Program is a function that stands in for a program. It returns the exit code, and must
+// return soon once ctx has ended, as a signal makes it.
 type Program func(ctx context.Context, p *Process) int
 
-// Process is what a program has of its surroundings.
+// Process is the environment of a running Program.
 type Process struct {
 	PID  int
 	Argv []string
@@ -40,8 +40,8 @@ type Process struct {
 	conns []net.Conn
 }
 
-// Path is the path on the host of a path in the sandbox's workspace, absolute or
-// below Dir; empty when it leads elsewhere.
+// Path returns the host path of a path inside the sandbox, which is absolute or relative
+// to Dir; empty if it is outside the workspace.
 func (p *Process) Path(inside string) string {
 	if !filepath.IsAbs(inside) {
 		inside = filepath.Join(p.Dir, inside)
@@ -49,9 +49,9 @@ func (p *Process) Path(inside string) string {
 	return p.programs.path(inside)
 }
 
-// Dial opens a stream to a door of the control plane, as a program in a real sandbox
-// does: the role by its descriptor, any other program by the proxy. It ends with the
-// program.
+// Dial opens a stream to a door of the control plane, as a real program does: a role
+// through its descriptor, a tool through the proxy, which leads to the egress door only.
+// The stream is closed when the program ends.
 func (p *Process) Dial(ctx context.Context, to roledoor.Door) (net.Conn, error) {
 	var c net.Conn
 	var err error
@@ -87,10 +87,11 @@ type programs struct {
 
 var _ guest.Programs = (*programs)(nil)
 
-// Collect implements guest.Programs: nothing is to be collected.
+// Collect does nothing, because functions need no reaping; it implements guest.Programs.
 func (p *programs) Collect(context.Context) {}
 
-// EndOrphans implements guest.Programs: functions leave nothing that is known.
+// EndOrphans does nothing, because functions leave no processes; it implements
+// guest.Programs.
 func (p *programs) EndOrphans(context.Context) error { return nil }
 
 // Start implements guest.Programs.
@@ -123,7 +124,8 @@ func (p *programs) Start(s guest.Start) (guest.Program, error) {
 	return started, p.add(started, self, run)
 }
 
-// add gives a program its number and runs it.
+// add gives a program its process id and starts it in a goroutine. Once the sandbox is
+// ending the error is code unavailable.
 func (p *programs) add(started *process, self *Process, run Program) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,8 +142,7 @@ func (p *programs) add(started *process, self *Process, run Program) error {
 	return nil
 }
 
-// path is the place on the host of a path inside; empty when it is not in the
-// workspace.
+// path returns the host path of a path inside; empty if it is not in the workspace.
 func (p *programs) path(inside string) string {
 	if p.workspace == "" {
 		return ""
@@ -154,7 +155,8 @@ func (p *programs) path(inside string) string {
 	return ""
 }
 
-// folder is the place on the host of a working folder.
+// folder returns the host path of a working folder; empty for "/". A folder that does not
+// exist is code not_found.
 func (p *programs) folder(dir string) (string, error) {
 	if dir == "/" {
 		return "", nil
@@ -173,14 +175,14 @@ func (p *programs) folder(dir string) (string, error) {
 	return place, nil
 }
 
-// count is how many programs run.
+// count returns the number of running programs.
 func (p *programs) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.running)
 }
 
-// kill ends every program and starts no further one.
+// kill ends every program and refuses new ones.
 func (p *programs) kill() {
 	p.mu.Lock()
 	p.ended = true
@@ -197,7 +199,7 @@ func (p *programs) kill() {
 // waitForPrograms returns when every program has ended.
 func (p *programs) waitForPrograms() { p.all.Wait() }
 
-// process is a running program as the server sees it.
+// process is a running program from the server's side.
 type process struct {
 	programs *programs
 	pid      int
@@ -212,7 +214,7 @@ type process struct {
 
 var _ guest.Program = (*process)(nil)
 
-// open takes descriptors of its own of some files, as a process does.
+// open duplicates the files for the program, because the caller closes them.
 func (r *process) open(files []*os.File) error {
 	for _, f := range files {
 		own, err := duplicate(f)
@@ -225,7 +227,8 @@ func (r *process) open(files []*os.File) error {
 	return nil
 }
 
-// duplicate opens a file again; reading the copy ends when it is closed.
+// duplicate returns a second descriptor of a file, in non-blocking mode, so that closing
+// it ends a read.
 func duplicate(f *os.File) (*os.File, error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -247,14 +250,14 @@ func duplicate(f *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
-// close gives the files back.
+// close closes the program's files.
 func (r *process) close() {
 	for _, f := range r.files {
 		f.Close() // again does nothing
 	}
 }
 
-// run calls the program and tells its end.
+// run calls the program and reports its exit status.
 func (r *process) run(self *Process, program Program) {
 	defer r.cancel()
 	stop := context.AfterFunc(r.ctx, func() { r.files[0].Close() }) // whoever reads notices
@@ -274,7 +277,7 @@ func (r *process) run(self *Process, program Program) {
 	r.ended <- guest.Ended{Status: status}
 }
 
-// close ends the streams of the program.
+// close closes the program's streams.
 func (p *Process) close() {
 	if p.role != nil {
 		p.role.Close()
@@ -292,8 +295,8 @@ func (r *process) PID() int { return r.pid }
 // Ended implements guest.Program.
 func (r *process) Ended() <-chan guest.Ended { return r.ended }
 
-// Signal implements guest.Program. A signal does by default what it does to a
-// process: it ends it, or nothing. Those that stop one are unsupported.
+// Signal applies the default effect of a signal: it ends the program or does nothing. It
+// implements guest.Program. Signals that stop a process are code unavailable.
 func (r *process) Signal(s syscall.Signal) error {
 	switch s {
 	case syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGCHLD, syscall.SIGURG:
@@ -310,8 +313,8 @@ func (r *process) Signal(s syscall.Signal) error {
 	return nil
 }
 
-// Kill implements guest.Program. Nothing that the program writes from now on is
-// taken.
+// Kill ends the program and closes its files, so that it cannot write any more; it
+// implements guest.Program.
 func (r *process) Kill() {
 	_ = r.Signal(syscall.SIGKILL) // it always ends a program
 	r.close()

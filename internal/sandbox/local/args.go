@@ -11,32 +11,34 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Numbers that the files passed to bubblewrap have there. The listener comes
-// first because choir-init expects it as 3.
+// fdListener, fdSeccomp and fdInfo are the descriptor numbers of the files passed to
+// bubblewrap. The listener comes first because choir-init expects it as 3.
 const (
 	fdListener = 3 + iota
 	fdSeccomp
 	fdInfo
 )
 
-// Sizes of the folders in memory; their pages also count as the sandbox's
-// memory.
+// tmpBytes and the following constants are the sizes of the folders in memory. Their
+// pages also count as memory of the sandbox.
 const (
 	tmpBytes  = 2 << 30
 	homeBytes = 1 << 30
+	// workspaceBytes is for a workspace that is copied.
+	workspaceBytes = 2 << 30
 )
 
-// hiddenInProc are files of /proc that tell of the host and are empty inside: how
-// its kernel was started, its hardware, its modules, and the users with keys.
+// hiddenInProc are files of /proc that reveal something of the host (its boot parameters,
+// hardware, modules, and users with keys) and are empty inside.
 var hiddenInProc = []string{
 	"/proc/cmdline", "/proc/interrupts", "/proc/diskstats", "/proc/partitions", "/proc/modules", "/proc/key-users",
 }
 
-// emptyFile is a file without content in a sandbox's root folder.
+// emptyFile is the path of an empty file in a sandbox's root folder.
 const emptyFile = "etc/fstab"
 
-// commonArgs is the part of bubblewrap's command line that no spec changes. The
-// root folder comes first: the others are mounted over it.
+// commonArgs returns the arguments of bubblewrap that do not depend on a spec. The root
+// folder comes first, because the others are mounted over it.
 func commonArgs(root string) []string {
 	args := []string{
 		"--unshare-all", "--unshare-user", "--disable-userns",
@@ -71,16 +73,47 @@ func commonArgs(root string) []string {
 	return append(args, "--remount-ro", "/dev")
 }
 
-// folderArgs is the part that follows from the spec's folders.
+// folderArgs returns the arguments of bubblewrap for the spec's folders. A copied
+// workspace is a folder in memory with the mode of a bound one.
 func folderArgs(spec sandbox.Spec) []string {
 	args := []string{"--ro-bind", spec.Guest, sandbox.GuestInside}
-	if spec.Workspace == "" {
+	args = append(args, mountArgs(spec.Mounts)...)
+	workspace, has := spec.Workspace()
+	switch {
+	case !has:
 		return append(args, "--chdir", "/home/choir")
+	case workspace.Transport == sandbox.TransportCopy:
+		args = append(args, "--perms", "0700", "--size", strconv.Itoa(workspaceBytes), "--tmpfs", sandbox.WorkspaceInside)
+	default:
+		args = append(args, "--bind", workspace.Folder, sandbox.WorkspaceInside)
 	}
-	return append(args, "--bind", spec.Workspace, sandbox.WorkspaceInside, "--chdir", sandbox.WorkspaceInside)
+	return append(args, "--chdir", sandbox.WorkspaceInside)
 }
 
-// sorted walks a map in the order of its keys.
+// mountArgs returns the arguments of bubblewrap for the mounts other than the workspace.
+// Their parent folder is a read-only one in memory, because the root folder has no place
+// for them.
+func mountArgs(mounts []sandbox.Mount) (args []string) {
+	for _, m := range mounts {
+		if m.Kind == sandbox.MountWorkspace {
+			continue
+		}
+		if args == nil {
+			args = []string{"--perms", "0755", "--size", "65536", "--tmpfs", sandbox.MountsInside}
+		}
+		how := "--bind"
+		if m.ReadOnly {
+			how = "--ro-bind"
+		}
+		args = append(args, how, m.Folder, m.Target)
+	}
+	if args != nil {
+		args = append(args, "--remount-ro", sandbox.MountsInside)
+	}
+	return args
+}
+
+// sorted iterates over a map in the order of its keys.
 func sorted[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {

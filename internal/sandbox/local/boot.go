@@ -19,21 +19,24 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Sizes of the files in memory that bubblewrap writes to.
+// diagnosticBytes and infoBytes are the sizes of the files in memory that bubblewrap
+// writes to.
 const (
 	diagnosticBytes = 16 << 10
 	infoBytes       = 4 << 10
 )
 
-// boot starts bubblewrap and returns when choir-init answers. When it fails
+// boot starts bubblewrap and returns the sandbox when choir-init answers. If it fails
 // nothing is left behind.
 func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 	listener, err := listenDoor(spec.Doors)
 	if err != nil {
 		return nil, err
 	}
-	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.name(), DiskLimited: spec.DiskLimited || spec.Workspace == ""}, m.root)
-	if spec.Workspace != "" {
+	workspace, has := spec.Workspace()
+	inMemory := workspace.Transport == sandbox.TransportCopy
+	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.name(), DiskLimited: spec.DiskLimited || !has || inMemory}, m.root)
+	if has {
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
 	defer listener.Close() // once more does nothing
@@ -44,8 +47,8 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 	return b, nil
 }
 
-// fill makes the parts of a sandbox one after another and stores each in b, so
-// that the caller can take them away when a later one fails.
+// fill creates the parts of a sandbox one after another and stores each in b, so that the
+// caller can remove them if a later one fails.
 func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
 	var err error
 	if b.group, err = m.limits.create(groupID(spec), spec.Limits); err != nil {
@@ -77,14 +80,14 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if err != nil {
 		return b.notMade(err, "bubblewrap did not say which process it made")
 	}
-	if b.init, err = hold(pid, 0); err != nil {
+	if b.init, err = openProcess(pid, 0); err != nil {
 		return b.notMade(err, "the sandbox has ended already")
 	}
 	b.state.Init = procName{PID: pid, Start: b.init.start}
 	return nil
 }
 
-// start runs bubblewrap inside the group, as the sandbox's host user.
+// start starts bubblewrap in the sandbox's group, as the sandbox's host user.
 func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) error {
 	// A second opening of the same file has a position of its own.
 	filter, err := os.Open("/proc/self/fd/" + strconv.Itoa(int(m.filter.Fd())))
@@ -121,7 +124,7 @@ func (m *machine) argv(spec sandbox.Spec) []string {
 	argv = append(argv, folderArgs(spec)...)
 	argv = append(argv, "--seccomp", strconv.Itoa(fdSeccomp), "--info-fd", strconv.Itoa(fdInfo), "--")
 	argv = append(argv, filepath.Join(sandbox.GuestInside, initName), "--max-files", strconv.Itoa(spec.Limits.OpenFiles))
-	if spec.Workspace == "" {
+	if _, has := spec.Workspace(); !has {
 		argv = append(argv, "--workspace", "")
 	} else {
 		for _, path := range m.cfg.Toolchains {
@@ -130,6 +133,11 @@ func (m *machine) argv(spec sandbox.Spec) []string {
 	}
 	if hasLandlock() {
 		argv = append(argv, "--landlock")
+	}
+	for _, mount := range spec.Mounts {
+		if mount.Kind == sandbox.MountHost && !mount.ReadOnly {
+			argv = append(argv, "--writable", mount.Target)
+		}
 	}
 	if !m.cgroups() {
 		argv = append(argv, "--max-processes", strconv.Itoa(spec.Limits.Processes),
@@ -142,20 +150,22 @@ func (m *machine) argv(spec sandbox.Spec) []string {
 }
 
 func (m *machine) commonFor(spec sandbox.Spec) []string {
-	if spec.Workspace == "" {
+	if _, has := spec.Workspace(); !has {
 		return m.common
 	}
 	return m.commonWorkspace
 }
 
-// groupID names a group so that a person finds the computer it belongs to.
+// groupID returns a new name for a sandbox's group, which contains the computer's id and
+// the role.
 func groupID(spec sandbox.Spec) string {
 	var b [4]byte
 	rand.Read(b[:]) // never fails
 	return string(spec.Computer) + "-" + string(spec.Role) + "-" + hex.EncodeToString(b[:])
 }
 
-// childPID reads the number of the process that bubblewrap made.
+// childPID returns the pid of bubblewrap's child, which bubblewrap has written to the
+// info file.
 func childPID(info *os.File) (int, error) {
 	var said struct {
 		ChildPID int `json:"child-pid"`
@@ -164,10 +174,11 @@ func childPID(info *os.File) (int, error) {
 	return said.ChildPID, err
 }
 
-// notMade explains why there is no sandbox, with what bubblewrap said.
+// notMade returns code unavailable for a sandbox that could not be made, with the output
+// of bubblewrap.
 func (b *box) notMade(cause error, what string) error {
 	e := &choir.Error{Op: "local.create", Code: choir.CodeUnavailable, Msg: what, Err: cause}
-	if said := b.said(); said != "" {
+	if said := b.diagnostics(); said != "" {
 		e.Msg += ", saying " + strconv.Quote(said)
 	}
 	if strings.Contains(e.Msg, "Permission denied") && b.root {
@@ -176,12 +187,22 @@ func (b *box) notMade(cause error, what string) error {
 	return e
 }
 
-// said is what bubblewrap and choir-init wrote to their standard error.
-func (b *box) said() string {
+// diagnostics returns the standard error of bubblewrap and choir-init; empty for a
+// recovered sandbox.
+func (b *box) diagnostics() string {
 	if b.output == nil {
 		return ""
 	}
 	text := make([]byte, diagnosticBytes)
 	n, _ := b.output.ReadAt(text, 0) // best effort: it only explains another error
 	return string(bytes.TrimSpace(bytes.TrimRight(text[:n], "\x00")))
+}
+
+// asHostUser makes attr start a process as the spec's host user, without further groups,
+// if the control plane is root, and returns attr.
+func (m *machine) asHostUser(attr *syscall.SysProcAttr, spec sandbox.Spec) *syscall.SysProcAttr {
+	if m.root {
+		attr.Credential = &syscall.Credential{Uid: uint32(spec.UID), Gid: uint32(spec.UID)}
+	}
+	return attr
 }

@@ -11,7 +11,7 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// goneTimeout bounds the wait for killed processes; the kernel needs
+// goneTimeout is the limit on the wait for killed processes; the kernel needs
 // milliseconds.
 const goneTimeout = 10 * time.Second
 
@@ -43,7 +43,7 @@ func (b *box) Dial(ctx context.Context) (net.Conn, error) { return dialDoor(ctx,
 
 // Level implements sandbox.Sandbox.
 func (b *box) Level() sandbox.Level {
-	return levelOf(b.state.Limits, b.root, hasLandlock(), b.state.DiskLimited)
+	return levelOf(b.state.Limits, b.root, landlockVersion(), b.state.DiskLimited)
 }
 
 // Usage implements sandbox.Sandbox.
@@ -62,8 +62,8 @@ func (b *box) Usage(context.Context) (sandbox.Usage, error) {
 // Done implements sandbox.Sandbox.
 func (b *box) Done() <-chan struct{} { return b.done }
 
-// Destroy implements sandbox.Sandbox. The end of PID 1 is the end of every
-// process in its namespace; the watcher then takes the rest away.
+// Destroy kills PID 1, which ends every process in its namespace, and waits until the
+// watcher has removed the rest. It implements sandbox.Sandbox.
 func (b *box) Destroy(ctx context.Context) error {
 	if err := b.init.kill(); err != nil {
 		return err
@@ -79,8 +79,8 @@ func (b *box) Destroy(ctx context.Context) error {
 	}
 }
 
-// watch waits for the sandbox's end and clears up after it. It returns early,
-// leaving everything, when ctx ends.
+// watch waits for the sandbox's end and removes the rest of it. When ctx ends it returns
+// and leaves everything as it is.
 func (b *box) watch(ctx context.Context) {
 	if err := b.init.wait(ctx); err != nil {
 		b.release()
@@ -93,8 +93,8 @@ func (b *box) watch(ctx context.Context) {
 	close(b.done)
 }
 
-// abandon takes away a sandbox that was not completed. Its errors would hide
-// the one that led here.
+// abandon removes a sandbox that was not completed. It returns no error, because the
+// caller has the first one.
 func (b *box) abandon(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
 	defer cancel()
@@ -102,8 +102,8 @@ func (b *box) abandon(ctx context.Context) {
 	b.clear(ctx)
 }
 
-// killUnfinished ends bubblewrap together with a child that it may not have
-// told us of. Stopped, it can make no further one.
+// killUnfinished kills bubblewrap and its children, including a child that it has not
+// reported yet. It stops bubblewrap first, so that it can start no further child.
 func (b *box) killUnfinished(ctx context.Context) {
 	b.init.kill()
 	if b.monitor == nil {
@@ -116,9 +116,9 @@ func (b *box) killUnfinished(ctx context.Context) {
 	b.monitor.Kill()
 }
 
-// gone clears up what is left of a sandbox that cannot be recovered, and says
-// so.
-func (b *box) gone(ctx context.Context, why string) error {
+// removeGone removes the rest of a sandbox that cannot be recovered and returns code
+// not_found with the reason why.
+func (b *box) removeGone(ctx context.Context, why string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
 	defer cancel()
 	if err := b.init.kill(); err != nil {
@@ -135,8 +135,8 @@ func (b *box) gone(ctx context.Context, why string) error {
 	return choir.E("local.recover", choir.CodeNotFound, "%s", why)
 }
 
-// clear removes everything outside the namespaces once PID 1 has ended:
-// bubblewrap, the cgroups, the control door.
+// clear removes everything outside the namespaces once PID 1 has ended: bubblewrap, the
+// cgroups and the control door.
 func (b *box) clear(ctx context.Context) error {
 	defer b.release()
 	b.reap(ctx)
@@ -153,7 +153,8 @@ func (b *box) clear(ctx context.Context) error {
 	return first
 }
 
-// reap ends bubblewrap, which would end by itself unless somebody stopped it.
+// reap kills bubblewrap and waits for its end. It would end by itself unless it was
+// stopped.
 func (b *box) reap(ctx context.Context) {
 	if b.monitor != nil {
 		b.monitor.Kill() // it has nothing left to wait for
@@ -169,7 +170,7 @@ func (b *box) reap(ctx context.Context) {
 	}
 }
 
-// release closes what we hold; the sandbox may live on.
+// release closes the control plane's files of the sandbox; the sandbox may live on.
 func (b *box) release() {
 	b.init.close()
 	b.outer.close()

@@ -29,7 +29,7 @@ func TestNoDescriptorLeaks(t *testing.T) {
 	for i, spec := range specs {
 		wg.Go(func() {
 			if i%10 == 0 {
-				spec.Workspace = "/nonexistent"
+				spec.Mounts[0].Folder = "/nonexistent"
 				if _, err := d.Create(t.Context(), spec); choir.CodeOf(err) != choir.CodeUnavailable {
 					t.Errorf("a missing workspace: %v", err)
 				}

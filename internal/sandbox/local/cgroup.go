@@ -16,25 +16,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limiter makes groups of processes whose resources are limited together.
+// limiter makes groups of processes with common resource limits.
 type limiter interface {
-	// name says in the level how limits are held.
+	// name returns the name of the limiter for the level and the handle.
 	name() string
-	// create makes the group of one sandbox.
+	// create makes the group of one sandbox, with its limits.
 	create(id string, l sandbox.Limits) (group, error)
-	// sweep removes groups without processes that an earlier control plane of
-	// the same data folder left.
+	// sweep removes the groups without processes that an earlier control plane of the
+	// same data folder left.
 	sweep()
 }
 
-// The names of the limiters, which handles carry.
+// limitsV1, limitsV2 and limitsRlimits are the names of the limiters; handles contain
+// them.
 const (
 	limitsV1      = "cgroup v1"
 	limitsV2      = "cgroup v2"
 	limitsRlimits = "rlimits"
 )
 
-// openGroup takes up a group by what a handle says of it.
+// openGroup returns the existing group of a handle, from the name of its limiter and its
+// folders.
 func openGroup(limits string, dirs []string) group {
 	switch {
 	case limits == limitsV1:
@@ -46,20 +48,20 @@ func openGroup(limits string, dirs []string) group {
 	}
 }
 
-// group is one sandbox's processes.
+// group is the processes of one sandbox.
 type group interface {
-	// start runs fork so that the child is born in the group.
+	// start calls fork so that the child is in the group from its birth.
 	start(fork func(*syscall.SysProcAttr) error) error
-	// folders are what a handle needs to find the group again.
+	// folders returns the group's folders, from which openGroup finds it again.
 	folders() []string
-	// processes lists those on the host now.
+	// processes returns the pids of the group's processes as the host sees them.
 	processes() []int
 	usage() (sandbox.Usage, error)
-	// remove takes the empty group away; idempotent.
+	// remove removes the empty group. It is idempotent.
 	remove() error
 }
 
-// killAll kills whatever is in the group until nothing is.
+// killAll kills the processes in the group until none is left or ctx ends.
 func killAll(ctx context.Context, g group) error {
 	for {
 		pids := g.processes()
@@ -77,12 +79,13 @@ func killAll(ctx context.Context, g group) error {
 	}
 }
 
-// killAndWait ends one process. A child of ours is reaped by whoever started it.
+// killAndWait kills one process and waits for its end. It does not reap a child of this
+// process.
 func killAndWait(ctx context.Context, pid int) error {
 	if pid == os.Getpid() {
 		return choir.E("local.kill", choir.CodeInternal, "a thread of this process is in the group of a sandbox")
 	}
-	p, err := hold(pid, 0)
+	p, err := openProcess(pid, 0)
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return nil
 	}
@@ -96,8 +99,8 @@ func killAndWait(ctx context.Context, pid int) error {
 	return p.wait(ctx)
 }
 
-// readPIDs reads a cgroup.procs file, without numbers that appear as 0 because
-// they are of another pid namespace.
+// readPIDs returns the pids in a cgroup.procs file, without zombies and without processes
+// of other pid namespaces, which appear as 0. A missing file gives none.
 func readPIDs(path string) []int {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -125,8 +128,8 @@ func readNumber(path string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
 }
 
-// writeKnob writes to a file of the cgroup file system. It opens without
-// O_CREAT and O_TRUNC, which those files need not understand.
+// writeKnob writes a value to a file of the cgroup file system. It opens the file without
+// O_CREAT and O_TRUNC, which such files need not support.
 func writeKnob(path, value string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -137,8 +140,8 @@ func writeKnob(path, value string) error {
 	return err
 }
 
-// removeGroup removes the folder of an empty group. The kernel may hold it for
-// a moment after the last process has ended, and says busy meanwhile.
+// removeGroup removes the folder of an empty group. It retries while the kernel reports
+// it as busy, for 200 ms.
 func removeGroup(dir string) error {
 	const attempts, pause = 200, time.Millisecond
 	var err error

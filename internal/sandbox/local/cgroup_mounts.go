@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// hierarchy is a mounted cgroup file system and where this process is in it.
+// hierarchy is a mounted cgroup file system and the position of this process in it.
 type hierarchy struct {
 	version     int
 	controllers []string // version 1
@@ -15,7 +15,8 @@ type hierarchy struct {
 	top         string   // the topmost folder that can be seen
 }
 
-// hierarchies finds the mounted cgroup file systems.
+// hierarchies returns the mounted cgroup file systems that contain this process; nil
+// without /proc.
 func hierarchies() []hierarchy {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -28,8 +29,8 @@ func hierarchies() []hierarchy {
 	return parseHierarchies(string(mounts), string(own))
 }
 
-// parseHierarchies reads mountinfo and cgroup as proc(5) and cgroups(7) describe
-// them.
+// parseHierarchies parses /proc/self/mountinfo and /proc/self/cgroup, see proc(5) and
+// cgroups(7).
 func parseHierarchies(mountinfo, cgroup string) []hierarchy {
 	var out []hierarchy
 	for line := range strings.Lines(mountinfo) {
@@ -56,7 +57,8 @@ func parseHierarchies(mountinfo, cgroup string) []hierarchy {
 	return out
 }
 
-// ownPath finds the line of a hierarchy in /proc/self/cgroup.
+// ownPath returns the path of this process in a hierarchy, from the text of
+// /proc/self/cgroup.
 func ownPath(cgroup string, h hierarchy) (string, bool) {
 	for line := range strings.Lines(cgroup) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)

@@ -14,23 +14,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuPeriodUS is the period the CPU limit is counted over, in microseconds.
+// cpuPeriodUS is the period of the CPU limit in microseconds.
 const cpuPeriodUS = 100_000
 
-// v1Limiter holds limits in the controllers of cgroups version 1.
+// v1Limiter enforces limits with the controllers of cgroups version 1.
 type v1Limiter struct {
 	parents []v1Parent
 }
 
-// v1Parent is one hierarchy. Its groups lie below our own place in it, so that
-// limits on the control plane as a whole hold for them too.
+// v1Parent is one hierarchy. Its groups are below this process's own group, so that
+// limits on the control plane as a whole apply to them too.
 type v1Parent struct {
 	controllers []string
 	own         string // this process's folder, where threads return to
 	prefix      string // of the paths of its groups
 }
 
-// newV1 returns nil when the needed controllers are not here or not writable.
+// newV1 returns a limiter for the version 1 hierarchies, whose groups have names
+// beginning with label; nil if a needed controller is missing or not writable.
 func newV1(all []hierarchy, label string) *v1Limiter {
 	l := &v1Limiter{}
 	found := map[string]bool{}
@@ -92,7 +93,7 @@ func (l *v1Limiter) create(id string, limits sandbox.Limits) (group, error) {
 	return g, nil
 }
 
-// setV1 writes the limits that the controllers of one folder hold.
+// setV1 writes the limits of the given controllers in a group's folder.
 func setV1(dir string, controllers []string, l sandbox.Limits) error {
 	for _, c := range controllers {
 		var err error
@@ -114,8 +115,8 @@ func setV1(dir string, controllers []string, l sandbox.Limits) error {
 	return nil
 }
 
-// limitSwapV1 lets swap not be a way around the memory limit, where the kernel
-// counts swap.
+// limitSwapV1 limits memory and swap together to the memory limit, if the kernel accounts
+// for swap.
 func limitSwapV1(dir string, l sandbox.Limits) error {
 	err := writeKnob(filepath.Join(dir, "memory.memsw.limit_in_bytes"), strconv.FormatInt(l.MemoryBytes, 10))
 	if os.IsNotExist(err) {
@@ -131,11 +132,9 @@ type v1Group struct {
 
 func (g *v1Group) folders() []string { return g.dirs }
 
-// start moves the thread that forks into the group and back. The child is born
-// inside, so it cannot do anything outside; a pid written from outside would
-// race with bubblewrap's own fork. It is never the main thread: where that is,
-// there the whole process is said to be, and whoever looks for our own group
-// meanwhile would take the sandbox's for it.
+// start moves a thread of this process into the group, forks there, and moves it back, so
+// that the child is in the group from its birth. The thread is never the main thread,
+// whose group counts as that of the whole process.
 func (g *v1Group) start(fork func(*syscall.SysProcAttr) error) error {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {
@@ -147,10 +146,11 @@ func (g *v1Group) start(fork func(*syscall.SysProcAttr) error) error {
 	return err
 }
 
-// startHere is start on a thread that the caller holds.
+// startHere forks on the calling goroutine's thread, see start. The caller has locked the
+// thread.
 func (g *v1Group) startHere(fork func(*syscall.SysProcAttr) error) error {
 	runtime.LockOSThread()
-	err := g.enter()
+	err := g.joinGroup()
 	if err == nil {
 		err = fork(&syscall.SysProcAttr{})
 	}
@@ -160,7 +160,8 @@ func (g *v1Group) startHere(fork func(*syscall.SysProcAttr) error) error {
 	return err
 }
 
-func (g *v1Group) enter() error {
+// joinGroup moves the calling thread into the group.
+func (g *v1Group) joinGroup() error {
 	for _, dir := range g.dirs {
 		if err := writeKnob(filepath.Join(dir, "tasks"), "0"); err != nil {
 			return choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "enter the cgroup %s", dir)

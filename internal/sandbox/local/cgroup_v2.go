@@ -16,17 +16,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// v2Limiter holds limits in cgroups version 2, below a folder that was
-// delegated to us.
+// v2Limiter enforces limits with cgroups version 2, below a folder that this process may
+// use.
 type v2Limiter struct {
 	prefix string // of the paths of its groups
 }
 
-// newV2 returns nil when pids, memory and cpu cannot be handed to groups of
-// ours. They lie below our own group where that can be, so that limits on the
-// control plane as a whole hold for them too; else, as in a login session of
-// root that is shared with a shell, at the top, where container engines put
-// theirs.
+// newV2 returns a limiter for cgroups version 2, whose groups have names beginning with
+// label; nil if pids, memory and cpu cannot be delegated to groups here. The groups are
+// below this process's own group if possible, so that limits on the control plane apply
+// to them too, else at the top of the hierarchy.
 func newV2(all []hierarchy, label string) *v2Limiter {
 	for _, h := range all {
 		if h.version != 2 {
@@ -41,9 +40,9 @@ func newV2(all []hierarchy, label string) *v2Limiter {
 	return nil
 }
 
-// handDown lets the groups below dir have the controllers we need. Only a group
-// without processes of its own can do that (cgroups(7), "no internal
-// processes"), so when it is ours we first move ourselves one level down.
+// handDown enables the controllers pids, memory and cpu for the groups below dir. The
+// kernel allows that only in a group without processes of its own (cgroups(7), "no
+// internal processes"), so it may first move this process one level down.
 func handDown(dir string) error {
 	knob := filepath.Join(dir, "cgroup.subtree_control")
 	have, err := os.ReadFile(knob)
@@ -71,11 +70,11 @@ func handDown(dir string) error {
 	return writeKnob(knob, enable)
 }
 
-// controlLeaf is the group below ours that the control plane steps aside into.
+// controlLeaf is the name of the group that the control plane moves itself into.
 const controlLeaf = "choir-control"
 
-// withoutLeaf is the group that this process, or the one that started it, stepped
-// aside from: its sandboxes lie there, not one level deeper with each look.
+// withoutLeaf returns own, or its parent if own is the group that this process or its
+// starter moved into, so that sandboxes do not lie one level deeper with each start.
 func withoutLeaf(own string) string {
 	if filepath.Base(own) == controlLeaf {
 		return filepath.Dir(own)
@@ -83,7 +82,8 @@ func withoutLeaf(own string) string {
 	return own
 }
 
-// stepAside moves this process into a leaf below dir, if it is alone in dir.
+// stepAside moves this process into a new group below dir. It returns an error if other
+// processes are in dir.
 func stepAside(dir string) error {
 	pids := readPIDs(filepath.Join(dir, "cgroup.procs"))
 	if !slices.Equal(pids, []int{os.Getpid()}) {
@@ -127,8 +127,7 @@ type v2Group struct{ dir string }
 
 func (g *v2Group) folders() []string { return []string{g.dir} }
 
-// start lets the kernel put the child into the group as it is made
-// (CLONE_INTO_CGROUP).
+// start makes fork create the child in the group (CLONE_INTO_CGROUP).
 func (g *v2Group) start(fork func(*syscall.SysProcAttr) error) error {
 	dir, err := os.Open(g.dir)
 	if err != nil {
@@ -156,7 +155,8 @@ func (g *v2Group) usage() (sandbox.Usage, error) {
 	return u, nil
 }
 
-// usageMillis finds usage_usec in cpu.stat.
+// usageMillis returns the CPU time in the text of cpu.stat (usage_usec) in milliseconds;
+// 0 if it is missing.
 func usageMillis(stat string) int64 {
 	for line := range strings.Lines(stat) {
 		if value, ok := strings.CutPrefix(line, "usage_usec "); ok {

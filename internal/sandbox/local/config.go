@@ -9,22 +9,23 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Name is the rung.
+// Name is the rung of this driver.
 const Name = "local"
 
-// ModulesInside is where Node looks last for a package, from any folder.
+// ModulesInside is the last folder in which Node looks for a package, whatever the
+// importing file.
 const ModulesInside = "/node_modules"
 
-// Config of the driver; only StateDir is required.
+// Config configures the driver; only StateDir is required.
 type Config struct {
 	// StateDir is a folder below the data folder, kept by the driver: the
 	// made-up /etc lies there. It must be traversable by other users when the
 	// control plane is root. Its path is also what tells this control plane's
 	// cgroups from those of another.
 	StateDir string
-	// Toolchains are folders of the host that an Associate sees at the same
-	// path, read-only, with their bin first in PATH. Whoever fills this in has
-	// checked that they show nothing else; see config.CheckToolchains.
+	// Toolchains are folders of the host that an Associate sees at the same path,
+	// read-only, with their bin first in PATH. The caller has checked that they show
+	// nothing else; see config.CheckToolchains.
 	Toolchains []string
 	// Modules is a folder of the host that an Associate sees as ModulesInside,
 	// read-only: what Node finds there needs no download. It may be filled while

@@ -18,9 +18,9 @@ const (
 	doorBacklog   = 128
 )
 
-// listenDoor makes the control door. The listening socket is handed to
-// choir-init, so that nothing else can ever answer there: the folder is not seen
-// from inside, and the file is ours alone.
+// listenDoor creates the control door in the folder doors and returns the listening
+// socket, which is passed to choir-init. No other process can answer there: the folder is
+// invisible inside, and only the control plane can write to it.
 func listenDoor(doors string) (*os.File, error) {
 	const op = "local.door"
 	if err := checkDoors(doors); err != nil {
@@ -38,8 +38,8 @@ func listenDoor(doors string) (*os.File, error) {
 	return f, nil
 }
 
-// checkDoors refuses a folder in which somebody else could put a socket of
-// their own.
+// checkDoors returns code invalid for a folder in which another user could create a
+// socket.
 func checkDoors(doors string) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(doors, &st); err != nil {
@@ -70,8 +70,8 @@ func bindDoor(fd int, doors string) error {
 	return unix.Listen(fd, doorBacklog)
 }
 
-// shortPath names the control door by a path that fits into a socket address.
-// The path holds until done is called.
+// shortPath returns a path of the control door that fits into a socket address. It is
+// valid until done is called.
 func shortPath(doors string) (path string, done func(), err error) {
 	path = filepath.Join(doors, sandbox.ControlSocket)
 	if len(path) <= maxSocketPath {
@@ -85,8 +85,8 @@ func shortPath(doors string) (path string, done func(), err error) {
 	return short, func() { dir.Close() }, nil
 }
 
-// dialDoor connects to the control door. Nobody answers at one, code
-// unavailable, when its sandbox has ended.
+// dialDoor connects to the control door. If the sandbox has ended the error is code
+// unavailable.
 func dialDoor(ctx context.Context, doors string) (net.Conn, error) {
 	path, done, err := shortPath(doors)
 	if err != nil {
@@ -98,7 +98,7 @@ func dialDoor(ctx context.Context, doors string) (net.Conn, error) {
 	return conn, choir.Wrap("local.dial", choir.CodeUnavailable, err, "open the control door in %s", doors)
 }
 
-// removeDoor takes the control door away; idempotent.
+// removeDoor removes the control door. It is idempotent.
 func removeDoor(doors string) error {
 	err := os.Remove(filepath.Join(doors, sandbox.ControlSocket))
 	if os.IsNotExist(err) {

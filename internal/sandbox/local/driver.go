@@ -28,7 +28,7 @@ type Driver struct {
 
 var _ sandbox.Driver = (*Driver)(nil)
 
-// New makes the driver. Nothing is touched before the first Create or Recover.
+// New returns a driver. It does nothing before the first Create or Recover.
 func New(cfg Config) *Driver {
 	d := &Driver{cfg: cfg.withDefaults()}
 	d.setUp = sync.OnceValues(func() (*machine, error) { return newMachine(d.cfg) })
@@ -39,8 +39,18 @@ func New(cfg Config) *Driver {
 // Name implements sandbox.Driver.
 func (d *Driver) Name() string { return Name }
 
-// Close stops watching and waits for that. Sandboxes live on, for another
-// driver to recover; one made here can then no longer be used. Idempotent.
+// capabilities are the capabilities of this driver. A copied workspace is a folder in
+// memory.
+var capabilities = sandbox.Capabilities{
+	Transports: []sandbox.Transport{sandbox.TransportBind, sandbox.TransportCopy}, Mounts: true, Streams: true,
+}
+
+// Capabilities implements sandbox.Driver.
+func (d *Driver) Capabilities() sandbox.Capabilities { return capabilities }
+
+// Close stops the watching of sandboxes and waits for that. The sandboxes live on and can
+// be recovered by another driver; this driver's Sandbox values are unusable then. It is
+// idempotent.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	first := !d.closed
@@ -59,12 +69,12 @@ func (d *Driver) Close() error {
 
 // Create implements sandbox.Driver.
 func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
-	m, err := d.enter()
+	m, err := d.beginCall()
 	if err != nil {
 		return nil, err
 	}
 	defer d.users.Done()
-	spec, err = m.checked(spec)
+	spec, err = m.checkSpec(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +93,7 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 
 // Recover implements sandbox.Driver.
 func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox, error) {
-	m, err := d.enter()
+	m, err := d.beginCall()
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +107,10 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 		return nil, err
 	}
 	if b.init == nil {
-		return nil, b.gone(ctx, "the sandbox has ended")
+		return nil, b.removeGone(ctx, "the sandbox has ended")
 	}
 	if s.Workspace && !slices.Equal(s.Toolchains, m.cfg.Toolchains) {
-		return nil, b.gone(ctx, "the sandbox had other toolchains than are wanted now and was ended")
+		return nil, b.removeGone(ctx, "the sandbox had other toolchains than are wanted now and was ended")
 	}
 	hello, cancel := context.WithTimeout(ctx, d.cfg.BootTimeout)
 	defer cancel()
@@ -109,7 +119,7 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 			b.release()
 			return nil, choir.Wrap("local.recover", choir.CodeCancelled, ctx.Err(), "look for a sandbox")
 		}
-		return nil, b.gone(ctx, "the sandbox no longer answers and was ended")
+		return nil, b.removeGone(ctx, "the sandbox no longer answers and was ended")
 	}
 	if err := d.watch(b); err != nil {
 		b.release()
@@ -118,22 +128,24 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	return b, nil
 }
 
-// enter begins a call; when there is no error, users.Done ends it.
-func (d *Driver) enter() (*machine, error) {
+// beginCall sets the driver up if needed and registers a call, which the caller ends with
+// users.Done if there is no error.
+func (d *Driver) beginCall() (*machine, error) {
 	m, err := d.setUp()
 	if err != nil {
 		return nil, err
 	}
-	return m, d.use(func() { d.users.Add(1) })
+	return m, d.addUser(func() { d.users.Add(1) })
 }
 
-// watch waits for the sandbox's end in the background.
+// watch waits for the sandbox's end in a goroutine and removes the rest of it.
 func (d *Driver) watch(b *box) error {
-	return d.use(func() { d.users.Go(func() { b.watch(d.ctx) }) })
+	return d.addUser(func() { d.users.Go(func() { b.watch(d.ctx) }) })
 }
 
-// use adds a user unless the driver is closed.
-func (d *Driver) use(add func()) error {
+// addUser calls add, which adds to users, unless the driver is closed; then the error is
+// code unavailable.
+func (d *Driver) addUser(add func()) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -143,15 +155,16 @@ func (d *Driver) use(add func()) error {
 	return nil
 }
 
-// checked fills in the spec's defaults and refuses what cannot be done.
-func (m *machine) checked(spec sandbox.Spec) (sandbox.Spec, error) {
+// checkSpec returns the spec with default limits filled in. A spec that cannot be
+// satisfied is code invalid or unavailable.
+func (m *machine) checkSpec(spec sandbox.Spec) (sandbox.Spec, error) {
 	def := sandbox.DefaultLimits()
 	spec.Limits.Processes = orDefault(spec.Limits.Processes, def.Processes)
 	spec.Limits.MemoryBytes = orDefault(spec.Limits.MemoryBytes, def.MemoryBytes)
 	spec.Limits.CPUMilli = orDefault(spec.Limits.CPUMilli, def.CPUMilli)
 	spec.Limits.OpenFiles = orDefault(spec.Limits.OpenFiles, def.OpenFiles)
-	if !spec.Computer.Valid() {
-		return spec, choir.Invalid("spec.computer", "%q is no id", spec.Computer)
+	if err := spec.Check(capabilities); err != nil {
+		return spec, err
 	}
 	if m.root && spec.UID <= 0 {
 		return spec, choir.Invalid("spec.uid", "%d: a control plane that is root runs no sandbox as root", spec.UID)
@@ -159,11 +172,6 @@ func (m *machine) checked(spec sandbox.Spec) (sandbox.Spec, error) {
 	if spec.RequireLimits && !m.cgroups() {
 		return spec, choir.E("local.create", choir.CodeUnavailable,
 			"limits are required, and no cgroup can hold them here").WithRemedy("%s", remedyCgroups)
-	}
-	for field, path := range map[string]string{"doors": spec.Doors, "guest": spec.Guest, "workspace": spec.Workspace} {
-		if path != "" && !filepath.IsAbs(path) {
-			return spec, choir.Invalid("spec."+field, "%q is not an absolute path", path)
-		}
 	}
 	if _, err := os.Stat(filepath.Join(spec.Guest, initName)); err != nil {
 		return spec, choir.Wrap("local.create", choir.CodeInvalid, err, "look for %s among the guest binaries", initName)

@@ -29,3 +29,27 @@ func TestLocal(t *testing.T) {
 	t.Parallel()
 	sandboxtest.Run(t, newDriver).Check(t)
 }
+
+// TestLocalOverOneStream runs every case with sandboxes that can be dialled once.
+func TestLocalOverOneStream(t *testing.T) {
+	t.Parallel()
+	runNarrow(t, sandbox.Capabilities{Transports: []sandbox.Transport{sandbox.TransportBind, sandbox.TransportCopy}, Mounts: true})
+}
+
+// TestLocalThatCopiesOnly runs every case with workspaces that no folder of the host has.
+func TestLocalThatCopiesOnly(t *testing.T) {
+	t.Parallel()
+	runNarrow(t, sandbox.Capabilities{Transports: []sandbox.Transport{sandbox.TransportCopy}, Streams: true})
+}
+
+// runNarrow runs the suite with a driver that can do less. What isolates is the same, and
+// is left to TestLocal where time is short.
+func runNarrow(t *testing.T, c sandbox.Capabilities) {
+	var lacks map[sandboxtest.Demand]string
+	var lacking []sandboxtest.Demand
+	if testing.Short() {
+		lacks = map[sandboxtest.Demand]string{sandboxtest.Isolation: "TestLocal tries the same isolation"}
+		lacking = []sandboxtest.Demand{sandboxtest.Isolation}
+	}
+	sandboxtest.RunWithout(t, sandboxtest.Narrow(newDriver, c), lacks).Check(t, lacking...)
+}

@@ -9,8 +9,8 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// find looks for the sandbox of a handle. Its init is nil when it has ended; an error
-// says that it may live and cannot be held.
+// find returns the sandbox of a handle; its init is nil if it has ended. An error means
+// that the sandbox may live but cannot be opened.
 func (m *machine) find(s state) (*box, error) {
 	b := newBox(s, m.root)
 	b.group = openGroup(s.Limits, s.Groups)
@@ -18,20 +18,21 @@ func (m *machine) find(s state) (*box, error) {
 		return b, nil // the machine was restarted; the numbers name others now
 	}
 	var err error
-	if b.init, err = hold(s.Init.PID, s.Init.Start); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
+	if b.init, err = openProcess(s.Init.PID, s.Init.Start); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
 		return nil, err
 	}
 	if s.Monitor.Start == 0 {
 		return b, nil
 	}
-	if b.outer, err = hold(s.Monitor.PID, s.Monitor.Start); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
+	if b.outer, err = openProcess(s.Monitor.PID, s.Monitor.Start); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
 		b.init.close()
 		return nil, err
 	}
 	return b, nil
 }
 
-// usageOf adds up a process and all below it, where there is no cgroup to ask.
+// usageOf returns the sum of the usage of a process and its descendants, for sandboxes
+// without a cgroup.
 func usageOf(pid int) sandbox.Usage {
 	const ticksPerSecond = 100 // USER_HZ, the same on every Linux
 	var u sandbox.Usage

@@ -10,11 +10,12 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// handleVersion is raised when state changes its meaning.
+// handleVersion is the version of state. It must be raised when the meaning of a field
+// changes.
 const handleVersion = 1
 
-// state is what a handle carries. The pair of number and start time names a
-// process for as long as the machine runs, which Boot tells.
+// state is the content of a handle. Boot, a pid and a start time together identify a
+// process.
 type state struct {
 	Boot    string   `json:"boot"`
 	Init    procName `json:"init"`    // choir-init
@@ -60,7 +61,7 @@ func decodeHandle(h sandbox.Handle) (state, error) {
 	return s, nil
 }
 
-// bootID tells one run of the machine from the next.
+// bootID returns an id of the current boot of the machine; empty if it is unknown.
 func bootID() string {
 	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

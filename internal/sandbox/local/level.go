@@ -2,17 +2,17 @@ package local
 
 import "choiros/internal/sandbox"
 
-// Exact commands for what is missing.
+// remedyBwrap and the following constants are the commands that provide what is missing.
 const (
 	remedyBwrap   = "install it with: apt-get install -y bubblewrap"
 	remedyUserNS  = "allow user namespaces with: sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
 	remedyCgroups = "run choir as root, or give it cgroups of its own with: systemd-run --user --scope -p Delegate=yes choir up"
 )
 
-// levelOf is what sandboxes really have whose limits are held in the named way,
-// made by a control plane that is root or not, on a kernel with Landlock or not,
-// with a workspace whose file system limits it or not.
-func levelOf(limits string, root, landlock, disk bool) sandbox.Level {
+// levelOf returns the isolation of sandboxes, given the name of their limiter, whether
+// the control plane is root, the kernel's version of Landlock (0 for none), and whether
+// the workspace's disk space is limited.
+func levelOf(limits string, root bool, landlock int, disk bool) sandbox.Level {
 	l := sandbox.Level{
 		Driver: Name,
 		Name:   "local: namespaces, seccomp, landlock, no capabilities, " + limits,
@@ -21,7 +21,12 @@ func levelOf(limits string, root, landlock, disk bool) sandbox.Level {
 	if !disk {
 		l.Missing = append(l.Missing, sandbox.NoDiskLimit)
 	}
-	if !landlock {
+	if landlock >= sandbox.TaskLandlock {
+		l.Tasks = "landlock"
+	} else {
+		l.Missing = append(l.Missing, "A task in one project can write in others: that needs Landlock's third version (Linux 6.2).")
+	}
+	if landlock < landlockNeeded {
 		l.Name = "local: namespaces, seccomp, no capabilities, " + limits
 		l.Missing = append(l.Missing, "This kernel lacks Landlock: the mounts alone decide what can be written.")
 	}

@@ -252,7 +252,7 @@ func TestAFolderBelowAClosedOne(t *testing.T) {
 		if got := shell(t, b, "cargo; echo x >/workspace/f; ls -d /node_modules"); got != "cargo of the test\n/node_modules\n" {
 			t.Errorf("inside: %q", got)
 		}
-		if raw, err := os.ReadFile(filepath.Join(spec.Workspace, "f")); err != nil || string(raw) != "x\n" {
+		if raw, err := os.ReadFile(filepath.Join(spec.WorkspaceFolder(), "f")); err != nil || string(raw) != "x\n" {
 			t.Errorf("the workspace on the host: %q, %v", raw, err)
 		}
 	}

@@ -15,8 +15,7 @@ import (
 
 const initName = "choir-init"
 
-// machine is what was found and prepared once, so that a Create does not have
-// to.
+// machine holds what is found and prepared once for all calls of Create.
 type machine struct {
 	cfg   Config
 	bwrap string
@@ -92,7 +91,8 @@ func findBwrap(cfg Config) (string, error) {
 	return path, nil
 }
 
-// findLimiter takes the strongest way of holding limits that works here.
+// findLimiter returns the strongest limiter that works here: cgroups version 2, version
+// 1, or rlimits.
 func findLimiter(cfg Config, label string) limiter {
 	if cfg.WithoutCgroups {
 		return noLimiter{}
@@ -107,7 +107,7 @@ func findLimiter(cfg Config, label string) limiter {
 	return noLimiter{}
 }
 
-// groupLabel names the cgroups of one data folder.
+// groupLabel returns the prefix of the names of all cgroups of one data folder.
 func groupLabel(stateDir string) string {
 	abs, err := filepath.Abs(stateDir)
 	if err != nil {
@@ -117,7 +117,7 @@ func groupLabel(stateDir string) string {
 	return "choir-" + hex.EncodeToString(sum[:6])
 }
 
-// filterFile puts the seccomp program into memory, where nobody can change it.
+// filterFile returns the seccomp program in a sealed file in memory.
 func filterFile() (*os.File, error) {
 	program, err := assemble()
 	if err != nil {
@@ -126,7 +126,8 @@ func filterFile() (*os.File, error) {
 	return memoryFile("choir-seccomp", program, int64(len(program)))
 }
 
-// memoryFile makes a file without a name that cannot grow.
+// memoryFile returns a file in memory with the given content and size. Its size cannot
+// change.
 func memoryFile(name string, content []byte, size int64) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {

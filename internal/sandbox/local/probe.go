@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nobodyUID is who the tries run as when the control plane is root: an
-// unprivileged user must be able to do what is tried.
+// nobodyUID is the user of probes when the control plane is root, so that they run
+// unprivileged.
 const nobodyUID = 65534
 
 // Probe implements sandbox.Driver.
@@ -32,7 +32,7 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	if c, needed := probeReach(d.cfg, m.root); needed {
 		r.Checks = append(r.Checks, c)
 	}
-	r.Level = levelOf(m.limits.name(), m.root, hasLandlock(), false)
+	r.Level = levelOf(m.limits.name(), m.root, landlockVersion(), false)
 	for _, c := range r.Checks {
 		r.Usable = r.Usable && (c.OK || !c.Required)
 	}
@@ -59,10 +59,11 @@ func probeBwrap(ctx context.Context, cfg Config) (string, sandbox.Check) {
 	return path, c
 }
 
-// probeNamespaces makes all the namespaces and runs a program in them.
+// probeNamespaces checks whether all namespaces can be created, by running a program in
+// them.
 func probeNamespaces(ctx context.Context, bwrap string) sandbox.Check {
 	c := sandbox.Check{Name: "namespaces", Required: true}
-	err := try(ctx, bwrap, nil)
+	err := runTrue(ctx, bwrap, nil)
 	if err == nil {
 		c.OK, c.Detail = true, "user, mount, pid, net, uts, ipc and cgroup namespaces can be made without privilege"
 		return c
@@ -77,7 +78,7 @@ func probeFilter(ctx context.Context, bwrap string) sandbox.Check {
 	if err == nil {
 		defer f.Close()
 		// The position of a new file in memory is still at its beginning.
-		err = try(ctx, bwrap, f, "--seccomp", "3")
+		err = runTrue(ctx, bwrap, f, "--seccomp", "3")
 	}
 	if err != nil {
 		c.Detail = "the filter could not be loaded: " + err.Error()
@@ -88,9 +89,10 @@ func probeFilter(ctx context.Context, bwrap string) sandbox.Check {
 	return c
 }
 
-// try runs true under bubblewrap as an unprivileged user, in the host's own tree
-// because there is no other one yet.
-func try(ctx context.Context, bwrap string, extra *os.File, more ...string) error {
+// runTrue runs /usr/bin/true under bubblewrap as an unprivileged user, on the host's own
+// root folder, with an optional extra file and further arguments. An error includes the
+// output.
+func runTrue(ctx context.Context, bwrap string, extra *os.File, more ...string) error {
 	args := append([]string{
 		"--unshare-all", "--unshare-user", "--disable-userns", "--as-pid-1", "--new-session",
 		"--uid", strconv.Itoa(sandbox.InsideUID), "--gid", strconv.Itoa(sandbox.InsideGID), "--cap-drop", "ALL",
@@ -112,7 +114,7 @@ func try(ctx context.Context, bwrap string, extra *os.File, more ...string) erro
 }
 
 func probeLimits(m *machine) sandbox.Check {
-	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.name(), m.root, hasLandlock(), false).Limits}
+	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.name(), m.root, landlockVersion(), false).Limits}
 	if !c.OK {
 		c.Remedy = remedyCgroups
 	}
@@ -126,14 +128,15 @@ func probeHostUser(m *machine) sandbox.Check {
 	return sandbox.Check{Name: "host user", Detail: "sandboxes run as the user of the control plane", Remedy: "run choir as root"}
 }
 
-// landlockNeeded is the first version of Landlock that allows a rename between
-// folders (Linux 5.19).
+// landlockNeeded is the first version of Landlock that allows a rename between folders
+// (Linux 5.19).
 const landlockNeeded = 2
 
-// hasLandlock reports whether init can put Landlock in force.
+// hasLandlock reports whether the kernel's Landlock is recent enough for choir-init to
+// use.
 func hasLandlock() bool { return landlockVersion() >= landlockNeeded }
 
-// landlockVersion is 0 where the kernel has none.
+// landlockVersion returns the kernel's version of Landlock; 0 if it has none.
 func landlockVersion() int {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {

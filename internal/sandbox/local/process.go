@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is one process of the host, held so that its number cannot come to
-// mean another: by a pidfd, and in a handle by its start time.
+// process is one process of the host. A pidfd, or in a handle its start time, ensures
+// that a reused pid is not taken for it.
 type process struct {
 	pid   int
 	start uint64   // clock ticks since the machine started, field 22 of stat
@@ -27,9 +27,10 @@ type process struct {
 	closed bool
 }
 
-// hold opens a process by its number. A start time other than zero must match;
-// code not_found when it does not, or when there is no such process.
-func hold(pid int, start uint64) (*process, error) {
+// openProcess opens the process with a pid. If start is not 0 and differs from the
+// process's start time, or there is no such process, or it is a zombie, the error is code
+// not_found.
+func openProcess(pid int, start uint64) (*process, error) {
 	const op = "local.process"
 	if pid <= 0 {
 		return nil, choir.E(op, choir.CodeNotFound, "%d is no process", pid)
@@ -71,8 +72,7 @@ func (p *process) close() {
 	p.fd.Close()
 }
 
-// kill ends the process; one that has ended, or is closed because its end was
-// seen, is no error.
+// kill sends SIGKILL. It does nothing for a nil, an ended and a closed process.
 func (p *process) kill() error {
 	if p == nil {
 		return nil
@@ -89,8 +89,8 @@ func (p *process) kill() error {
 	return choir.Wrap("local.kill", choir.CodeInternal, err, "kill process %d", p.pid)
 }
 
-// wait returns when the process has ended, or when ctx does. No thread is held
-// meanwhile: a pidfd becomes readable.
+// wait returns nil when the process has ended, or the error of ctx. It blocks no thread,
+// because a pidfd becomes readable.
 func (p *process) wait(ctx context.Context) error {
 	conn, err := p.fd.SyscallConn()
 	if err != nil {
@@ -124,7 +124,8 @@ type stat struct {
 	start    uint64
 }
 
-// readStat reads what proc(5) calls /proc/pid/stat.
+// readStat reads /proc/PID/stat, see proc(5). If there is no such process the error is
+// code not_found.
 func readStat(pid int) (stat, error) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -158,8 +159,7 @@ func parseStat(raw []byte) (stat, error) {
 	return out, err
 }
 
-// descendants lists a process and everything below it, as far as it can be seen
-// now.
+// descendants returns the pids of a process and of everything below it, as visible now.
 func descendants(pid int) []int {
 	out := []int{pid}
 	for i := 0; i < len(out); i++ {

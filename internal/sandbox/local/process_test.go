@@ -39,15 +39,15 @@ func FuzzParseStat(f *testing.F) {
 }
 
 func TestHoldRefusesAnotherProcess(t *testing.T) {
-	p, err := hold(os.Getpid(), 0)
+	p, err := openProcess(os.Getpid(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.close()
-	if _, err := hold(p.pid, p.start+1); choir.CodeOf(err) != choir.CodeNotFound {
+	if _, err := openProcess(p.pid, p.start+1); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("a number used again: %v", err)
 	}
-	again, err := hold(p.pid, p.start)
+	again, err := openProcess(p.pid, p.start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +64,14 @@ func TestHoldRefusesTheEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range []int{pid, 0, -1} {
-		if _, err := hold(n, 0); choir.CodeOf(err) != choir.CodeNotFound {
+		if _, err := openProcess(n, 0); choir.CodeOf(err) != choir.CodeNotFound {
 			t.Errorf("%d: %v", n, err)
 		}
 	}
 }
 
 func TestWaitEndsWithItsContext(t *testing.T) {
-	p, err := hold(os.Getpid(), 0)
+	p, err := openProcess(os.Getpid(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reach says which folders a host user of a sandbox's own cannot walk to, below
-// which closed folder each lies. Folders are resolved once per value.
+// reach determines which folders a sandbox's host user cannot reach because a folder
+// above is closed. It caches the answers in open.
 type reach struct{ open map[string]bool }
 
-// closedAbove returns the topmost folder on the way to path that others may not
-// enter, or "" when everybody can walk to path. What is not there yet is open.
+// closedAbove returns the topmost folder above path that other users may not enter; "" if
+// there is none. A missing part of path counts as open.
 func (r reach) closedAbove(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	for err != nil && errors.Is(err, fs.ErrNotExist) && path != filepath.Dir(path) {
@@ -55,15 +55,19 @@ type cover struct {
 	needed []string // real paths, those above others first
 }
 
-// coversFor lists what has to be shown to bubblewrap for a spec that its host user
-// could not walk to by itself.
+// coversFor returns the closed folders above the folders of a spec. They must be covered
+// for bubblewrap, which runs as the sandbox's host user. Without root it is nil.
 func (m *machine) coversFor(spec sandbox.Spec) []cover {
 	if !m.root {
 		return nil
 	}
 	r := reach{map[string]bool{}}
 	var out []cover
-	for _, path := range []string{m.cfg.StateDir, m.cfg.Modules, spec.Doors, spec.Guest, spec.Workspace} {
+	paths := []string{m.cfg.StateDir, m.cfg.Modules, spec.Doors, spec.Guest}
+	for _, mount := range spec.Mounts {
+		paths = append(paths, mount.Folder)
+	}
+	for _, path := range paths {
 		if path == "" {
 			continue
 		}
@@ -96,10 +100,10 @@ func addNeeded(all []cover, closed, path string) []cover {
 	return append(all, cover{closed, []string{path}})
 }
 
-// show covers the closed folder, in this thread's own mount namespace, by one in
-// memory that everybody may enter and that has the needed folders and nothing
-// else.
-func (c cover) show() error {
+// mountOver mounts a folder in memory over the closed one, in this thread's mount
+// namespace. Everybody may enter it, and it contains only the needed folders, bound to
+// their originals.
+func (c cover) mountOver() error {
 	held := make([]*os.File, len(c.needed))
 	defer func() {
 		for _, f := range held {
@@ -128,8 +132,8 @@ func (c cover) show() error {
 	return nil
 }
 
-// makeWalkable makes the folders between a closed one and path, path too, so that
-// everybody may enter them, whatever the umask.
+// makeWalkable creates path and the folders between closed and it with mode 0711,
+// whatever the umask.
 func makeWalkable(closed, path string) error {
 	if path == closed {
 		return nil
@@ -147,8 +151,8 @@ func makeWalkable(closed, path string) error {
 	return os.Chmod(path, 0o711)
 }
 
-// ownView gives this thread a mount namespace of its own, from which nothing
-// spreads to the host's.
+// ownView gives this thread a mount namespace of its own. Its mounts do not propagate to
+// the host's.
 func ownView() error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return os.NewSyscallError("unshare", err)
@@ -159,8 +163,8 @@ func ownView() error {
 	return nil
 }
 
-// probeReach tries, where the data folder lies below a closed one, whether it can
-// be shown to sandboxes all the same.
+// probeReach checks, if the data folder lies below a closed folder, whether it can be
+// mounted into sandboxes. ok is false if no check is needed.
 func probeReach(cfg Config, root bool) (sandbox.Check, bool) {
 	closed := reach{map[string]bool{}}.closedAbove(cfg.StateDir)
 	if !root || closed == "" {
@@ -171,7 +175,7 @@ func probeReach(cfg Config, root bool) (sandbox.Check, bool) {
 		if err := ownView(); err != nil {
 			return err
 		}
-		return cover{closed: closed}.show()
+		return cover{closed: closed}.mountOver()
 	})
 	if err != nil {
 		c.OK, c.Detail = false, "the sandboxes' own users cannot enter "+closed+", and a mount namespace that shows it cannot be made: "+err.Error()
@@ -180,7 +184,8 @@ func probeReach(cfg Config, root bool) (sandbox.Check, bool) {
 	return c, true
 }
 
-// notShown says that bubblewrap cannot be given what it needs.
+// notShown returns code unavailable for the folders below a closed folder that could not
+// be mounted.
 func notShown(closed string, err error) error {
 	e := choir.E("local.create", choir.CodeUnavailable, "cannot show the sandbox its folders in %s, which its host user cannot enter: %v", closed, err)
 	return e.WithRemedy("choose another data folder with --data, or: chmod o+x %s", closed)

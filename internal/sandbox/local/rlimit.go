@@ -7,10 +7,9 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// noLimiter stands where no cgroups are. choir-init then lowers its own rlimits
-// before anything else runs inside. The number of processes is counted per user
-// namespace, so it is the sandbox's own although an ordinary user shares a uid
-// with it.
+// noLimiter is the limiter for machines without usable cgroups. choir-init lowers its own
+// rlimits before anything else runs inside. The number of processes is counted per user
+// namespace, so it is the sandbox's own.
 type noLimiter struct{}
 
 func (noLimiter) name() string                                 { return limitsRlimits }

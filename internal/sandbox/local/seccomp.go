@@ -9,33 +9,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Return values of a seccomp filter, see seccomp(2).
+// seccompKill, seccompErrno and seccompAllow are return values of a seccomp filter, see
+// seccomp(2).
 const (
 	seccompKill  = 0x80000000
 	seccompErrno = 0x00050000
 	seccompAllow = 0x7fff0000
 )
 
-// Offsets in struct seccomp_data. Both supported machines are little-endian,
-// so the low half of an argument comes first.
+// offsetNumber, offsetArch and offsetArgs are offsets in struct seccomp_data. Both
+// supported machines are little-endian, so the low half of an argument comes first.
 const (
 	offsetNumber = 0
 	offsetArch   = 4
 	offsetArgs   = 16
 )
 
-// rule is what happens to one system call. Its check ends in a return on every
-// way and may rely on nothing being loaded.
+// rule is the filter of one system call. Every path through its check ends in a return,
+// and it may not rely on a loaded value.
 type rule struct {
 	name   string
 	number uint32
 	check  []bpf.Instruction
 }
 
-// assemble makes the seccomp program of every process in a sandbox, as an array of
-// struct sock_filter. What it does not name is allowed: the namespaces and the
-// missing capabilities are the wall, the filter takes the tools from whoever
-// looks for holes in it.
+// assemble returns the seccomp program of every process in a sandbox, as an array of
+// struct sock_filter. It allows calls without a rule: namespaces and missing capabilities
+// isolate; the filter only reduces the attack surface.
 func assemble() ([]byte, error) {
 	raw, err := bpf.Assemble(program(rules()))
 	if err != nil {
@@ -50,8 +50,8 @@ func assemble() ([]byte, error) {
 	return out, nil
 }
 
-// program is a plain chain of comparisons. The kernel remembers which calls are
-// always allowed, so its length costs them nothing.
+// program returns the filter as a linear chain of comparisons. The kernel caches the
+// calls that are always allowed, so the length does not slow them down.
 func program(rules []rule) []bpf.Instruction {
 	p := []bpf.Instruction{
 		load(offsetArch),
@@ -73,16 +73,15 @@ func program(rules []rule) []bpf.Instruction {
 
 func load(offset uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: offset, Size: 4} }
 
-// loadArg loads the low half of an argument. Every argument that is checked
-// here is 32 bits wide in the kernel, or its high half can only make a
-// forbidden value look allowed to the kernel as well as to us.
+// loadArg loads the low half of system call argument n. The checked arguments are 32 bits
+// wide in the kernel, or their high half cannot make a forbidden value pass.
 func loadArg(n uint32) bpf.Instruction { return load(offsetArgs + 8*n) }
 
 func allow() bpf.Instruction { return bpf.RetConstant{Val: seccompAllow} }
 
 func deny(e unix.Errno) bpf.Instruction { return bpf.RetConstant{Val: seccompErrno | uint32(e)} }
 
-// denyWhenBits refuses when the argument has any of the bits.
+// denyWhenBits denies the call with error e if the argument has any of the bits.
 func denyWhenBits(arg, bits uint32, e unix.Errno) []bpf.Instruction {
 	return []bpf.Instruction{
 		loadArg(arg),
@@ -92,7 +91,7 @@ func denyWhenBits(arg, bits uint32, e unix.Errno) []bpf.Instruction {
 	}
 }
 
-// denyWhenOneOf refuses the listed values of the argument.
+// denyWhenOneOf denies the call with error e if the argument is one of the values.
 func denyWhenOneOf(arg uint32, e unix.Errno, values ...uint32) []bpf.Instruction {
 	p := []bpf.Instruction{loadArg(arg)}
 	for _, v := range values {
@@ -101,7 +100,7 @@ func denyWhenOneOf(arg uint32, e unix.Errno, values ...uint32) []bpf.Instruction
 	return append(p, allow())
 }
 
-// allowOnly refuses all but the listed values of the argument.
+// allowOnly denies the call with error e unless the argument is one of the values.
 func allowOnly(arg uint32, e unix.Errno, values ...uint32) []bpf.Instruction {
 	p := []bpf.Instruction{loadArg(arg)}
 	for _, v := range values {

@@ -9,7 +9,7 @@ const (
 	foreignNumbers = 0x40000000
 )
 
-// deniedHere lists the calls that only this machine has.
+// deniedHere returns the denied calls that exist on this architecture only.
 func deniedHere() []denial {
 	return []denial{
 		{"iopl", unix.SYS_IOPL, unix.EPERM},

@@ -7,7 +7,8 @@ const (
 	foreignNumbers = 0
 )
 
-// deniedHere lists the calls that are named differently or only exist here.
+// deniedHere returns the denied calls that exist on this architecture only, or have
+// another name here.
 func deniedHere() []denial {
 	return []denial{
 		{"kexec_file_load", unix.SYS_KEXEC_FILE_LOAD, unix.EPERM},

@@ -18,8 +18,8 @@ const (
 	tiocPushBackOneKey = unix.TIOCSTI
 )
 
-// rules is the whole policy. A call that programs probe for answers ENOSYS, so
-// that they fall back; the others answer EPERM.
+// rules returns the whole policy. Calls that programs probe for fail with ENOSYS, so that
+// they fall back; the others with EPERM.
 func rules() []rule {
 	var out []rule
 	for _, d := range append(denied(), deniedHere()...) {
@@ -40,8 +40,8 @@ func rules() []rule {
 	)
 }
 
-// socketCheck allows unix sockets, TCP and UDP (there is only loopback), and
-// the routing netlink that getifaddrs reads the interfaces from.
+// socketCheck allows unix sockets, TCP, UDP (there is only loopback), and the routing
+// netlink from which getifaddrs reads.
 func socketCheck() []bpf.Instruction {
 	return []bpf.Instruction{
 		/* 0 */ loadArg(0),
@@ -72,7 +72,7 @@ type denial struct {
 	errno  unix.Errno
 }
 
-// denied lists what is refused whatever its arguments.
+// denied returns the calls that are denied whatever their arguments.
 func denied() []denial {
 	return []denial{
 		// The tree that was laid out stays as it is.

@@ -13,21 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// toolchain is one folder of the host that the Associate sees, at its own path.
+// toolchain is one folder of the host that the Associate sees, at the same path.
 type toolchain struct {
 	path string // on the host and inside
-	// source is what bubblewrap binds: the path, or where the path is bound in a
-	// mount namespace of bubblewrap's own. Empty needs no mount, because the
+	// source is the path that bubblewrap binds: the toolchain's own, or where it is
+	// bound in a mount namespace of bubblewrap's own. Empty needs no mount, because the
 	// path is in /usr.
 	source string
 }
 
 func (t toolchain) hidden() bool { return t.source != "" && t.source != t.path }
 
-// findToolchains plans how the configured toolchains get into a sandbox. Root binds
-// each elsewhere before bubblewrap becomes the sandbox's host user, because that user
-// may not enter a folder such as /root, and because bubblewrap would bind what is
-// mounted below a toolchain as well.
+// findToolchains returns how each configured toolchain is mounted into a sandbox. As
+// root, each is first bound to a folder below StateDir: the sandbox's host user may not
+// enter a folder such as /root, and bubblewrap would bind what is mounted below a
+// toolchain as well.
 func findToolchains(cfg Config, root bool) ([]toolchain, error) {
 	var found []toolchain
 	for i, path := range cfg.Toolchains {
@@ -46,8 +46,8 @@ func findToolchains(cfg Config, root bool) ([]toolchain, error) {
 	return found, nil
 }
 
-// toolchainPoints are the folders that a root folder needs for mounting the
-// toolchains; in /tmp bubblewrap makes them.
+// toolchainPoints returns the mount points for toolchains that the root folder must have.
+// In /tmp bubblewrap creates them itself.
 func toolchainPoints(all []toolchain) []string {
 	var points []string
 	for _, t := range all {
@@ -58,8 +58,8 @@ func toolchainPoints(all []toolchain) []string {
 	return points
 }
 
-// toolchainArgs mount the toolchains. Landlock's rules need no word about them:
-// they are about writing only.
+// toolchainArgs returns the arguments of bubblewrap that mount the toolchains. Landlock
+// needs no rule for them, because it restricts only writes.
 func toolchainArgs(all []toolchain) []string {
 	var args []string
 	for _, t := range all {
@@ -70,14 +70,14 @@ func toolchainArgs(all []toolchain) []string {
 	return args
 }
 
-// withView runs start, which starts bubblewrap for a spec, where the sources of
-// the toolchains and folders below closed ones are: in a mount namespace that ends
-// with bubblewrap and that nothing else is in, so that no crash leaves a mount
-// behind.
+// withView calls start, which starts bubblewrap for a spec, in a mount namespace that has
+// the sources of the toolchains and the folders below closed ones. The namespace ends
+// with bubblewrap, so that a crash leaves no mount behind.
 func (m *machine) withView(spec sandbox.Spec, start func() error) error {
+	_, has := spec.Workspace()
 	var hidden []toolchain
 	for _, t := range m.toolchains {
-		if t.hidden() && spec.Workspace != "" {
+		if t.hidden() && has {
 			hidden = append(hidden, t)
 		}
 	}
@@ -86,17 +86,17 @@ func (m *machine) withView(spec sandbox.Spec, start func() error) error {
 		return start()
 	}
 	return onOwnThread(func() error {
-		if err := view(hidden, covers); err != nil {
+		if err := enterView(hidden, covers); err != nil {
 			return err
 		}
 		return start()
 	})
 }
 
-// view gives this thread a mount namespace in which the toolchains are bound to
-// their sources, without what is mounted below them, and closed folders are
-// covered. Toolchains come first: they may lie below what is covered.
-func view(all []toolchain, covers []cover) error {
+// enterView gives this thread a mount namespace in which the toolchains are bound to
+// their sources, without the mounts below them, and closed folders are covered.
+// Toolchains come first, because they may lie below a covered folder.
+func enterView(all []toolchain, covers []cover) error {
 	err := ownView()
 	for _, t := range all {
 		if err == nil {
@@ -109,7 +109,7 @@ func view(all []toolchain, covers []cover) error {
 	}
 	for _, c := range covers {
 		if err == nil {
-			err = c.show()
+			err = c.mountOver()
 		}
 		if err != nil {
 			return notShown(c.closed, err)
@@ -118,8 +118,8 @@ func view(all []toolchain, covers []cover) error {
 	return nil
 }
 
-// onOwnThread runs do on a thread that ends with it, and returns its error. It
-// is never the main thread, which cannot end and stands for the process in
+// onOwnThread calls do on a thread of its own, which ends afterwards, and returns its
+// error. It is never the main thread, which cannot end and represents the process in
 // /proc.
 func onOwnThread(do func() error) error {
 	done := make(chan error, 1)

@@ -15,13 +15,13 @@ import (
 
 var _ sandbox.Toolbox = (*Driver)(nil)
 
-// toolTimeout bounds a program that says its version.
+// toolTimeout is the limit on a program that prints its version.
 const toolTimeout = 10 * time.Second
 
-// Tools implements sandbox.Toolbox: each program says its version in the
-// namespaces and folders of an Associate, without a workspace or doors.
+// Tools runs each program with its version flag in the namespaces and folders of an
+// Associate, without a workspace or doors. It implements sandbox.Toolbox.
 func (d *Driver) Tools(ctx context.Context) []sandbox.Check {
-	m, err := d.enter()
+	m, err := d.beginCall()
 	if err != nil {
 		return []sandbox.Check{{Name: "tools", Detail: "cannot be looked for: " + err.Error()}}
 	}
@@ -46,7 +46,7 @@ func (d *Driver) Tools(ctx context.Context) []sandbox.Check {
 
 func (m *machine) tool(ctx context.Context, name string, argv []string) sandbox.Check {
 	c := sandbox.Check{Name: name, Detail: "tasks do not find it"}
-	out, err := m.look(ctx, argv)
+	out, err := m.runInside(ctx, argv)
 	if err != nil {
 		return c
 	}
@@ -55,8 +55,9 @@ func (m *machine) tool(ctx context.Context, name string, argv []string) sandbox.
 	return c
 }
 
-// look runs one program inside and returns what it writes.
-func (m *machine) look(ctx context.Context, argv []string) ([]byte, error) {
+// runInside runs one program under bubblewrap with a sandbox's view of the host, without
+// choir-init and cgroup, and returns its standard output.
+func (m *machine) runInside(ctx context.Context, argv []string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
 	defer cancel()
 	args := slices.Concat(m.commonWorkspace, []string{"--setenv", "PATH", guest.Path(m.cfg.Toolchains), "--setenv", "HOME", "/home/choir", "--chdir", "/home/choir", "--"}, argv)
@@ -67,7 +68,7 @@ func (m *machine) look(ctx context.Context, argv []string) ([]byte, error) {
 	if m.root {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobodyUID, Gid: nobodyUID}}
 	}
-	err := m.withView(sandbox.Spec{Workspace: sandbox.WorkspaceInside}, cmd.Start)
+	err := m.withView(sandbox.Spec{Mounts: []sandbox.Mount{sandbox.Workspace("", sandbox.TransportCopy)}}, cmd.Start)
 	if err != nil {
 		return nil, err
 	}

@@ -14,10 +14,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"choiros/internal/choir"
+	"choiros/internal/durablefile"
 	"choiros/internal/fault"
 )
 
-// madeUp is what /etc says inside: nothing about the host or its users.
+// madeUp is the content of /etc inside, by file name. It reveals nothing of the host or
+// its users.
 var madeUp = map[string]string{
 	"passwd": "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n" +
 		"choir:x:1000:1000:choir:/home/choir:/bin/bash\n" +
@@ -33,8 +35,8 @@ var madeUp = map[string]string{
 	"fstab":         "",
 }
 
-// fromHost are patterns below the host's /etc of what toolchains need to run
-// and what says nothing about the host. Only what every user may read is taken.
+// fromHost are patterns below the host's /etc of files that toolchains need and that
+// reveal nothing of the host. Only files that every user may read are copied.
 var fromHost = []string{
 	"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime",
 	"services", "protocols", "mime.types", "debian_version", "os-release",
@@ -42,18 +44,15 @@ var fromHost = []string{
 	"fonts", "java-*", "perl", "locale.alias",
 }
 
-// mountPoints are the folders that other mounts cover, or that are empty.
+// mountPoints are the folders of the root folder that are mounted over, or are empty.
 var mountPoints = []string{"usr", "proc", "dev", "tmp", "var", "home/choir", "run", "opt/choir"}
 
-// systemFolders are links into /usr on most hosts, and folders of their own on
-// the others.
+// systemFolders are links into /usr on most hosts, and folders on the others.
 var systemFolders = []string{"bin", "sbin", "lib", "lib32", "lib64", "libx32"}
 
-// prepareRoot lays out the root folder of sandboxes below dir once, with these
-// mount points beside those that every sandbox has, under a name that follows
-// from its contents, and returns its path. To bind it is quicker
-// than to make its parts for every sandbox, and inside nobody owns it. Versions
-// that running sandboxes still use stay as they are.
+// prepareRoot creates the root folder of sandboxes below dir, with additional mount
+// points, and returns its path. Its name depends on its content, so an existing one is
+// reused, and versions in use by running sandboxes stay unchanged.
 func prepareRoot(dir string, more []string) (string, error) {
 	const op = "local.root"
 	picked, sum, err := pickFromHost(more)
@@ -82,8 +81,8 @@ func prepareRoot(dir string, more []string) (string, error) {
 	return target, nil
 }
 
-// syncTree makes a folder survive a power cut whole: later only its name is
-// looked at.
+// syncTree fsyncs every file and folder below dir, so that the tree is whole after a
+// power cut.
 func syncTree(dir string) error {
 	var group errgroup.Group
 	group.SetLimit(16)
@@ -97,12 +96,8 @@ func syncTree(dir string) error {
 }
 
 func syncPath(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
 	fault.Point("sandbox.root.sync")
-	return errors.Join(f.Sync(), f.Close())
+	return durablefile.Sync(path)
 }
 
 func isDir(path string) bool {
@@ -135,8 +130,8 @@ func fillRoot(dir string, picked, more []string) error {
 	return fillEtc(filepath.Join(dir, "etc"), picked)
 }
 
-// pickFromHost returns the paths below /etc to be copied and a checksum over
-// everything the result depends on.
+// pickFromHost returns the paths below /etc to copy, and a checksum over everything that
+// the root folder depends on.
 func pickFromHost(more []string) ([]string, string, error) {
 	var picked []string
 	h := sha256.New()
@@ -198,7 +193,8 @@ func fillEtc(dir string, picked []string) error {
 	return os.Symlink("/proc/self/mounts", filepath.Join(dir, "mtab"))
 }
 
-// copyInto copies one path of the host's /etc, a link as a link.
+// copyInto copies one path of the host's /etc to dir; a symbolic link is copied as a
+// link.
 func copyInto(dir, path string) error {
 	rel, err := filepath.Rel("/etc", path)
 	if err != nil {
@@ -234,8 +230,7 @@ func copyInto(dir, path string) error {
 	return writePublic(to, content)
 }
 
-// makePublic makes a folder, and those above it, that everybody may look into,
-// whatever the umask.
+// makePublic creates a folder and its parents with mode 0755, whatever the umask.
 func makePublic(dir string) error {
 	if isDir(dir) {
 		return nil

@@ -17,12 +17,12 @@ import (
 	"choiros/internal/sandbox/sandboxtest/probed"
 )
 
-// asking is how many connections a tool opens; many, so that a role soon has the
-// number of a process that opened one.
+// asking is the number of connections that a tool opens: enough for a later role process
+// to get the pid of a process that opened one.
 const asking = 200
 
-// callersAreKnown checks that a stream of a tool never becomes one of the role,
-// whatever numbers processes have, while the role's own are the role's.
+// callersAreKnown checks that init never takes a tool's stream for one of the role, even
+// when pids are reused, and takes the role's own for the role's.
 func (b inside) callersAreKnown(t *testing.T) {
 	d := b.stand(t)
 	if _, err := d.client.StartRole(timeout(t), associate); err != nil {
@@ -58,9 +58,9 @@ func rolePID(t *testing.T, f probed.Facts) int {
 	return 0
 }
 
-// lowerPIDs makes processes inside have small numbers, where that touches the
-// sandbox alone: the limit is the namespace's own from Linux 6.14 on, which is
-// seen by its being another one than the host's.
+// lowerPIDs lowers pid_max inside the sandbox, so that pids are reused soon. It does
+// nothing where pid_max is not per pid namespace (before Linux 6.14), which it recognises
+// by the host having the same value.
 func (b inside) lowerPIDs(t *testing.T) {
 	t.Helper()
 	here, err := os.ReadFile("/proc/sys/kernel/pid_max")
@@ -79,8 +79,8 @@ func (b inside) lowerPIDs(t *testing.T) {
 	}
 }
 
-// stand is a control plane that tells everybody at the egress door who they are,
-// and starts the role again whenever it ends.
+// stand is a test control plane. It tells every caller at the egress door whether init
+// takes it for the role or a tool, and restarts the role whenever it exits.
 type stand struct {
 	client *guest.Client
 	lines  chan string // what the role said, and nobody else
@@ -88,7 +88,7 @@ type stand struct {
 
 func (b inside) stand(t *testing.T) *stand {
 	t.Helper()
-	d := &stand{client: guest.NewClient(b.Dial), lines: make(chan string, 1000)}
+	d := &stand{client: b.client, lines: make(chan string, 1000)}
 	a, err := d.client.Attach(timeout(t))
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,8 @@ func (b inside) stand(t *testing.T) *stand {
 	return d
 }
 
-// answer tells a caller who it is until it hangs up.
+// answer replies to each line of a stream with its Caller, until the stream ends, and
+// passes on the role's lines.
 func (d *stand) answer(s *guest.Stream) {
 	defer s.Close()
 	for r := bufio.NewScanner(s); r.Scan(); {
@@ -147,7 +148,7 @@ func (d *stand) answer(s *guest.Stream) {
 	}
 }
 
-// heard waits until the role has said something over a stream of its own.
+// heard waits for a line from the role over a stream of its own and checks it.
 func (d *stand) heard(t *testing.T, want string) {
 	t.Helper()
 	select {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// call is a system call that must not work, with arguments with which it might.
+// call is a forbidden system call with arguments that would otherwise be valid.
 type call struct {
 	name string
 	args []uintptr // number first
@@ -62,8 +62,8 @@ func forbiddenCalls() []call {
 	}
 }
 
-// calls tries each forbidden system call. EFAULT, EINVAL and EBADF would mean
-// that the call was let through and only its arguments were bad.
+// calls checks that each forbidden system call is denied. EFAULT, EINVAL and EBADF count
+// as failures: they mean that the filter let the call through.
 func (s suite) calls(t *testing.T) {
 	b := s.create(t, choir.RoleAssociate, nil)
 	why := append([]syscall.Errno{syscall.EAFNOSUPPORT, syscall.EPROTONOSUPPORT}, forbidden...)
@@ -79,7 +79,7 @@ func (s suite) calls(t *testing.T) {
 	t.Run("mount", func(t *testing.T) { b.refused(t, why, "mount") })
 	t.Run("a process in a user namespace", func(t *testing.T) { b.refused(t, why, "user") })
 	t.Run("TIOCSTI", func(t *testing.T) {
-		out, err := guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{
+		out, err := b.client.Run(timeout(t), guest.ExecSpec{
 			Argv: []string{sandbox.GuestInside + "/" + probeName, "type"}, TTY: &guest.Size{Rows: 24, Cols: 80},
 		}, nil, 1<<16)
 		if err != nil {
@@ -91,8 +91,8 @@ func (s suite) calls(t *testing.T) {
 	})
 }
 
-// initIsClosed checks that a tool process cannot look into PID 1, where the
-// sandbox's identity is.
+// initIsClosed checks that a tool cannot inspect PID 1, whose memory has the sandbox's
+// identity.
 func (s suite) initIsClosed(t *testing.T) {
 	b := s.create(t, choir.RoleAssociate, nil)
 	for _, try := range [][]string{
@@ -104,7 +104,8 @@ func (s suite) initIsClosed(t *testing.T) {
 	}
 }
 
-// doors checks who answers and who is answered.
+// doors checks that no socket leads out of the sandbox, and that init identifies callers
+// correctly.
 func (s suite) doors(t *testing.T) {
 	b := s.create(t, choir.RoleAssociate, nil)
 	t.Run("no socket leads out", func(t *testing.T) {

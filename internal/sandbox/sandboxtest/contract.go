@@ -17,23 +17,27 @@ import (
 	"choiros/internal/sandbox/sandboxtest/probed"
 )
 
-// contract checks what every driver owes to its callers, whether it isolates or not.
+// contract checks the guarantees that every driver gives its callers, whether it isolates
+// or not.
 func (s suite) contract(t *testing.T) {
 	t.Run("commands end with their exit codes", s.part(s.exitCodes))
 	t.Run("commands have three streams", s.part(s.streams))
 	t.Run("a terminal is both input and output", s.part(s.terminal))
 	t.Run("a command that is ended says by what", s.part(s.signals))
 	t.Run("both sides see the same files", s.part(s.files))
+	t.Run("a workspace is carried to the next sandbox", s.part(s.carried))
+	t.Run("mounts", s.part(s.mounts))
 	t.Run("launches of the role are counted", s.part(s.launches))
 	t.Run("a stream says who opened it", s.part(s.streamsAreKnown))
 	t.Run("a second driver takes a sandbox up", s.part(s.takenUp))
+	t.Run("not known is not gone", s.part(s.unknown))
 	t.Run("an orphan ends by itself", s.part(s.orphan))
 	t.Run("refused specs leave nothing", s.part(s.refusedSpecs))
 	t.Run("a cancelled create leaves nothing", s.part(s.cancelledCreate))
 	t.Run("usage is of what lives", s.part(s.usage))
 }
 
-// play is a command line of the probe.
+// play returns the command line of the probe with these arguments.
 func play(args ...string) []string {
 	return append([]string{sandbox.GuestInside + "/" + probeName}, args...)
 }
@@ -45,7 +49,7 @@ func (s suite) exitCodes(t *testing.T) {
 			t.Errorf("exit %d ended as %+v", code, out.Exit)
 		}
 	}
-	client := guest.NewClient(b.Dial)
+	client := b.client
 	_, err := client.Run(timeout(t), guest.ExecSpec{Argv: []string{"no-such-program"}}, nil, 1)
 	wantCode(t, err, choir.CodeNotFound)
 	_, err = client.Run(timeout(t), guest.ExecSpec{Argv: play(probed.Say, "", "", "0"), Cwd: sandbox.WorkspaceInside + "/none"}, nil, 1)
@@ -65,16 +69,17 @@ func (s suite) streams(t *testing.T) {
 		t.Errorf("it said %q and %q", out.Stdout, out.Stderr)
 	}
 	in := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
-	out, err := guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{Argv: play(probed.Cat)}, in, 2<<20)
+	out, err := b.client.Run(timeout(t), guest.ExecSpec{Argv: play(probed.Cat)}, in, 2<<20)
 	if err != nil || !bytes.Equal(out.Stdout, in) || len(out.Stderr) > 0 {
 		t.Errorf("of %d bytes %d came back: %q, %v", len(in), len(out.Stdout), out.Stderr, err)
 	}
 }
 
-// terminal types a line: the terminal shows it, and the program says it again.
+// terminal checks that a line written to a terminal is echoed and then repeated by the
+// program.
 func (s suite) terminal(t *testing.T) {
 	b := s.create(t, choir.RoleAssociate, nil)
-	p, err := guest.NewClient(b.Dial).Exec(timeout(t), guest.ExecSpec{Argv: play(probed.Cat), TTY: &guest.Size{Rows: 24, Cols: 80}})
+	p, err := b.client.Exec(timeout(t), guest.ExecSpec{Argv: play(probed.Cat), TTY: &guest.Size{Rows: 24, Cols: 80}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,10 +99,10 @@ func (s suite) terminal(t *testing.T) {
 	}
 }
 
-// waiting starts a command that waits for its end, and returns when it runs.
+// waiting starts a command that waits until it is ended, and returns it running.
 func (b inside) waiting(t *testing.T) *guest.Process {
 	t.Helper()
-	p, err := guest.NewClient(b.Dial).Exec(timeout(t), guest.ExecSpec{Argv: play(probed.Wait)})
+	p, err := b.client.Exec(timeout(t), guest.ExecSpec{Argv: play(probed.Wait)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,23 +125,26 @@ func (s suite) signals(t *testing.T) {
 			t.Errorf("%s: %+v, %v", want, exit, err)
 		}
 	}
-	out, err := guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{Argv: play(probed.Wait), TimeoutMS: 50}, nil, 1<<10)
+	out, err := b.client.Run(timeout(t), guest.ExecSpec{Argv: play(probed.Wait), TimeoutMS: 50}, nil, 1<<10)
 	if err != nil || !out.Exit.TimedOut || out.Exit.Signal != "SIGKILL" {
 		t.Errorf("over its time: %+v, %v", out.Exit, err)
 	}
 }
 
-// files writes on one side and reads on the other.
+// files checks that files written by the client and by a program are visible to the other
+// side and on the host.
 func (s suite) files(t *testing.T) {
 	b, ctx := s.create(t, choir.RoleAssociate, nil), timeout(t)
-	client := guest.NewClient(b.Dial)
+	client := b.client
 	if _, err := client.WriteFile(ctx, "by-client", 0, strings.NewReader("client")); err != nil {
 		t.Fatal(err)
 	}
 	b.run(t, play(probed.Put, "by-program", "program")...)
 	for name, want := range map[string]string{"by-client": "client", "by-program": "program"} {
-		if got, err := os.ReadFile(filepath.Join(b.spec.Workspace, name)); string(got) != want || err != nil {
-			t.Errorf("%s is %q on the host: %v", name, got, err)
+		if folder := b.spec.WorkspaceFolder(); folder != "" {
+			if got, err := os.ReadFile(filepath.Join(folder, name)); string(got) != want || err != nil {
+				t.Errorf("%s is %q on the host: %v", name, got, err)
+			}
 		}
 		r, err := client.ReadFile(ctx, name)
 		if err != nil {
@@ -150,14 +158,15 @@ func (s suite) files(t *testing.T) {
 	_, err := client.Stat(ctx, "../doors")
 	wantCode(t, err, choir.CodeInvalid)
 	without := s.create(t, choir.RoleDirector, nil)
-	_, err = guest.NewClient(without.Dial).Stat(ctx, "x")
+	_, err = without.client.Stat(ctx, "x")
 	wantCode(t, err, choir.CodeUnavailable)
 }
 
-// launches starts the role twice.
+// launches checks that two starts of the role have launch numbers 1 and 2, and that a
+// second role is refused.
 func (s suite) launches(t *testing.T) {
 	b, ctx := s.create(t, choir.RoleAssociate, nil), timeout(t)
-	client := guest.NewClient(b.Dial)
+	client := b.client
 	a, err := client.Attach(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +200,8 @@ func (s suite) launches(t *testing.T) {
 	wantCode(t, client.SendCredentials(ctx, json.RawMessage(`{}`)), choir.CodeNotFound)
 }
 
-// streamsAreKnown has a role and a tool ask at the same door.
+// streamsAreKnown checks that streams of a role and of a tool to the same door are told
+// apart, also after a restart of the role.
 func (s suite) streamsAreKnown(t *testing.T) {
 	b := s.create(t, choir.RoleAssociate, nil)
 	d := b.stand(t)
@@ -208,7 +218,8 @@ func (s suite) streamsAreKnown(t *testing.T) {
 	d.heard(t, "role")
 }
 
-// takenUp closes the driver that made a sandbox.
+// takenUp checks that a second driver recovers a sandbox after the driver that made it
+// was closed.
 func (s suite) takenUp(t *testing.T) {
 	setup := Setup{StateDir: DataDir(t)}
 	spec, ctx := s.spec(t, choir.RoleAssociate), timeout(t)
@@ -217,7 +228,7 @@ func (s suite) takenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid, err := guest.NewClient(made.Dial).StartRole(ctx, associate)
+	pid, err := connect(t, first, made, spec).client.StartRole(ctx, associate)
 	if err != nil {
 		t.Error(err)
 	}
@@ -228,7 +239,7 @@ func (s suite) takenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := guest.NewClient(found.Dial).Hello(ctx); err != nil || info.RolePID != pid {
+	if info, err := connect(t, second, found, spec).client.Hello(ctx); err != nil || info.RolePID != pid {
 		t.Errorf("the role was %d, init says %+v, %v", pid, info, err)
 	}
 	destroy(t, found)
@@ -236,7 +247,7 @@ func (s suite) takenUp(t *testing.T) {
 	nothingLeft(t, spec)
 }
 
-// orphan leaves a sandbox alone from its beginning.
+// orphan checks that a sandbox to which no control plane attaches ends by itself.
 func (s suite) orphan(t *testing.T) {
 	d := s.newDriver(t, Setup{StateDir: DataDir(t), Orphan: 200 * time.Millisecond})
 	defer closeDriver(t, d)
@@ -247,14 +258,16 @@ func (s suite) orphan(t *testing.T) {
 	}
 	ended(t, b)
 	_, err = d.Recover(timeout(t), b.Handle())
-	wantCode(t, err, choir.CodeNotFound)
+	wantVerdict(t, sandbox.Gone, err)
 	nothingLeft(t, spec)
 }
 
 func (s suite) refusedSpecs(t *testing.T) {
 	for field, change := range map[string]func(*sandbox.Spec){
 		"computer":  func(spec *sandbox.Spec) { spec.Computer = "../x" },
-		"workspace": func(spec *sandbox.Spec) { spec.Workspace = "workspace" },
+		"workspace": func(spec *sandbox.Spec) { spec.Mounts[0].Folder = "workspace" },
+		"target":    func(spec *sandbox.Spec) { spec.Mounts[0].Target = "/etc" },
+		"transport": func(spec *sandbox.Spec) { spec.Mounts[0].Transport = "pigeon" },
 		"guest":     func(spec *sandbox.Spec) { spec.Guest = "guest" },
 	} {
 		spec := s.spec(t, choir.RoleAssociate)

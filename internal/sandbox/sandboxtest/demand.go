@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Demand is what a case demands of a driver beyond the contract of sandbox.Driver and
-// of choir-init's server.
+// Demand is a property that a case of the suite requires of a driver beyond the contract
+// of sandbox.Driver and choir-init's server.
 type Demand string
 
 // The demands.
@@ -19,8 +19,8 @@ const (
 	Processes Demand = "processes"
 )
 
-// Demands are the cases that demand more than the contract. A case that is not named
-// demands the contract alone, and every driver passes it.
+// Demands maps the cases that require more than the contract to what they require. Every
+// driver must pass the other cases.
 var Demands = map[string]Demand{
 	"profile":   Isolation,
 	"director":  Isolation,
@@ -36,7 +36,7 @@ var Demands = map[string]Demand{
 	"survival/ended by itself when nobody came":             Processes,
 }
 
-// Outcome says which cases of a suite were run.
+// Outcome records which cases of a suite were run and which were skipped.
 type Outcome struct {
 	whole bool // no case was left out by -test.run or a failure
 
@@ -47,16 +47,16 @@ type Outcome struct {
 
 func newOutcome() *Outcome { return &Outcome{skipped: map[string]string{}} }
 
-// Ran are the cases that were run, but for those that a lacking demand skipped.
+// Ran returns the names of the cases that were run, without the skipped ones.
 func (o *Outcome) Ran() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.ran)
 }
 
-// Check fails the test unless exactly the cases that make one of these demands were
-// skipped, each with a reason, and all others were run. A run of some cases only, by
-// -test.run, is not checked.
+// Check fails the test unless exactly the cases with one of the lacking demands were
+// skipped, each with a reason, and all others were run. After a partial run (-test.run)
+// it checks nothing.
 func (o *Outcome) Check(t *testing.T, lacking ...Demand) {
 	t.Helper()
 	if !o.whole {
@@ -80,7 +80,8 @@ func (o *Outcome) Check(t *testing.T, lacking ...Demand) {
 	}
 }
 
-// part makes a case that is skipped when the driver lacks what the case demands.
+// part wraps a case: it records whether the case is run, and skips it if the driver lacks
+// what it demands.
 func (s suite) part(run func(*testing.T)) func(*testing.T) {
 	return func(t *testing.T) {
 		_, name, _ := strings.Cut(t.Name(), "/")

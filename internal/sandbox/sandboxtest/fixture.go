@@ -24,14 +24,14 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// firstUID is where the host users of test sandboxes begin, above those that a
-// control plane on this machine gives out. Each test process has a thousand.
+// firstUID is the first host user of test sandboxes, above the users that a control plane
+// on this machine assigns. Each test process has a thousand.
 const firstUID = 600_000
 
 var nextUID atomic.Int32
 
-// DataDir makes a folder that other users can traverse, as a data folder is,
-// and removes it when the test ends.
+// DataDir returns a new folder that other users can traverse, as a data folder is. It is
+// removed when the test ends.
 func DataDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "choir-")
@@ -50,8 +50,8 @@ func DataDir(t testing.TB) string {
 	return dir
 }
 
-// Bound is how the mountinfo of a sandbox names a folder that is bound in it: from
-// the root of the folder's own file system, which need not be that of the host.
+// Bound returns the path of a folder relative to the root of its file system, as it
+// appears in the mountinfo of a sandbox that has the folder bound.
 func Bound(t testing.TB, dir string) string {
 	t.Helper()
 	device := func(path string) (dev uint64) {
@@ -68,15 +68,16 @@ func Bound(t testing.TB, dir string) string {
 	return filepath.Join("/", strings.TrimPrefix(dir, root))
 }
 
-// NewSpec makes the folders of a sandbox with the right owners below a new data
-// folder, and describes it. An associate gets a workspace. The guest folder has
-// choir-init only; a test that starts roles puts GuestDir there.
+// NewSpec creates the folders of a sandbox below a new data folder and returns its spec.
+// An associate gets a workspace. The guest folder has only choir-init; tests that start
+// roles use GuestDir.
 func NewSpec(t testing.TB, role choir.Role) sandbox.Spec {
 	t.Helper()
 	return SpecIn(t, DataDir(t), InitDir(t), role)
 }
 
-// SpecIn is NewSpec below a given data folder, with given guest binaries.
+// SpecIn creates the folders of a sandbox below dir, with the given folder of guest
+// binaries, and returns its spec. An associate gets a workspace.
 func SpecIn(t testing.TB, dir, guest string, role choir.Role) sandbox.Spec {
 	t.Helper()
 	id, err := choir.NewID(1, rand.Reader)
@@ -91,19 +92,20 @@ func SpecIn(t testing.TB, dir, guest string, role choir.Role) sandbox.Spec {
 	if err := os.MkdirAll(spec.Doors, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	give(t, spec.Doors, os.Geteuid(), spec.UID, 0o750)
+	setOwner(t, spec.Doors, os.Geteuid(), spec.UID, 0o750)
 	if role == choir.RoleAssociate {
-		spec.Workspace = filepath.Join(dir, string(id), "workspace")
-		if err := os.Mkdir(spec.Workspace, 0o700); err != nil {
+		folder := filepath.Join(dir, string(id), "workspace")
+		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		give(t, spec.Workspace, spec.UID, spec.UID, 0o700)
+		setOwner(t, folder, spec.UID, spec.UID, 0o700)
+		spec.Mounts = []sandbox.Mount{sandbox.Workspace(folder, sandbox.TransportBind)}
 	}
 	return spec
 }
 
-// give sets owner and mode; an ordinary user keeps what is theirs.
-func give(t testing.TB, path string, uid, gid int, mode os.FileMode) {
+// setOwner sets the owner, if the test runs as root, and the mode of a path.
+func setOwner(t testing.TB, path string, uid, gid int, mode os.FileMode) {
 	t.Helper()
 	if os.Geteuid() == 0 {
 		if err := os.Chown(path, uid, gid); err != nil {
@@ -120,14 +122,14 @@ var (
 	guests   = sync.OnceValues(func() (string, error) { return buildGuests(guestbin.Names()...) })
 )
 
-// InitDir builds choir-init, once, and returns the folder it lies in.
+// InitDir builds choir-init, once per process, and returns its folder.
 func InitDir(t testing.TB) string {
 	t.Helper()
 	return built(t, initOnly)
 }
 
-// GuestDir builds the guest binaries that have sources, once, and returns the
-// folder they lie in. Folders of the same content are shared between test runs.
+// GuestDir builds the guest binaries, once per process, and returns their folder. Test
+// runs with equal binaries share one folder.
 func GuestDir(t testing.TB) string {
 	t.Helper()
 	return built(t, guests)
@@ -156,8 +158,9 @@ func buildGuests(names ...string) (string, error) {
 	})
 }
 
-// buildShared lets build fill a new folder, and moves it to a name that follows
-// from its content, below a folder of this user that others can traverse.
+// buildShared calls build with a new folder and renames the folder to prefix and the
+// checksum of its content, below a folder of this user that others can traverse. It
+// returns the new path.
 func buildShared(prefix string, mode os.FileMode, build func(dir string) error) (string, error) {
 	base := filepath.Join(os.TempDir(), "choir-test-"+hex.EncodeToString([]byte{byte(os.Geteuid() >> 8), byte(os.Geteuid())}))
 	if err := os.MkdirAll(base, 0o711); err != nil {
@@ -182,7 +185,7 @@ func buildShared(prefix string, mode os.FileMode, build func(dir string) error) 
 	return target, dropOld(base)
 }
 
-// dropOld removes builds that no test run has asked for in a long time.
+// dropOld removes the builds in base that no test run has used for six hours.
 func dropOld(base string) error {
 	const old = 6 * time.Hour
 	entries, err := os.ReadDir(base)
@@ -201,7 +204,8 @@ func dropOld(base string) error {
 	return nil
 }
 
-// finish sets the modes of what was built and returns a checksum of it.
+// finish sets the modes of the built files and returns a checksum of their names and
+// content.
 func finish(dir string, mode os.FileMode) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -227,7 +231,7 @@ func finish(dir string, mode os.FileMode) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:8]), os.Chmod(dir, 0o755)
 }
 
-// goBuild builds a program as the Makefile does.
+// goBuild builds the program pkg as the Makefile does, to the file out.
 func goBuild(out, pkg string) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, pkg)
 	cmd.Dir = repoRoot()
@@ -238,7 +242,7 @@ func goBuild(out, pkg string) error {
 	return nil
 }
 
-// repoRoot is where go.mod lies.
+// repoRoot returns the folder with go.mod.
 func repoRoot() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")

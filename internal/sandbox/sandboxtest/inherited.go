@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inherited checks that nothing that the process which starts the driver has
-// open and would pass on to its children reaches a process inside.
+// inherited checks that no process inside has an open file of the process that starts the
+// driver, even a file that children inherit.
 func (s suite) inherited(t *testing.T) {
 	open := openInheritable(t)
 	control, err := exec.Command("/bin/ls", "-l", "/proc/self/fd").CombinedOutput()
@@ -41,9 +41,8 @@ func (s suite) inherited(t *testing.T) {
 	}
 }
 
-// openInheritable opens a folder, a file that its owner alone may read and a
-// socket so that children get them, and returns what each is called in
-// /proc/self/fd.
+// openInheritable opens a folder, a file that only its owner may read, and a socket pair,
+// all inheritable, and returns their targets in /proc/self/fd by description.
 func openInheritable(t *testing.T) map[string]string {
 	t.Helper()
 	path := filepath.Join(DataDir(t), "owner-only")
@@ -78,14 +77,14 @@ func openInheritable(t *testing.T) map[string]string {
 	return open
 }
 
-// hasTarget reports whether a listing of ls -l has a link to target.
+// hasTarget reports whether the output of ls -l has a symbolic link to target.
 func hasTarget(listing, target string) bool {
 	return strings.Contains(listing, " -> "+target+"\n")
 }
 
-// notHeld checks from the host that no process inside holds one of the open
-// files either, as choir-init could without a tool seeing it. Processes outside
-// of the sandbox's own namespace of processes are not inside.
+// notHeld checks from the host that no process inside has one of the open files, which a
+// tool inside could not see of choir-init. Bubblewrap's monitor, outside of the pid
+// namespace, does not count. Without root it checks nothing.
 func (b inside) notHeld(t *testing.T, open map[string]string) {
 	t.Helper()
 	if os.Geteuid() != 0 {

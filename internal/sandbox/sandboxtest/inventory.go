@@ -12,8 +12,8 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// nothingLeft fails the test when something of a sandbox that has ended is still
-// on the host: a process, a cgroup, a mount, a socket.
+// nothingLeft fails the test if an ended sandbox has left something on the host: a
+// process, a cgroup, a mount or a socket.
 func nothingLeft(t testing.TB, specs ...sandbox.Spec) {
 	t.Helper()
 	for _, spec := range specs {
@@ -34,8 +34,8 @@ func nothingLeft(t testing.TB, specs ...sandbox.Spec) {
 	}
 }
 
-// processesOf lists the processes of a sandbox's host user. An ordinary user
-// shares it with them, so then only what sandboxes consist of counts.
+// processesOf returns pid and name of the processes of a sandbox's host user. Without
+// root, only processes with the names of a sandbox's programs count.
 func processesOf(t testing.TB, spec sandbox.Spec) []string {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -62,7 +62,7 @@ func processesOf(t testing.TB, spec sandbox.Spec) []string {
 	return out
 }
 
-// cgroupsOf lists the cgroups named after the sandbox's computer.
+// cgroupsOf returns the cgroups whose name contains the id of the sandbox's computer.
 func cgroupsOf(spec sandbox.Spec) []string {
 	var out []string
 	filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {

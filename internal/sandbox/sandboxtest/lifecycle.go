@@ -15,7 +15,7 @@ import (
 	"choiros/internal/sandbox/sandboxtest/probed"
 )
 
-// lifecycle checks create, recover and destroy, and that nothing is left.
+// lifecycle checks create, recover and destroy, and that nothing is left behind.
 func (s suite) lifecycle(t *testing.T) {
 	t.Run("destroy leaves nothing", s.part(func(t *testing.T) {
 		b := s.create(t, choir.RoleAssociate, nil)
@@ -25,18 +25,17 @@ func (s suite) lifecycle(t *testing.T) {
 		ended(t, b)
 		nothingLeft(t, b.spec)
 		// Not found would be the answer about a file in it.
-		if _, err := guest.NewClient(b.Dial).Stat(timeout(t), "."); choir.CodeOf(err) != choir.CodeUnavailable {
+		if _, err := b.client.Stat(timeout(t), "."); choir.CodeOf(err) != choir.CodeUnavailable {
 			t.Errorf("a request behind the end: %v", err)
 		}
-		if _, err := s.driver.Recover(timeout(t), b.Handle()); choir.CodeOf(err) != choir.CodeNotFound {
-			t.Errorf("recover after destroy: %v", err)
-		}
+		_, err := s.driver.Recover(timeout(t), b.Handle())
+		wantVerdict(t, sandbox.Gone, err)
 	}))
 	t.Run("the end of PID 1 is the end", s.part(func(t *testing.T) {
 		b := s.create(t, choir.RoleAssociate, nil)
 		b.startSleeper(t)
 		// Init accepts SIGTERM from inside: it harms only this sandbox.
-		guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{Argv: []string{"/bin/sh", "-c", "kill -TERM 1; sleep 60"}}, nil, 1<<10)
+		b.client.Run(timeout(t), guest.ExecSpec{Argv: []string{"/bin/sh", "-c", "kill -TERM 1; sleep 60"}}, nil, 1<<10)
 		ended(t, b)
 		nothingLeft(t, b.spec)
 	}))
@@ -56,15 +55,14 @@ func (s suite) lifecycle(t *testing.T) {
 			{}, {Driver: s.driver.Name(), Version: 1}, {Driver: "other", Version: 1, State: json.RawMessage(`{}`)},
 			{Driver: s.driver.Name(), Version: 1, State: json.RawMessage(`{"unknown":1}`)},
 		} {
-			if _, err := s.driver.Recover(timeout(t), h); choir.CodeOf(err) != choir.CodeInvalid {
-				t.Errorf("%+v: %v", h, err)
-			}
+			_, err := s.driver.Recover(timeout(t), h)
+			wantVerdict(t, sandbox.NotMine, err)
 		}
 	}))
 	t.Run("twenty at once", s.part(s.manyAtOnce))
 }
 
-// brokenGuest is a guest folder whose choir-init ends at once.
+// brokenGuest returns a folder of guest binaries whose choir-init exits at once.
 func brokenGuest(t *testing.T) string {
 	dir := DataDir(t)
 	if err := os.Chmod(dir, 0o755); err != nil {
@@ -76,8 +74,8 @@ func brokenGuest(t *testing.T) string {
 	return dir
 }
 
-// startSleeper leaves a process behind in the sandbox that outlives its
-// command. Without processes it leaves a command behind that waits.
+// startSleeper starts a daemon in the sandbox that outlives its command; without real
+// processes, a command that waits.
 func (b inside) startSleeper(t *testing.T) {
 	if b.functions {
 		b.waiting(t)
@@ -109,7 +107,7 @@ func (s suite) handleSurvives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := s.inside(found, b.spec)
+	again := s.inside(t, found, b.spec)
 	again.whoami(t)
 	if level := found.Level(); level.Driver != s.driver.Name() || level.Name == "" || level.Limits == "" {
 		t.Errorf("the level is %+v", level)
@@ -121,15 +119,14 @@ func (s suite) handleSurvives(t *testing.T) {
 	ended(t, b)
 }
 
-// whoami checks that a command runs as the user that everything inside runs as, or,
-// where programs are no processes, that one runs.
+// whoami checks that a command runs, and as the user of everything inside.
 func (b inside) whoami(t *testing.T) {
 	t.Helper()
 	argv := []string{"/usr/bin/id", "-u"}
 	if b.functions {
 		argv = []string{sandbox.GuestInside + "/" + probeName, probed.Say, "1000\n", "", "0"}
 	}
-	out, err := guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{Argv: argv}, nil, 1<<10)
+	out, err := b.client.Run(timeout(t), guest.ExecSpec{Argv: argv}, nil, 1<<10)
 	if err != nil || strings.TrimSpace(string(out.Stdout)) != "1000" {
 		t.Errorf("%s %s %v", out.Stdout, out.Stderr, err)
 	}
@@ -151,7 +148,7 @@ func (s suite) manyAtOnce(t *testing.T) {
 				return
 			}
 			defer destroy(t, b)
-			s.inside(b, spec).whoami(t)
+			s.inside(t, b, spec).whoami(t)
 		})
 	}
 	wg.Wait()

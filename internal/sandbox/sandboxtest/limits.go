@@ -10,7 +10,7 @@ import (
 	"choiros/internal/sandbox/sandboxtest/probed"
 )
 
-// limits checks that a sandbox cannot take more than it was given.
+// limits checks that a sandbox cannot exceed its limits.
 func (s suite) limits(t *testing.T) {
 	const maxProcesses, maxMemory, maxFiles = 100, 256 << 20, 256
 	b := s.create(t, choir.RoleAssociate, func(spec *sandbox.Spec) {
@@ -65,8 +65,8 @@ func (s suite) limits(t *testing.T) {
 	})
 }
 
-// limitIn finds the hard limit in the text of /proc/self/limits, whose columns
-// are of fixed width.
+// limitIn returns the hard limit named what from the text of /proc/self/limits, whose
+// columns have fixed widths.
 func limitIn(text, what string) string {
 	const hardColumn, width = 47, 21
 	for line := range strings.Lines(text) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// CopySelf copies the running test program into a folder where another user may
-// start it, and returns its path.
+// CopySelf copies the running test program to dir, executable by other users, and returns
+// the path of the copy.
 func CopySelf(t testing.TB, dir string) string {
 	t.Helper()
 	self, err := os.Executable()

@@ -10,26 +10,27 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/guest"
 	"choiros/internal/sandbox"
 )
 
-// Setup is what a driver under test is made with.
+// Setup configures a driver under test.
 type Setup struct {
 	StateDir string        // a folder of the driver's own, which survives it
 	Orphan   time.Duration // how long a sandbox outlives its control plane; 0 is the contract's
 }
 
-// Maker makes a driver. One that implements io.Closer is closed by the suite.
+// Maker returns a new driver. The suite closes a driver that implements io.Closer.
 type Maker func(t testing.TB, s Setup) sandbox.Driver
 
-// Run checks that a driver keeps the contract and isolates. It must be called from a
-// test function with nothing before it, because it runs that function again in
-// another process to see sandboxes outlive their control plane. It returns what was
-// run.
+// Run checks that a driver satisfies the contract and isolates, and returns which cases
+// were run. It must be the first statement of a test function, because it runs that
+// function again in another process, which it kills, to check that sandboxes outlive
+// their control plane.
 func Run(t *testing.T, newDriver Maker) *Outcome { return RunWithout(t, newDriver, nil) }
 
-// RunWithout is Run for a driver that does not meet some demands: the cases that make
-// them are skipped, each with the reason that is given for the demand.
+// RunWithout runs the suite as Run does, and skips the cases with one of the demands in
+// lacks, for the given reason.
 func RunWithout(t *testing.T, newDriver Maker, lacks map[Demand]string) *Outcome {
 	out := newOutcome()
 	if raw := os.Getenv(childVariable); raw != "" {
@@ -61,7 +62,8 @@ func RunWithout(t *testing.T, newDriver Maker, lacks map[Demand]string) *Outcome
 	return out
 }
 
-// secret is in the environment and in the home folder of the host.
+// secret is a text in the host's environment and home folder that must not be visible
+// inside.
 const secret = "choir-sandboxtest-secret"
 
 type suite struct {
@@ -93,11 +95,24 @@ func closeDriver(t testing.TB, d sandbox.Driver) {
 type inside struct {
 	sandbox.Sandbox
 	spec      sandbox.Spec
+	client    *guest.Client
 	functions bool // programs are no processes
 }
 
-// create makes a sandbox that is destroyed when the test ends. change, when
-// given, alters the spec.
+// connect returns a sandbox with a client. If the driver has only one stream, all
+// connections share it.
+func connect(t testing.TB, d sandbox.Driver, b sandbox.Sandbox, spec sandbox.Spec) inside {
+	dial := b.Dial
+	if !d.Capabilities().Streams {
+		m := guest.NewMux(dial)
+		t.Cleanup(func() { m.Close() })
+		dial = m.Dial
+	}
+	return inside{Sandbox: b, spec: spec, client: guest.NewClient(dial)}
+}
+
+// create creates a sandbox that is destroyed when the test ends. change, if not nil,
+// alters its spec first.
 func (s suite) create(t *testing.T, role choir.Role, change func(*sandbox.Spec)) inside {
 	t.Helper()
 	spec := s.spec(t, role)
@@ -109,21 +124,29 @@ func (s suite) create(t *testing.T, role choir.Role, change func(*sandbox.Spec))
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { destroy(t, b) })
-	return s.inside(b, spec)
+	return s.inside(t, b, spec)
 }
 
-func (s suite) inside(b sandbox.Sandbox, spec sandbox.Spec) inside {
-	return inside{Sandbox: b, spec: spec, functions: s.lacks[Processes] != ""}
+func (s suite) inside(t testing.TB, b sandbox.Sandbox, spec sandbox.Spec) inside {
+	in := connect(t, s.driver, b, spec)
+	in.functions = s.lacks[Processes] != ""
+	return in
 }
 
-// spec describes a sandbox with the probe, which a driver without processes does not
-// need as a binary.
+// spec returns the spec of a sandbox with the probe; a driver without processes does not
+// need its binary.
 func (s suite) spec(t *testing.T, role choir.Role) sandbox.Spec {
 	t.Helper()
+	var spec sandbox.Spec
 	if s.lacks[Processes] != "" {
-		return SpecIn(t, DataDir(t), t.TempDir(), role)
+		spec = SpecIn(t, DataDir(t), t.TempDir(), role)
+	} else {
+		spec = SpecIn(t, DataDir(t), ProbeDir(t), role)
 	}
-	return SpecIn(t, DataDir(t), ProbeDir(t), role)
+	if transport := s.driver.Capabilities().Transports[0]; role == choir.RoleAssociate && transport != sandbox.TransportBind {
+		spec.Mounts[0] = sandbox.Workspace(spec.WorkspaceFolder(), transport)
+	}
+	return spec
 }
 
 func destroy(t testing.TB, b sandbox.Sandbox) {
@@ -134,7 +157,7 @@ func destroy(t testing.TB, b sandbox.Sandbox) {
 	}
 }
 
-// patience is how long anything may take before a test gives up.
+// patience is the time after which a test gives up waiting.
 const patience = 30 * time.Second
 
 func timeout(t testing.TB) context.Context {

@@ -11,21 +11,20 @@ import (
 	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/guest"
 	"choiros/internal/sandbox"
 )
 
-// childVariable carries a child's orders to a test process that plays a control
-// plane to be killed.
+// childVariable is the environment variable with the orders of a child: a test process
+// that acts as a control plane and is killed.
 const childVariable = "CHOIR_SANDBOXTEST_CHILD"
 
-// orders tell a child what to make, and its answer what it made.
+// orders describes the sandbox that a child must make.
 type orders struct {
 	Setup Setup        `json:"setup"`
 	Spec  sandbox.Spec `json:"spec"`
 }
 
-// survival checks that a sandbox outlives its control plane, for a while.
+// survival checks that a sandbox outlives its control plane for the configured time.
 func (s suite) survival(t *testing.T) {
 	t.Run("recovered after the control plane was killed", s.part(func(t *testing.T) {
 		o := s.newOrders(t, 0)
@@ -36,7 +35,7 @@ func (s suite) survival(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inside{Sandbox: b, spec: o.Spec}.seeSleeper(t)
+		connect(t, d, b, o.Spec).seeSleeper(t)
 		destroy(t, b)
 		ended(t, b)
 		nothingLeft(t, o.Spec)
@@ -47,16 +46,15 @@ func (s suite) survival(t *testing.T) {
 		waitForEnd(t, o.Spec)
 		d := s.newDriver(t, o.Setup)
 		defer closeDriver(t, d)
-		if _, err := d.Recover(timeout(t), h); choir.CodeOf(err) != choir.CodeNotFound {
-			t.Errorf("recover: %v", err)
-		}
+		_, err := d.Recover(timeout(t), h)
+		wantVerdict(t, sandbox.Gone, err)
 		nothingLeft(t, o.Spec)
 	}))
 	t.Run("kept alive while attached", s.part(s.attached))
 }
 
-// seeSleeper waits until the process that was left behind is seen to run; it may
-// still be on its way from fork to exec.
+// seeSleeper waits until the daemon of startSleeper is running; it may still be between
+// fork and exec.
 func (b inside) seeSleeper(t *testing.T) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -81,8 +79,8 @@ func (s suite) newOrders(t *testing.T, orphan time.Duration) orders {
 	}
 }
 
-// createAndDie has another process make a sandbox with something running in it,
-// kills that process, and returns the handle.
+// createAndDie makes another process create a sandbox with a daemon in it, kills that
+// process, and returns the handle.
 func createAndDie(t *testing.T, o orders) sandbox.Handle {
 	t.Helper()
 	raw, err := json.Marshal(o)
@@ -118,18 +116,19 @@ func createAndDie(t *testing.T, o orders) sandbox.Handle {
 	return sandbox.Handle{}
 }
 
-// runChild is the child's side: it makes the sandbox, says the handle, and
+// runChild is the child of createAndDie: it creates the sandbox, prints the handle, and
 // waits to be killed.
 func runChild(t *testing.T, newDriver Maker, raw string) {
 	var o orders
 	if err := json.Unmarshal([]byte(raw), &o); err != nil {
 		t.Fatal(err)
 	}
-	b, err := newDriver(t, o.Setup).Create(timeout(t), o.Spec)
+	d := newDriver(t, o.Setup)
+	b, err := d.Create(timeout(t), o.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside{Sandbox: b, spec: o.Spec}.startSleeper(t)
+	connect(t, d, b, o.Spec).startSleeper(t)
 	text, err := json.Marshal(b.Handle())
 	if err != nil {
 		t.Fatal(err)
@@ -138,8 +137,7 @@ func runChild(t *testing.T, newDriver Maker, raw string) {
 	<-b.Done()
 }
 
-// waitForEnd waits until no process of the sandbox is left. Nothing tells an
-// outsider, so it looks again and again.
+// waitForEnd polls until the sandbox has no processes any more.
 func waitForEnd(t *testing.T, spec sandbox.Spec) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -153,8 +151,8 @@ func waitForEnd(t *testing.T, spec sandbox.Spec) {
 	}
 }
 
-// attached checks that a sandbox lives longer than its time as an orphan while
-// a control plane is attached, and that Done says when it is no longer.
+// attached checks that a sandbox lives beyond its time as an orphan while a control plane
+// is attached, and ends after the detachment.
 func (s suite) attached(t *testing.T) {
 	const orphan = 300 * time.Millisecond
 	o := s.newOrders(t, orphan)
@@ -165,7 +163,7 @@ func (s suite) attached(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer destroy(t, b)
-	a, err := guest.NewClient(b.Dial).Attach(timeout(t))
+	a, err := s.inside(t, b, o.Spec).client.Attach(timeout(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,12 +30,12 @@ var initAndProbe = sync.OnceValues(func() (string, error) {
 	})
 })
 
-// ProbeVariable names a ProbeDir that another test process has built, for one
-// that cannot.
+// ProbeVariable is the environment variable with a ProbeDir that another test process has
+// built, for a process that cannot build one.
 const ProbeVariable = "CHOIR_SANDBOXTEST_PROBE"
 
-// ProbeDir is a folder of guest binaries with choir-init and the probe program,
-// which also stands for the Associate.
+// ProbeDir returns a folder of guest binaries with choir-init and the probe program,
+// which also acts as the Associate.
 func ProbeDir(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv(ProbeVariable); dir != "" {
@@ -44,18 +44,18 @@ func ProbeDir(t testing.TB) string {
 	return built(t, initAndProbe)
 }
 
-// run executes a command inside and returns what it wrote.
+// run executes a command inside and returns its output.
 func (b inside) run(t testing.TB, argv ...string) guest.Output {
 	t.Helper()
-	out, err := guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{Argv: argv}, nil, 1<<20)
+	out, err := b.client.Run(timeout(t), guest.ExecSpec{Argv: argv}, nil, 1<<20)
 	if err != nil {
 		t.Fatalf("%q: %v", argv, err)
 	}
 	return out
 }
 
-// probe runs the probe program. A probe that was killed gives a result with an
-// error, as one that was refused.
+// probe runs the probe program inside and returns its result. A killed probe gives a
+// result with an error.
 func (b inside) probe(t testing.TB, args ...string) probed.Result {
 	t.Helper()
 	out := b.run(t, append([]string{sandbox.GuestInside + "/" + probeName}, args...)...)
@@ -82,7 +82,7 @@ func (b inside) facts(t testing.TB) probed.Facts {
 	return value[probed.Facts](t, b.probe(t, "facts"))
 }
 
-// value is what a probe found; one that failed fails the test.
+// value returns the decoded value of a probe's result. A failed probe fails the test.
 func value[T any](t testing.TB, r probed.Result) T {
 	t.Helper()
 	var v T
@@ -95,7 +95,8 @@ func value[T any](t testing.TB, r probed.Result) T {
 	return v
 }
 
-// refused fails the test when a try worked, or failed for another reason.
+// refused runs the probe program inside and fails the test unless it fails with one of
+// the errors in why.
 func (b inside) refused(t *testing.T, why []syscall.Errno, args ...string) {
 	t.Helper()
 	r := b.probe(t, args...)

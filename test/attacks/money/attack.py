@@ -3,9 +3,11 @@ import sys; sys.path.insert(0, sys.path[0] + "/..")
 from lib import *
 
 CALL = r'''
-import json, socket, sys
+import json, os, socket, sys
+# The address that the task's commands are given says on whose behalf they call.
+HOST = os.environ["http_proxy"].removeprefix("http://").split(":")[0]
 def request(path, body, cut=None):
-    s = socket.create_connection(("127.0.0.1", 8801), timeout=30)
+    s = socket.create_connection((HOST, 8801), timeout=30)
     b = json.dumps(body).encode()
     s.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(b)}\r\nConnection: close\r\n\r\n".encode() + b)
     d = b""

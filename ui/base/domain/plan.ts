@@ -1,6 +1,8 @@
+import { tell } from "./basewords";
 import type { PlanStep, VerifyOutcome } from "./contracts";
 import { names } from "./names";
 import type { Story, TaskStory } from "./story";
+import { named } from "./words";
 
 /** How a step of the plan stands. */
 export type StepState = "waiting" | "working" | "judging" | "revising" | "done" | "failed" | "cancelled";
@@ -19,13 +21,13 @@ export function verdictOf(verify: VerifyOutcome | undefined): {
 } {
   switch (verify?.status) {
     case "pass":
-      return { tone: "good", words: names.verified.en };
+      return { tone: "good", words: named(names.verified) };
     case "fail":
-      return { tone: "bad", words: "Verification failed" };
+      return { tone: "bad", words: tell("verificationFailed") };
     default:
       return verify?.mode === "none"
-        ? { tone: "neutral", words: names.noVerification.en }
-        : { tone: "unsure", words: names.notVerified.en };
+        ? { tone: "neutral", words: named(names.noVerification) }
+        : { tone: "unsure", words: named(names.notVerified) };
   }
 }
 

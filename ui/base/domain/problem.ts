@@ -1,7 +1,6 @@
-import type { Schema } from "./operations";
-
-/** A refusal of the server, RFC 9457 with a stable code, or one that a page makes. */
-export type ProblemDocument = Omit<Schema<"Problem">, "type" | "title">;
+import { tell } from "./basewords";
+import { type Language, spoken } from "./language";
+import type { ProblemDocument, Said } from "./problemtypes";
 
 /** The problem that an answer of a server is about: what it says when that is a problem document, else its status. */
 export function problemOf(said: unknown, status: number): ProblemDocument {
@@ -13,7 +12,7 @@ export function problemOf(said: unknown, status: number): ProblemDocument {
     typeof said.detail === "string"
   )
     return said as ProblemDocument;
-  return { status, code: "internal", detail: `the server answered ${status}` };
+  return { status, code: "internal", detail: tell("answered", { status: String(status) }) };
 }
 
 /** The paths that stood in the way of what was refused. */
@@ -46,13 +45,27 @@ export const isGone = (error: unknown) => error instanceof Refusal && error.prob
 /** Whether a refusal is about one field of what was sent. */
 export const isAbout = (error: unknown, field: string) => error instanceof Refusal && error.problem.field === field;
 
-/** What happened and what to do next, for people. */
-export function explain(error: unknown): { title: string; remedy?: string } {
-  if (error instanceof Refusal) {
-    const { detail, remedy } = error.problem;
-    return { title: capital(detail), ...(remedy ? { remedy: capital(remedy) } : {}) };
+let inGerman: ((problem: ProblemDocument) => Said) | undefined;
+
+/** Fetches the sentences of problems in a language. In English the server says them; so it does until others are here. */
+export async function sayProblemsIn(language: Language): Promise<void> {
+  if (language === "en" || inGerman) return;
+  try {
+    inGerman = (await import("./problemsaid")).problemInGerman;
+  } catch {
+    // the next language that is wanted tries again
   }
-  return { title: error instanceof Error ? capital(error.message) : "Something unexpected happened" };
+}
+
+/** What happened and what to do next, for people. */
+export function explain(error: unknown): Said {
+  if (error instanceof Refusal) {
+    const { detail, remedy: help } = error.problem;
+    const said: Said = { title: detail, ...(help ? { remedy: help } : {}) };
+    const { title, remedy } = spoken() !== "en" && inGerman ? inGerman(error.problem) : said;
+    return { title: capital(title), ...(remedy ? { remedy: capital(remedy) } : {}) };
+  }
+  return { title: error instanceof Error ? capital(error.message) : tell("unexpected") };
 }
 
 /** Begins a sentence with a capital. */

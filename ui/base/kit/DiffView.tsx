@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { tell } from "../domain/basewords";
 import { type DiffFile, type DiffLine, filesAt, readDiff } from "../domain/diff";
 import "./diff.css";
 
@@ -30,7 +31,7 @@ function FileBlock({ file, folded }: { file: DiffFile; folded: boolean }) {
         </span>
       </summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
-      <section className="diff-lines" aria-label={`Changes in ${file.path}`} tabIndex={0}>
+      <section className="diff-lines" aria-label={tell("changesIn", { path: file.path })} tabIndex={0}>
         {file.lines.map((line, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a diff never change places
           <Line key={at} line={line} />

@@ -1,8 +1,9 @@
 import type { Nodes } from "hast";
 import { Children, createContext, type ReactNode, useContext } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
-import remarkGfm from "remark-gfm";
 import { visible } from "#visible";
+import { tell } from "../domain/basewords";
+import { gfm } from "./gfm";
 
 /** Keeps an option such as --top from being broken after its hyphens. */
 function unbroken(children: ReactNode): ReactNode {
@@ -38,7 +39,7 @@ const components: Components = {
     <span
       className={checked ? "markdown-check markdown-checked" : "markdown-check"}
       role="img"
-      aria-label={checked ? "done" : "open"}
+      aria-label={checked ? tell("ticked") : tell("notTicked")}
     />
   ),
   // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
@@ -68,7 +69,7 @@ function allVisible() {
 export default function MarkdownRendered({ text, under = 1 }: { text: string; under?: number }) {
   return (
     <Under value={under}>
-      <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[allVisible]} components={components} skipHtml>
+      <ReactMarkdown remarkPlugins={[gfm]} rehypePlugins={[allVisible]} components={components} skipHtml>
         {text}
       </ReactMarkdown>
     </Under>

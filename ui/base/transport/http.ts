@@ -1,5 +1,7 @@
+import { tell } from "../domain/basewords";
 import type { Answer, Body, Operation } from "../domain/operations";
-import { type ProblemDocument, problemOf, Refusal, Unanswered } from "../domain/problem";
+import { problemOf, Refusal, Unanswered } from "../domain/problem";
+import type { ProblemDocument } from "../domain/problemtypes";
 
 /** How long the answer to a GET may take where nothing else is said, in milliseconds. */
 const ANSWER_MS = 30_000;
@@ -70,15 +72,13 @@ export async function receive<T>(
       return await read(response);
     } catch (cause) {
       if (stop.signal.aborted || !(cause instanceof SyntaxError)) throw cause;
-      throw new Refusal({ ...unreadable, status: response.status });
+      throw new Refusal(unreadable(response.status));
     }
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    if (stop.signal.aborted) throw new Unanswered({ ...unavailable, detail: "the computer does not answer" });
+    if (stop.signal.aborted) throw new Unanswered(unavailable("noAnswer"));
     // With this error a browser says that the body broke off; any other is of who reads.
-    throw cause instanceof TypeError
-      ? new Refusal({ ...unavailable, detail: "the computer's answer broke off" })
-      : cause;
+    throw cause instanceof TypeError ? new Refusal(unavailable("brokeOff")) : cause;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", giveUp);
@@ -103,21 +103,21 @@ export async function send(path: string, options: Ask<unknown>): Promise<Respons
     });
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw new Refusal({ ...unavailable, detail: "the computer cannot be reached" });
+    throw new Refusal(unavailable("unreachable"));
   }
   if (!response.ok) throw await refusalOf(response);
   return response;
 }
 
 /** No answer came, or not all of it. */
-const unavailable = { status: 0, code: "unavailable", remedy: "check that choir is running, then try again" } as const;
+function unavailable(why: "noAnswer" | "brokeOff" | "unreachable"): ProblemDocument {
+  return { status: 0, code: "unavailable", detail: tell(why), remedy: tell("unreachableHelp") };
+}
 
 /** The answer is not choir's. */
-const unreadable: Omit<ProblemDocument, "status"> = {
-  code: "internal",
-  detail: "the computer's answer cannot be read",
-  remedy: "see whether something else than choir answers at this address",
-};
+function unreadable(status: number): ProblemDocument {
+  return { status, code: "internal", detail: tell("unreadable"), remedy: tell("unreadableHelp") };
+}
 
 async function refusalOf(response: Response): Promise<Refusal> {
   const after = Number(response.headers.get("Retry-After"));

@@ -4,14 +4,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { PATIENCE_MS } from "./limits.js";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 
 /** Why no browser test can run here, or false. */
 export const noBrowser = executablePath ? false : "no Chromium in /usr/bin: apt-get install chromium";
 
-/** How long anything may take to appear, in milliseconds. */
-export const PATIENCE_MS = 30_000;
+export { PATIENCE_MS };
 
 const args = [
   "--no-sandbox",
@@ -26,10 +26,19 @@ const args = [
 
 /**
  * Opens a browser with one page.
- * @param {{ width?: number, height?: number, touch?: boolean, dark?: boolean, scale?: number, bypassCSP?: boolean, flags?: string[] }} [wants]
+ * @param {{ width?: number, height?: number, touch?: boolean, dark?: boolean, scale?: number, bypassCSP?: boolean, locale?: string, flags?: string[] }} [wants]
  */
 export async function openBrowser(wants = {}) {
-  const { width = 1440, height = 900, touch = false, dark = false, scale = 1, bypassCSP = false, flags = [] } = wants;
+  const {
+    width = 1440,
+    height = 900,
+    touch = false,
+    dark = false,
+    scale = 1,
+    bypassCSP = false,
+    locale,
+    flags = [],
+  } = wants;
   const profile = await mkdtemp(join(tmpdir(), "choir-profile-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
@@ -41,6 +50,7 @@ export async function openBrowser(wants = {}) {
     deviceScaleFactor: scale,
     colorScheme: dark ? "dark" : "light",
     bypassCSP,
+    ...(locale ? { locale } : {}),
   });
   const page = context.pages()[0] ?? (await context.newPage());
   const complaints = [];

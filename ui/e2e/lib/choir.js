@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { within } from "./limits.js";
 
 /** The binary that make build leaves. */
 export const binary = process.env.CHOIR_BINARY ?? fileURLToPath(new URL("../../../bin/choir", import.meta.url));
@@ -55,8 +56,9 @@ async function up(data, said = []) {
 
 async function down(child, signal) {
   if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
   child.kill(signal);
-  await once(child, "exit");
+  await within(ended, `choir ended by ${signal}`).finally(() => child.kill("SIGKILL"));
 }
 
 /**
@@ -81,7 +83,7 @@ export async function startChoir(extra = "") {
     startMs: performance.now() - began,
     /** Another one-time link to log in with. */
     async link() {
-      const { stdout } = await promisify(execFile)(binary, ["up", "--link", "--data", data]);
+      const { stdout } = await promisify(execFile)(binary, ["up", "--link", "--data", data], { timeout: START_MS });
       return stdout.trim();
     },
     /** Kills it, as a crash would. */

@@ -8,6 +8,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { limits, within } from "./limits.js";
 import { Driver } from "./webdriver.js";
 
 const executable = ["/usr/bin/firefox-esr", "/usr/bin/firefox"].find(existsSync);
@@ -55,7 +56,7 @@ export async function openFirefox() {
   );
   const kill = () => child.kill("SIGKILL");
   process.once("exit", kill);
-  const { send, end } = await marionette(await listening(child));
+  const { send, end } = await marionette(await within(listening(child), "the port of Firefox", limits.call));
   const { capabilities } = await send("NewSession", {
     capabilities: { alwaysMatch: { timeouts: { script: 60_000 } } },
   });
@@ -82,7 +83,7 @@ export async function openFirefox() {
     async close() {
       const ended = once(child, "exit");
       await send("Marionette:Quit", { flags: ["eForceQuit"] }).catch(kill);
-      await ended;
+      await within(ended, "the end of Firefox").finally(kill);
       end();
       process.off("exit", kill);
       await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
@@ -129,12 +130,14 @@ async function marionette(port) {
   socket.on("close", () => {
     for (const { fail } of waiting.values()) fail(new Error("Firefox closed the connection"));
   });
-  const send = (command, parameters = {}) =>
+  const ask = (command, parameters) =>
     new Promise((done, fail) => {
       const id = ++last;
       waiting.set(id, { done, fail });
       const text = JSON.stringify([0, id, command.includes(":") ? command : `WebDriver:${command}`, parameters]);
       socket.write(`${Buffer.byteLength(text)}:${text}`);
     });
+  // A script in a page has a minute of its own.
+  const send = (command, parameters = {}) => within(ask(command, parameters), `Firefox: ${command}`, 2 * limits.call);
   return { send, end: () => socket.destroy() };
 }

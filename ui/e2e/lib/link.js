@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { connect } from "node:net";
+import { within } from "./limits.js";
 
 /** Starts a proxy of this machine; `flags` lead a Chromium through it. */
 export async function startLink() {
@@ -60,7 +61,7 @@ export async function startLink() {
     async stop() {
       for (const socket of sockets) socket.destroy();
       server.close();
-      await once(server, "close");
+      await within(once(server, "close"), "the end of the proxy");
     },
   };
 }

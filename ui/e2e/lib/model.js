@@ -2,6 +2,7 @@
 // OpenAI-compatible endpoint. What it does depends on the prompt's first word.
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { within } from "./limits.js";
 
 /** A command nobody else runs, so that it can be looked for. */
 export const lingering = "sleep 6173";
@@ -202,7 +203,7 @@ free = true
     async stop() {
       server.closeAllConnections();
       server.close();
-      await once(server, "close");
+      await within(once(server, "close"), "the end of the model");
     },
   };
 }

@@ -49,6 +49,19 @@ export async function ask(page, text) {
   return new URL(page.url()).pathname.slice("/runs/".length);
 }
 
+/**
+ * Closes the messages of a finished run. They are there by the time its signature is said to be
+ * verified; on a slow machine they have gone away by themselves by then.
+ */
+export async function closeMessages(page) {
+  const messages = page.locator("[data-sonner-toast]");
+  for (const message of await messages.all()) {
+    const close = message.getByRole("button", { name: "Close toast" });
+    await close.click({ timeout: 3_000 }).catch(() => {}); // it went away by itself meanwhile
+  }
+  await messages.first().waitFor({ state: "detached" });
+}
+
 /** Calls the API as the page does, with its cookie. */
 export function api(page, path, options) {
   return page.evaluate(

@@ -1,6 +1,7 @@
 // Sessions that are got without a browser, for one that keeps no cookies of ours.
 import { once } from "node:events";
 import { request } from "node:http";
+import { within } from "./limits.js";
 
 /** Asks as a page on a host would: names below localhost are this machine's. */
 async function call(address, method, { cookie, body } = {}) {
@@ -18,7 +19,7 @@ async function call(address, method, { cookie, body } = {}) {
     },
   });
   asked.end(body && JSON.stringify(body));
-  const [answer] = await once(asked, "response");
+  const [answer] = await within(once(asked, "response"), `an answer to ${method} ${address}`);
   const parts = [];
   for await (const part of answer) parts.push(part);
   const [name, value] = answer.headers["set-cookie"]?.[0].split(";")[0].split("=") ?? [];

@@ -2,6 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { frameOf } from "./desktop.js";
+import { PATIENCE_MS, untilHolds } from "./limits.js";
 import { desktopAPI, openWindow, writeFile } from "./windows.js";
 
 const desktop = new URL("../../desktop/", import.meta.url);
@@ -184,9 +185,8 @@ export async function playDemo(page) {
     const headers = { "Content-Type": "application/json" };
     return (await fetch(`/api/computers/${computer.id}/demo`, { method: "POST", headers, body: "{}" })).json();
   });
-  for (;;) {
-    const { body } = await desktopAPI(page, `/runs/${run}`);
-    if (!["planning", "running", "waiting"].includes(body.state)) return run;
-    await page.evaluate(() => new Promise(requestAnimationFrame));
-  }
+  const ended = async () =>
+    !["planning", "running", "waiting"].includes((await desktopAPI(page, `/runs/${run}`)).body.state);
+  await untilHolds(page, ended, "the demo ends", 2 * PATIENCE_MS);
+  return run;
 }

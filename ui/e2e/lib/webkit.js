@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { PATIENCE_MS } from "./browser.js";
 import { freePort } from "./choir.js";
+import { limits, within } from "./limits.js";
 import { Driver } from "./webdriver.js";
 
 const wanted = ["/usr/bin/WebKitWebDriver", "/usr/bin/Xvfb"];
@@ -67,7 +68,7 @@ async function end(child) {
   if (!running.has(child)) return;
   const ended = once(child, "exit");
   kill(child, "SIGTERM");
-  await ended;
+  await within(ended, `the end of ${child.spawnfile}`).finally(() => kill(child, "SIGKILL"));
 }
 
 /** A display of its own, 1440 by 900; gives its name once it is there. */
@@ -75,7 +76,7 @@ async function display() {
   const child = start("/usr/bin/Xvfb", ["-displayfd", "3", "-screen", "0", "1440x900x24", "-nolisten", "tcp"], {
     stdio: ["ignore", "ignore", "ignore", "pipe"],
   });
-  const [line] = await once(createInterface({ input: child.stdio[3] }), "line");
+  const [line] = await within(once(createInterface({ input: child.stdio[3] }), "line"), "a display");
   return { child, name: `:${line.trim()}` };
 }
 
@@ -139,7 +140,7 @@ export async function openWebKit() {
 /** Waits until the driver listens: it does not say when it does. */
 async function answers(url, driver) {
   for (const end = performance.now() + PATIENCE_MS; ; await pause(20)) {
-    const ok = await fetch(url).then(
+    const ok = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
       (answer) => answer.ok,
       () => false,
     );
@@ -149,7 +150,8 @@ async function answers(url, driver) {
 }
 
 async function call(method, url, parameters) {
-  const answer = await fetch(url, { method, body: parameters && JSON.stringify(parameters) });
+  const body = parameters && JSON.stringify(parameters);
+  const answer = await fetch(url, { method, body, signal: AbortSignal.timeout(2 * limits.call) });
   const { value } = await answer.json();
   if (!answer.ok) throw Object.assign(new Error(`${value.error}: ${value.message}`), { code: value.error });
   return value;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { untilHolds } from "../lib/limits.js";
 import { rig, skip } from "../lib/rig.js";
 import { reloadDesktop } from "../lib/states.js";
 import { closeAll, desktopAPI, enterDesktop, openWindow, writeFile } from "../lib/windows.js";
@@ -12,7 +13,7 @@ async function versions(path, contents) {
   for (const content of contents) {
     const { seq: before = 0 } = (await newest()) ?? {};
     await writeFile(it.page, path, content);
-    while (((await newest())?.seq ?? 0) <= before) await it.page.evaluate(() => new Promise(requestAnimationFrame));
+    await untilHolds(it.page, async () => ((await newest())?.seq ?? 0) > before, `a mark for ${content}`);
   }
 }
 

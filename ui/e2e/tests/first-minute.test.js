@@ -35,6 +35,20 @@ test("a login link works once, and where no session is none is offered to go on 
   }
 });
 
+test("a browser in German is refused in German", { skip }, async () => {
+  const other = await openBrowser({ locale: "de-DE" });
+  try {
+    await other.page.goto(it.choir.login);
+    const said = await other.page.getByRole("alert").innerText();
+    assert.match(
+      said,
+      /^Dieser Anmeldelink wurde schon benutzt oder ist nicht der neueste\. Einen neuen ausgeben lassen/,
+    );
+  } finally {
+    await other.close();
+  }
+});
+
 test("a link used already leads a browser on that is logged in", { skip }, async () => {
   const second = await it.context.newPage();
   try {

@@ -116,6 +116,13 @@ test("of edits that follow each other at once the last one is shown", { skip }, 
   }
 });
 
+test("a module imports itself by the address it came from, not by that of a newer change", { skip }, async () => {
+  const frame = await frameOf(it.page);
+  const served = await frame.evaluate(async () => (await fetch("/src/Probe.tsx?t=1")).text());
+  assert.match(served, /__hmr_import\(import\.meta\.url\)/);
+  assert.doesNotMatch(served, /from "\/src\/Probe\.tsx/, "it would run the newer one before the older one");
+});
+
 test("a file of base changes as one of src does; what an earlier desktop had elsewhere is found", {
   skip,
 }, async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "../lib/inspect.js";
-import { rig, skip } from "../lib/rig.js";
+import { closeMessages, rig, skip } from "../lib/rig.js";
 
 const sizes = [
   { name: "1440x900", width: 1440, height: 900 },
@@ -22,9 +22,7 @@ for (const { name, ...size } of sizes) {
       await page.locator(".run-bar").getByText("Signature verified").waitFor();
       await page.locator(".markdown h1").waitFor();
       // The page as it is once nothing pops up any more.
-      await page.locator("[data-sonner-toast]").first().waitFor();
-      await page.getByRole("button", { name: "Close toast" }).first().click();
-      await page.locator("[data-sonner-toast]").waitFor({ state: "detached" });
+      await closeMessages(page);
       await inspect(page, `${name}-run`, size);
       await page.getByRole("tab", { name: /^Changes/ }).click();
       await page.locator(".diff-add").first().waitFor();

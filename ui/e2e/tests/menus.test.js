@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { PATIENCE_MS } from "../lib/browser.js";
 import { dropDrafts, keyboardIsInside } from "../lib/keyboard.js";
+import { PATIENCE_MS, untilHolds } from "../lib/limits.js";
 import { rig, skip } from "../lib/rig.js";
 import { registered } from "../lib/states.js";
 import { closeAll, desktopAPI, desktopOf, openWindow, writeFile } from "../lib/windows.js";
@@ -162,7 +162,7 @@ function watchRequests() {
   it.page.on("request", (request) => isChange(request) && open.add(request));
   for (const ended of ["requestfinished", "requestfailed"]) it.page.on(ended, (request) => open.delete(request));
   return async () => {
-    while (open.size > 0) await it.page.evaluate(() => new Promise(requestAnimationFrame));
+    await untilHolds(it.page, () => open.size === 0, "an answer to each request");
     // What follows from the answers is drawn.
     for (let n = 0; n < 2; n++) await it.page.evaluate(() => new Promise(requestAnimationFrame));
   };

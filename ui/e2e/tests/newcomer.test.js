@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { frameOf } from "../lib/desktop.js";
+import { untilHolds } from "../lib/limits.js";
 import { startModel } from "../lib/model.js";
 import { api, rig, skip } from "../lib/rig.js";
 import { reloadDesktop } from "../lib/states.js";
@@ -156,8 +157,7 @@ test("the timeline of a demo that ends while the page is loaded again opens then
       return (await fetch(`/api/computers/${computer.id}${path}`, { method: "POST" })).status;
     }, path);
   assert.ok((await post(`/runs/${id}/faster`)) < 300);
-  while ((await api(it.page, `/runs/${id}`)).body.state !== "done")
-    await it.page.evaluate(() => new Promise(requestAnimationFrame));
+  await untilHolds(it.page, async () => (await api(it.page, `/runs/${id}`)).body.state === "done", "the demo ends");
   assert.ok(!(await api(it.page, "/desktop")).body.windows.some((w) => w.app === "timeline"), "it is open already");
   await it.page.goto(`${it.choir.address}/`);
   await appOf("timeline").getByRole("complementary", { name: "Drag this back." }).waitFor();

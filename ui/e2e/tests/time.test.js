@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { goToPage } from "../lib/desktop.js";
 import { inspect, shoot } from "../lib/inspect.js";
-import { api, ask, rig, skip } from "../lib/rig.js";
+import { api, ask, closeMessages, rig, skip } from "../lib/rig.js";
 
 const tally = "workspace/tally";
 
@@ -42,8 +42,7 @@ async function shows(page, expected) {
 async function lookBack(page) {
   await page.getByRole("button", { name: "Play the recorded demo" }).click();
   await page.locator(".run-bar").getByText("Signature verified").waitFor();
-  await page.locator("[data-sonner-toast]").first().waitFor();
-  await page.getByRole("button", { name: "Close toast" }).first().click();
+  await closeMessages(page);
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search actions and runs" }).fill("timeline");
   await page.keyboard.press("Enter");
@@ -371,7 +370,11 @@ describe("ten thousand marks", () => {
     at: new Date(Date.UTC(2026, 0, 1) + i * 60_000).toISOString(),
     kind: i % 10 ? "call" : "prompt",
     source: "associate",
-    text: i % 10 ? `edit_file file-${i}` : `prompt ${i}`,
+    text: i % 10 ? `edit_file changed file-${i}` : `You asked: prompt ${i}`,
+    told:
+      i % 10
+        ? { sentence: "callFile", tool: "edit_file", about: [`file-${i}`] }
+        : { sentence: "asked", about: [`prompt ${i}`] },
     run: `run-${Math.floor(i / 10)}`,
     files: 1,
   }));

@@ -9,6 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { openBrowser, PATIENCE_MS } from "../lib/browser.js";
 import { startChoir } from "../lib/choir.js";
 import { enterDesktop, frameOf } from "../lib/desktop.js";
+import { within } from "../lib/limits.js";
 import { startLine, startOutside } from "../lib/outside.js";
 import { skip } from "../lib/rig.js";
 import { desktopAPI, openWindow, writeFile } from "../lib/windows.js";
@@ -133,12 +134,12 @@ async function serveOnTheHost() {
   const child = spawn("python3", ["-u", "-c", server(it.outside.address)], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   // A line may arrive in pieces.
-  const [said] = await once(createInterface({ input: child.stdout }), "line");
+  const [said] = await within(once(createInterface({ input: child.stdout }), "line"), "a word of the server");
   return {
     address: `http://127.0.0.1:${/serves at (\d+)/.exec(said)[1]}`,
     async stop() {
       child.kill();
-      await ended;
+      await within(ended, "the end of the server");
     },
   };
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
 import { fromSeed } from "@nats-io/nkeys";
+import { within } from "../lib/limits.js";
 import { api, rig, skip } from "../lib/rig.js";
 
 const it = rig();
@@ -12,7 +13,7 @@ async function raw(path, { method = "GET", headers = {} } = {}) {
   const { host, port } = new URL(it.choir.address);
   const r = request({ host: "127.0.0.1", port, path, method, headers: { Host: host, ...headers } });
   r.end();
-  const [response] = await once(r, "response");
+  const [response] = await within(once(r, "response"), `an answer to ${method} ${path}`);
   response.resume();
   return response;
 }

@@ -1,3 +1,4 @@
+import { browserLanguage } from "#base/domain/language.ts";
 import { openEarly } from "./frame/early";
 import { arrive } from "./transport/arrival";
 import "#base/styles/fonts.css";
@@ -16,7 +17,12 @@ addEventListener("hashchange", () => {
 
 const arrival = arrive(openEarly);
 
+// English comes with the page.
+const language = browserLanguage();
+const texts = language === "en" ? undefined : import("./words/words").then((words) => words.speakIn(language));
+
 // A page that is drawn holds up the answers of its own requests, so these come first, for a moment.
 await Promise.race([arrival.opening, new Promise((go) => setTimeout(go, PATIENCE_MS))]);
 const { draw } = await import("./page");
+await texts;
 await draw(arrival);

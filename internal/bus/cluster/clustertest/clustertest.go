@@ -15,7 +15,7 @@ import (
 	"choiros/internal/bus/cluster"
 )
 
-// Who may come in.
+// The account of the servers.
 const (
 	User     = "choir"
 	Password = "correct-horse"
@@ -23,8 +23,8 @@ const (
 
 const patience = 60 * time.Second
 
-// Start starts servers that keep streams, as one cluster when there are several,
-// and says how to reach them. An append waits for them as long as a test does.
+// Start starts n servers with JetStream, as one cluster if n > 1, and returns the
+// configuration to connect to them. The timeout of appends is as long as tests wait.
 func Start(t testing.TB, n int) cluster.Config {
 	t.Helper()
 	cfg := cluster.Config{Credentials: filepath.Join(t.TempDir(), "credentials"), Timeout: patience}
@@ -69,8 +69,8 @@ func start(t testing.TB, o *server.Options) (address string) {
 	return s.Addr().String()
 }
 
-// freeAddress is one that nobody listens at now. Servers of a cluster must know
-// each other's before they start.
+// freeAddress returns a local address with an unused port, because servers of a cluster
+// must know each other's addresses before they start.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,8 +1,7 @@
-// Package drafts keeps what a person typed into an app and has not saved: the
-// text of a file in Code, of a document in Writer, words in a form. Drafts lie
-// beside the log, which forgets nothing: a draft is gone once it was saved or
-// discarded. They have nothing to do with choir.Draft, an event before it is
-// appended.
+// Package drafts stores what a person typed into an app and has not saved: the text of a file in Code,
+// of a document in Writer, words in a form. Drafts are in a file beside the log, which keeps everything
+// for ever: a draft is deleted once it is saved or discarded. They are unrelated to choir.Draft, an
+// event that is not appended yet.
 package drafts
 
 import (
@@ -17,8 +16,8 @@ import (
 	"choiros/internal/fault"
 )
 
-// limits bound what is kept for one computer. What is over them is refused:
-// nothing that was typed is dropped to make room.
+// limits are the limits of one computer's drafts. A text beyond them is refused; no stored draft is
+// dropped to make room.
 type limits struct {
 	text  int   // of one text, in bytes
 	total int64 // of all texts, in bytes
@@ -27,26 +26,26 @@ type limits struct {
 
 var defaults = limits{text: 8 << 20, total: 64 << 20, count: 1000}
 
-// Draft is a text that was typed and not saved, by app and subject.
+// Draft is a typed text that is not saved. App and Subject identify it.
 type Draft struct {
 	App     string `json:"app" doc:"App it was typed into."`
 	Subject string `json:"subject" doc:"What it is about: a path, document:<id>, or what else the app calls it."`
-	// Revision grows with every change of any draft of the computer, so that one
-	// that is begun anew never has the number of an earlier one.
+	// Revision grows with every change of any draft of the computer, so that a new draft never has the
+	// revision of an earlier one.
 	Revision int64      `json:"revision" doc:"Number of its last change."`
 	Base     string     `json:"base,omitempty" doc:"What the text was made of, in the app's own words: the digest of a file, the version of a document."`
 	Size     int64      `json:"size" doc:"Length of the text in bytes."`
 	At       choir.Time `json:"at" doc:"When it was last changed."`
 	Text     string     `json:"text,omitempty" doc:"The text; absent in a list."`
-	// By names the page that changed it last, which may change it again unseen.
+	// By is the page that changed it last. That page may change it again without knowing its revision.
 	By string `json:"-"`
-	// Turn grows with every text of that page; 0 when it does not count them.
+	// Turn is the number of the text among the texts of that page; 0 if the page does not count them.
 	Turn int64 `json:"-"`
 }
 
 const fields = "revision, app, subject, base, size, at_ms, by_page"
 
-// List gives all drafts without their texts, the newest first.
+// List returns all drafts without their texts, newest first.
 func (s *Store) List(ctx context.Context) (list []Draft, err error) {
 	err = s.use(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT "+fields+" FROM drafts ORDER BY revision DESC", func(row *sqlite.Stmt) { list = append(list, read(row)) })
@@ -54,7 +53,7 @@ func (s *Store) List(ctx context.Context) (list []Draft, err error) {
 	return list, err
 }
 
-// Get gives one draft with its text. Code not_found when there is none.
+// Get returns a draft with its text. Code not_found: there is none.
 func (s *Store) Get(ctx context.Context, app, subject string) (d Draft, err error) {
 	err = s.use(ctx, func(conn *sqlite.Conn) error {
 		found, err := find(conn, app, subject)
@@ -62,7 +61,7 @@ func (s *Store) Get(ctx context.Context, app, subject string) (d Draft, err erro
 			return err
 		}
 		if found == nil {
-			return &choir.Error{Op: "drafts.get", Code: choir.CodeNotFound, Path: "subject", Msg: "of this nothing is unsaved"}
+			return choir.Refuse("drafts.get", choir.ReasonNothingUnsaved).At("subject")
 		}
 		d = *found
 		return nil
@@ -70,14 +69,12 @@ func (s *Store) Get(ctx context.Context, app, subject string) (d Draft, err erro
 	return d, err
 }
 
-// Put keeps a text that was made of the draft with the revision made, 0 where
-// there was none. It is durable when Put returns. Code conflict, with the draft that
-// is there or the zero Draft, when that has another revision, unless the same page
-// wrote it in an earlier turn; code too_large when it is over a limit. A text that is
-// kept already changes nothing.
+// Put stores the draft d durably if its current revision is made (0: there is none), or if the same page
+// wrote the current one in an earlier turn. It returns the stored draft. An equal text changes nothing.
+// Code conflict, with the current draft: it has another revision; too_large: over a limit.
 func (s *Store) Put(ctx context.Context, d Draft, made int64) (now Draft, err error) {
 	if len(d.Text) > s.limits.text {
-		return now, choir.E("drafts.put", choir.CodeTooLarge, "a text of %d bytes is not kept unsaved; at most %d are", len(d.Text), s.limits.text).WithRemedy("save it")
+		return now, choir.Refuse("drafts.put", choir.ReasonDraftTooLarge, choir.BytesOf("size", len(d.Text)), choir.BytesOf("most", s.limits.text))
 	}
 	if strings.Contains(d.By, turnMark) {
 		return now, choir.Invalid("by", "a page's name is one line")
@@ -115,9 +112,8 @@ func (s *Store) Put(ctx context.Context, d Draft, made int64) (now Draft, err er
 	return now, err
 }
 
-// Drop removes a draft that was saved or discarded. Code conflict when it is not
-// at the revision any more, with the draft that is there. It is no error that
-// there is none.
+// Drop deletes a draft with the given revision and reports whether there was one. Code conflict, with the
+// current draft: it has another revision.
 func (s *Store) Drop(ctx context.Context, app, subject string, revision int64) (now Draft, dropped bool, err error) {
 	err = s.use(ctx, func(conn *sqlite.Conn) (err error) {
 		end, err := sqlitex.ImmediateTransaction(conn)
@@ -140,7 +136,7 @@ func (s *Store) Drop(ctx context.Context, app, subject string, revision int64) (
 	return now, dropped && err == nil, err
 }
 
-// mustBe refuses a change of another revision than the one that is there.
+// mustBe returns an error with code conflict unless there has the given revision; nil has revision 0.
 func mustBe(there *Draft, revision int64) error {
 	var now int64
 	if there != nil {
@@ -149,10 +145,11 @@ func mustBe(there *Draft, revision int64) error {
 	if now == revision {
 		return nil
 	}
-	return choir.E("drafts.change", choir.CodeConflict, "the draft was changed meanwhile: it is at revision %d, not %d", now, revision)
+	return choir.Refuse("drafts.change", choir.ReasonDraftChanged, choir.CountOf("now", now), choir.CountOf("revision", revision))
 }
 
-// hasRoom refuses a text for which the computer's drafts have no room.
+// hasRoom returns an error with code too_large if a text of size bytes, in place of there, would exceed
+// the computer's limits.
 func (s *Store) hasRoom(conn *sqlite.Conn, there *Draft, size int64) error {
 	var count, total int64
 	err := query(conn, "SELECT count(*), coalesce(sum(size), 0) FROM drafts", func(row *sqlite.Stmt) { count, total = row.ColumnInt64(0), row.ColumnInt64(1) })
@@ -163,13 +160,12 @@ func (s *Store) hasRoom(conn *sqlite.Conn, there *Draft, size int64) error {
 		count, total = count-1, total-there.Size
 	}
 	if count >= s.limits.count || total+size > s.limits.total {
-		return choir.E("drafts.put", choir.CodeTooLarge, "%d texts with %d bytes are unsaved already", count, total).WithRemedy("save or discard some of them first")
+		return choir.Refuse("drafts.put", choir.ReasonDraftsFull, choir.CountOf("n", count), choir.BytesOf("size", total))
 	}
 	return nil
 }
 
-// replace writes a draft in the place of the one of its app and subject. It
-// gives the new revision.
+// replace writes a draft in place of the one with the same app and subject and returns the new revision.
 func replace(conn *sqlite.Conn, d *Draft) (int64, error) {
 	err := sqlitex.Execute(conn, "DELETE FROM drafts WHERE app = ? AND subject = ?", &sqlitex.ExecOptions{Args: []any{d.App, d.Subject}})
 	if err != nil {
@@ -181,7 +177,7 @@ func replace(conn *sqlite.Conn, d *Draft) (int64, error) {
 	return conn.LastInsertRowID(), err
 }
 
-// find gives a draft with its text; nil when there is none.
+// find returns a draft with its text; nil if there is none.
 func find(conn *sqlite.Conn, app, subject string) (found *Draft, err error) {
 	err = query(conn, "SELECT "+fields+", text FROM drafts WHERE app = ? AND subject = ?", func(row *sqlite.Stmt) {
 		d := read(row)
@@ -191,6 +187,7 @@ func find(conn *sqlite.Conn, app, subject string) (found *Draft, err error) {
 	return found, err
 }
 
+// read returns the draft in a row of the columns fields.
 func read(row *sqlite.Stmt) Draft {
 	d := Draft{
 		Revision: row.ColumnInt64(0), App: row.ColumnText(1), Subject: row.ColumnText(2),
@@ -204,10 +201,11 @@ func read(row *sqlite.Stmt) Draft {
 	return d
 }
 
-// turnMark stands between a page and its turn in the column by_page. A page's name is
-// one that it gives itself, so that Put refuses one with the mark.
+// turnMark separates page and turn in the column by_page. A page chooses its own name, so Put refuses a
+// name that contains the mark.
 const turnMark = "\n"
 
+// pageOf returns the value of the column by_page: the draft's page and, if counted, its turn.
 func pageOf(d *Draft) string {
 	if d.Turn == 0 {
 		return d.By
@@ -215,6 +213,7 @@ func pageOf(d *Draft) string {
 	return d.By + turnMark + strconv.FormatInt(d.Turn, 10)
 }
 
+// query runs an SQL query and calls each for every row.
 func query(conn *sqlite.Conn, text string, each func(*sqlite.Stmt), args ...any) error {
 	return sqlitex.Execute(conn, text, &sqlitex.ExecOptions{Args: args, ResultFunc: func(row *sqlite.Stmt) error {
 		each(row)

@@ -11,10 +11,10 @@ import (
 	"choiros/internal/choir"
 )
 
-// version is that of the schema; it only grows.
+// version is the version of the schema; it only grows.
 const version = 1
 
-// A revision is never given twice: AUTOINCREMENT remembers the largest there was.
+// The schema. AUTOINCREMENT remembers the largest revision, so that none is used twice.
 const schema = `
 CREATE TABLE IF NOT EXISTS drafts (
 	revision INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -30,26 +30,24 @@ CREATE TABLE IF NOT EXISTS drafts (
 PRAGMA user_version = 1;
 `
 
-// Store keeps the drafts of one computer in an SQLite file of its own. Its
-// methods may be called at once.
+// Store stores the drafts of one computer in an SQLite file. Its methods are safe for concurrent use.
 type Store struct {
 	path   string
 	now    func() time.Time
 	limits limits
 
-	// turn has one place, for whoever reads or changes the file; it guards the rest.
+	// turn locks conn and closed. It is a channel, so that a waiting caller may give up.
 	turn   chan struct{}
 	conn   *sqlite.Conn
 	closed bool
 }
 
-// New makes the store of a file, which is opened, and made, when it is first
-// used.
+// New returns the store of the file at path, which is created and opened at the first use.
 func New(path string, now func() time.Time) *Store {
 	return &Store{path: path, now: now, limits: defaults, turn: make(chan struct{}, 1)}
 }
 
-// Close closes the file. What is asked of the store afterwards is refused.
+// Close closes the file. Later calls fail with code unavailable.
 func (s *Store) Close() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
@@ -62,8 +60,7 @@ func (s *Store) Close() error {
 	return s.explain(conn.Close())
 }
 
-// use runs fn with the connection when it is its turn. The context ends the
-// waiting, and interrupts fn.
+// use runs fn with the connection to the file. ctx ends the wait for it, and interrupts fn's SQL.
 func (s *Store) use(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -86,7 +83,7 @@ func (s *Store) use(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	return s.explain(err)
 }
 
-// open opens the file unless it is open. It is the caller's turn.
+// open opens the file, unless it is open. The caller holds the turn.
 func (s *Store) open() error {
 	if s.conn != nil {
 		return nil
@@ -111,8 +108,8 @@ func (s *Store) open() error {
 	return nil
 }
 
-// prepare makes each commit durable, text that was removed unreadable, and the
-// table. A file of a newer choir is refused.
+// prepare configures the connection, so that commits are durable and deleted text is overwritten, and
+// creates the table. Code unavailable: the file is of a newer choir.
 func prepare(conn *sqlite.Conn, path string) error {
 	for _, pragma := range []string{"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA secure_delete = ON"} {
 		if err := sqlitex.ExecuteTransient(conn, pragma, nil); err != nil {
@@ -133,7 +130,7 @@ func prepare(conn *sqlite.Conn, path string) error {
 	return sqlitex.ExecuteScript(conn, schema, nil)
 }
 
-// explain says of SQLite's refusals what they mean and what to do.
+// explain returns an error of SQLite with its code and remedy; other errors unchanged.
 func (s *Store) explain(err error) error {
 	if err == nil || choir.CodeOf(err) != choir.CodeInternal {
 		return err

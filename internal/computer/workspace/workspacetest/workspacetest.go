@@ -25,7 +25,7 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Lab is a workspace and what it stands on.
+// Lab is a workspace with its log, store and sandbox.
 type Lab struct {
 	*workspace.Workspace
 	T              testing.TB

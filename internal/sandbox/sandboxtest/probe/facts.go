@@ -40,7 +40,7 @@ func facts() (probed.Facts, error) {
 	return f, err
 }
 
-// processes maps each visible process to its command line.
+// processes returns the command lines of all visible processes by pid.
 func processes() (map[int]string, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -75,7 +75,7 @@ func main() {
 	json.NewEncoder(os.Stdout).Encode(r)
 }
 
-// dialProxy opens a stream to the egress door, which is all that tools have.
+// dialProxy opens a stream to the egress door, the only door for tools.
 func dialProxy(ctx context.Context, _ roledoor.Door) (net.Conn, error) {
 	var d net.Dialer
 	return d.DialContext(ctx, "tcp", guest.ProxyAddress)
@@ -89,7 +89,8 @@ func number(s string) int {
 	return int(n)
 }
 
-// rawCall makes a system call by its number, with up to six arguments.
+// rawCall makes a system call by its number, with up to six arguments, and returns its
+// error.
 func rawCall(args []string) (any, error) {
 	var a [7]uintptr
 	for i, s := range args {
@@ -110,7 +111,7 @@ func list(args []string) (any, error) {
 	return names, err
 }
 
-// connect opens a connection and reads one byte from it.
+// connect opens a connection to an address and reads one byte from it.
 func connect(args []string) (any, error) {
 	c, err := net.DialTimeout(args[0], args[1], 2*time.Second)
 	if err != nil {
@@ -123,7 +124,7 @@ func connect(args []string) (any, error) {
 	return string(b), err
 }
 
-// hello speaks to a control door as the control plane does.
+// hello sends the request hello to a control door, as the control plane does.
 func hello(args []string) (any, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -141,7 +142,8 @@ func peek(args []string) (any, error) {
 	return nil, err
 }
 
-// typeIntoTerminal pushes a character into the input of the terminal at 0.
+// typeIntoTerminal pushes a character into the input of the terminal at descriptor 0
+// (TIOCSTI).
 func typeIntoTerminal([]string) (any, error) {
 	c := byte('x')
 	_, _, errno := syscall.Syscall(unix.SYS_IOCTL, 0, unix.TIOCSTI, uintptr(unsafe.Pointer(&c)))
@@ -157,8 +159,8 @@ func newUserNamespace() error {
 	return cmd.Run()
 }
 
-// fork starts processes until the limit or the given number is reached, and
-// says how many it got.
+// fork starts processes until it has the given number or is refused, and returns how many
+// it started.
 func fork(args []string) (any, error) {
 	n := 0
 	for ; n < number(args[0]); n++ {
@@ -176,7 +178,8 @@ func fork(args []string) (any, error) {
 	return n, nil
 }
 
-// hog takes memory, a mebibyte at a time, and touches it.
+// hog allocates and touches memory, a mebibyte at a time, up to the given number of
+// bytes.
 func hog(args []string) (any, error) {
 	const piece = 1 << 20
 	for n := 0; n < number(args[0]); n += piece {
@@ -191,8 +194,8 @@ func hog(args []string) (any, error) {
 	return number(args[0]), nil
 }
 
-// burn keeps two cores busy for some milliseconds of wall time and says what it
-// got. Being held up, it may take longer.
+// burn keeps two cores busy for the given milliseconds of wall time and returns the CPU
+// and wall time used.
 func burn(args []string) (any, error) {
 	began := time.Now()
 	end := began.Add(time.Duration(number(args[0])) * time.Millisecond)

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// playRole is this program in the place of a role.
+// playRole runs this program as a role.
 func playRole() error {
 	door, err := roledoor.Inherited()
 	if err != nil {
@@ -28,15 +28,15 @@ func playRole() error {
 	return probed.PlayRole(context.Background(), os.Stdin, door.Dial)
 }
 
-// isRole says that choir-init started this program as the Associate.
+// isRole reports whether choir-init started this program as the Associate.
 func isRole() bool { return filepath.Base(os.Args[0]) == guestbin.Associate }
 
-// maxForks bounds how long the numbers of processes are used up.
+// maxForks is the limit on the forks that use up pids.
 const maxForks = 80_000
 
-// reuse opens connections from processes that end, and kills the role until
-// the next one has the number of one of those processes. It says who each
-// connection was and is taken for.
+// reuse opens connections from short-lived processes and kills the role until a new role
+// process has the pid of one of them. It returns whom init takes each connection for,
+// before and after.
 func reuse(args []string) (any, error) {
 	runtime.LockOSThread()
 	at := syscall.RawSockaddrInet4{Family: syscall.AF_INET, Addr: [4]byte{127, 0, 0, 1}}
@@ -88,7 +88,8 @@ func reuse(args []string) (any, error) {
 	return out, nil
 }
 
-// inChild makes a system call in a process of its own and waits for its end.
+// inChild makes a system call in a child process, waits for the child, and returns its
+// pid and the call's error.
 func inChild(call, a, b, c uintptr) (int, error) {
 	pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
 	if errno != 0 {
@@ -111,7 +112,7 @@ func inChild(call, a, b, c uintptr) (int, error) {
 	}
 }
 
-// ask says a line and returns the answer.
+// ask sends a line over a connection and returns the answer, or the text of the error.
 func ask(fd int) string {
 	patience := syscall.Timeval{Sec: 10}
 	syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &patience)
@@ -129,8 +130,8 @@ func ask(fd int) string {
 	return strings.TrimSpace(string(answer[:n]))
 }
 
-// nextRole kills the role and waits for the next. Nothing tells a tool that a
-// process started, so it looks again and again.
+// nextRole kills the role's process and polls until a new one exists. It returns the new
+// pid.
 func nextRole() (int, error) {
 	old := rolePID()
 	if old != 0 {

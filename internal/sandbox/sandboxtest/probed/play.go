@@ -12,7 +12,7 @@ import (
 	"choiros/internal/guest/roledoor"
 )
 
-// Host is what a program of the contract's cases has of its surroundings.
+// Host is the environment of one of the programs below.
 type Host struct {
 	Args           []string // after the program's name
 	Stdin          io.Reader
@@ -24,8 +24,8 @@ type Host struct {
 	Dial func(context.Context, roledoor.Door) (net.Conn, error)
 }
 
-// The programs that the contract's cases run, as the first argument of the probe. A
-// driver without processes has Play in the place of the probe.
+// Say and the following constants name the programs that the contract's cases run: they
+// are the first argument of the probe. A driver without processes runs Play instead.
 const (
 	Say  = "say"  // OUT ERR CODE: writes OUT and ERR to its outputs, and exits with CODE
 	Cat  = "cat"  // writes what it reads
@@ -38,8 +38,8 @@ var plays = map[string]func(context.Context, Host) (int, error){
 	Say: writeOutputs, Cat: cat, Wait: waitForEnd, Put: put, Ask: askDoor,
 }
 
-// Play runs one of the programs and returns its exit code; played is false when the
-// arguments name none.
+// Play runs the program that the first argument names and returns its exit code; played
+// is false if it names none.
 func Play(ctx context.Context, h Host) (code int, played bool) {
 	if len(h.Args) == 0 || plays[h.Args[0]] == nil {
 		return 0, false
@@ -90,8 +90,8 @@ func askDoor(ctx context.Context, h Host) (int, error) {
 	return 0, err
 }
 
-// PlayRole is a program in the place of a role: over a stream of its own it says that
-// it is one, and lives until its input ends.
+// PlayRole acts as a role: it sends the line "role" over a stream to the egress door, and
+// returns when its input ends.
 func PlayRole(ctx context.Context, input io.Reader, dial func(context.Context, roledoor.Door) (net.Conn, error)) error {
 	conn, err := dial(ctx, roledoor.Egress)
 	if err != nil {

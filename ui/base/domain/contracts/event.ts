@@ -5,7 +5,7 @@
 import type { CachesLeftOut, CheckpointCreated, ComputerCreated, FileRemoved, FileWritten, LogRepaired, RepoAdded, RepoExported, SandboxStarted, SandboxStopped, SessionEnded, SessionStarted, SnapshotTaken, TimelineRewound } from "./payload_computer";
 import type { SettingChanged, ThemeChanged, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "./payload_desktop";
 import type { DocumentRemoved, DocumentRenamed, OverlayAdded, OverlaySettled } from "./payload_document";
-import type { BudgetReached, DocumentCreated, DocumentVersioned, EgressRefused, ModelCalled, ModelReturned, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
+import type { BudgetReached, DocumentCreated, DocumentVersioned, EgressRefused, ModelCalled, ModelReturned, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
 import type { DesktopBroke, DesktopUpgraded } from "./payload_source";
 import type { TerminalClosed, TerminalOpened } from "./payload_terminal";
 import type { ChangesTaken, ComputerExported, ComputerForked, ComputerImported, TimelineForked, TimelineUndone } from "./payload_time";
@@ -41,6 +41,8 @@ export interface PayloadByType {
   "task.dispatched": TaskDispatched;
   /** The Associate took a task up; the workspace as it was then. */
   "task.started": TaskStarted;
+  /** The Associate is to end a task that it has begun, because its run was stopped or has ended. */
+  "task.cancel_requested": TaskCancelRequested;
   /** The Associate says something while it works: what its model says beside its tool calls. */
   "task.progressed": TaskProgressed;
   /** The one AssociateResult of a task. */

@@ -100,7 +100,7 @@ export interface SnapshotTaken {
   bytes: number;
 }
 
-/** CachesLeftOut says what snapshots leave out from here on: caches that have more than the limit, and other paths that are too much for a snapshot. None when both lists are empty. */
+/** CachesLeftOut lists the paths that snapshots leave out from here on: caches above the limit, and other paths that are too much for a snapshot. None when both lists are empty. */
 export interface CachesLeftOut {
   /** Folders below the workspace root, escaped; the first hundred. */
   paths?: string[];

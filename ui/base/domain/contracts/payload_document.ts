@@ -56,7 +56,7 @@ export interface OverlayAdded {
   reply_to?: ID;
 }
 
-/** OverlaySettled says what became of an overlay. */
+/** OverlaySettled records how an overlay was settled. */
 export interface OverlaySettled {
   /** The overlay. */
   overlay: ID;

@@ -115,6 +115,12 @@ export interface TaskStarted {
   attempt: number;
 }
 
+/** TaskCancelRequested asks the Associate to end a task that it has begun. */
+export interface TaskCancelRequested {
+  /** Whether a person stopped the run or it ended. */
+  reason: "run_cancelled" | "run_finished";
+}
+
 /** TaskProgressed is one message of a worker to the Conductor. */
 export interface TaskProgressed {
   /** progress or request; result and failed are task.returned. */
@@ -327,7 +333,7 @@ export interface DocumentVersioned {
   note?: string;
 }
 
-/** EgressRefused says what was wanted and not allowed. */
+/** EgressRefused records a refused connection to the outside. */
 export interface EgressRefused {
   /** Host that was wanted. */
   host: string;

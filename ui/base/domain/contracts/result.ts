@@ -86,7 +86,7 @@ export interface CommandRun {
   stderr_tail?: string;
 }
 
-/** VerifyOutcome is what verification found. */
+/** VerifyOutcome is the result of verification. */
 export interface VerifyOutcome {
   /** How it was verified. */
   mode: "none" | "smoke" | "full";
@@ -108,7 +108,7 @@ export interface BlobRef {
   size: number;
 }
 
-/** TaskUsage is what a task cost, measured rather than estimated where the provider or the kernel tells. */
+/** TaskUsage is the cost of a task, measured rather than estimated where the provider or the kernel reports it. */
 export interface TaskUsage {
   /** Model, when one was used. */
   model?: string;

@@ -4,7 +4,7 @@
 
 import type { ID } from "./words";
 
-/** DirectorTask is what the Director asks of the Associate. It is answered by exactly one AssociateResult; TaskID is the idempotency key. */
+/** DirectorTask is a task of the Director for the Associate. It is answered by exactly one AssociateResult; TaskID is the idempotency key. */
 export interface DirectorTask {
   /** Contract version. */
   version: number;
@@ -46,7 +46,7 @@ export interface DirectorTask {
   return?: ReturnSpec;
 }
 
-/** EgressProfile is what a task may reach outside its sandbox. */
+/** EgressProfile lists the hosts that a task may reach outside its sandbox. */
 export interface EgressProfile {
   /** The profile. */
   mode: "none" | "git+pkg" | "allowlist";
@@ -106,7 +106,7 @@ export interface ModelBudget {
   cost_usd?: number;
 }
 
-/** ReturnSpec is what a result must carry. */
+/** ReturnSpec lists the parts that a result must have. */
 export interface ReturnSpec {
   /** The diff of the change. */
   diff?: boolean;

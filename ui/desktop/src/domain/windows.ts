@@ -48,13 +48,15 @@ export function reduceWindows(known: Known, event: Event): Known {
   const there = known.get(id);
   if (there && event.seq <= there.seq) return known;
   if (event.type === "window.closed") return learn(known, id, undefined, event.seq);
-  const win = event.type === "window.opened" ? opened(event) : there?.win && changed(there.win, event);
+  const win =
+    event.type === "window.opened" ? opened(id, event.payload, event.seq) : there?.win && changed(there.win, event);
   return win ? learn(known, id, win, event.seq) : known;
 }
 
-function opened({ payload: p, seq }: Extract<Event, { type: "window.opened" }>): Win {
+/** A window as event `seq` opens it. */
+export function opened(id: ID, p: Pick<Win, "app" | "title" | "subject" | "bounds" | "desktop">, seq: number): Win {
   return {
-    id: p.window,
+    id,
     app: p.app,
     title: p.title ?? "",
     subject: p.subject ?? "",

@@ -2,7 +2,6 @@ import { backoff } from "#base/domain/backoff.ts";
 import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
-import type { Win } from "../domain/windows";
 import type { Changed } from "../transport/desk";
 
 /** One change of a window, on its way to the server. */
@@ -15,7 +14,8 @@ export interface Change {
 
 /** What becomes of the changes. */
 export interface Outcome {
-  settled(id: ID, win: Win | undefined, seq: number): void;
+  /** The event that a change made; 0 when it made none. */
+  settled(id: ID, seq: number): void;
   /** A later change of the same name took its place, or it was refused. */
   dropped(id: ID, error?: unknown): void;
   sleep(ms: number): Promise<void>;
@@ -49,8 +49,8 @@ export class Sender {
   private async send(change: Change): Promise<void> {
     for (let attempt = 0; ; attempt++) {
       try {
-        const { window, seq } = await change.send();
-        this.outcome.settled(change.window, change.name === "close" ? undefined : window, seq);
+        const { seq } = await change.send();
+        this.outcome.settled(change.window, seq);
         return;
       } catch (error) {
         const pause = pauseOf(error, attempt);

@@ -1,13 +1,13 @@
 import type { ID, Rect } from "#base/domain/contracts.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { pace, pageClock } from "../domain/pace";
-import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "../domain/windows";
+import { maximisedOf, minimisedOf, opened, restoredOf, type Snap, snappedOf, type Win } from "../domain/windows";
 import { placeOfNew, type There } from "../domain/wmnew";
 import { focusedOf, onDesktop } from "../domain/wmorder";
 import { NARROW, placed } from "../domain/wmplace";
 import { useStore } from "../state/store";
 import { past } from "../transport/address";
-import { desk } from "../transport/desk";
+import { desk, type Opening } from "../transport/desk";
 import type { AppFacts, Apps } from "./apps";
 import { Sender } from "./sending";
 
@@ -25,11 +25,7 @@ export class Windows {
   readonly apps: Apps;
   private top = Number.MAX_SAFE_INTEGER / 2;
   private readonly sender = new Sender({
-    settled: (id, win, seq) => {
-      // Nothing was different there, so what is known stays.
-      if (seq === 0) state().letGo(id);
-      else state().settle(id, win, seq);
-    },
+    settled: (id, seq) => state().settle(id, seq),
     dropped: (id, error) => {
       state().letGo(id);
       if (error) notifyProblem(error);
@@ -98,8 +94,7 @@ export class Windows {
     }
     const { desktop } = state();
     this.apps.preload(app);
-    const { window, seq } = await desk.open({ app, subject, bounds, desktop, run }, key);
-    state().settle(window.id, window, seq);
+    const window = await this.ask({ app, subject, bounds, desktop, run }, key);
     // A terminal takes the keyboard when it is the window on top. Where one window is seen at a time it is on top all
     // the same, and leaves the keyboard at the prompt.
     if (app === "terminal" && typing && state().area.width > NARROW) this.raise(typing);
@@ -117,10 +112,17 @@ export class Windows {
     this.apps.preload(app.id);
     const { area, desktop } = state();
     const bounds = placeOfNew(app.size, this.seen(), area);
-    const { window, seq } = await desk.open({ app: app.id, subject, title, bounds, desktop }, crypto.randomUUID());
-    state().settle(window.id, window, seq);
+    const window = await this.ask({ app: app.id, subject, title, bounds, desktop }, crypto.randomUUID());
     state().want(window.id);
     this.tell("opened", window);
+  }
+
+  /** Has the server open a window, which is here before its event is. */
+  private async ask(opening: Opening, key: ID): Promise<Win> {
+    const { window, seq } = await desk.open(opening, key);
+    const win = opened(window.id, opening, seq);
+    state().learnWindow(win, seq);
+    return win;
   }
 
   /** The windows that are seen on this desktop, where they are drawn. */

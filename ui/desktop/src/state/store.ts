@@ -1,4 +1,6 @@
 import { create } from "zustand";
+import { followLanguage, speak, spoken } from "#base/domain/language.ts";
+import { sayProblemsIn } from "#base/domain/problem.ts";
 import { type CardsSlice, cardsSlice } from "./cards";
 import { type ComputerSlice, computerSlice } from "./computer";
 import { type LookSlice, lookSlice } from "./look";
@@ -15,3 +17,12 @@ export const useStore = create<State>()((...a) => ({
   ...panelSlice(...a),
   ...windowsSlice(...a),
 }));
+
+// The sentences of problems come after the first change to their language.
+followLanguage(() => {
+  sayProblemsIn(spoken()).catch(() => undefined);
+});
+
+// Parts of both pages speak the language of the store.
+speak(useStore.getState().language);
+useStore.subscribe((now) => speak(now.language));

@@ -9,6 +9,8 @@ interface Ahead {
   win: Win | undefined;
   /** Changes that the server has not answered. */
   waiting: number;
+  /** The newest event of those that it has; what is here stands until that is known. */
+  until: number;
 }
 
 /** The windows: what the server said, and what is ahead of it. */
@@ -25,8 +27,10 @@ export interface WindowsSlice {
   hearWindow(event: Event): void;
   /** Changes a window here, before the server answers; undefined closes it. */
   goAhead(id: ID, win: Win | undefined): void;
-  /** The server answered a change that went ahead. */
-  settle(id: ID, win: Win | undefined, seq: number): void;
+  /** What the server said of one window after event `seq`. */
+  learnWindow(win: Win, seq: number): void;
+  /** The server answered a change that went ahead with its event; 0 when nothing was different. */
+  settle(id: ID, seq: number): void;
   /** A change that went ahead will not come to be, or was one of several. */
   letGo(id: ID): void;
 }
@@ -46,13 +50,18 @@ function withShown(next: Shown) {
   return { ...next, windows: shownOf(next) };
 }
 
-function less(ahead: ReadonlyMap<ID, Ahead>, id: ID): ReadonlyMap<ID, Ahead> {
+/** What is ahead once one change of a window less waits; the answer to it was event `seq`. */
+function less({ known, ahead }: Shown, id: ID, seq: number): Shown {
   const there = ahead.get(id);
-  if (!there) return ahead;
-  const next = new Map(ahead);
-  if (there.waiting > 1) next.set(id, { ...there, waiting: there.waiting - 1 });
-  else next.delete(id);
-  return next;
+  if (!there) return { known, ahead };
+  const now = { ...there, waiting: there.waiting - 1, until: Math.max(there.until, seq) };
+  return { known, ahead: reached(known, new Map(ahead).set(id, now)) };
+}
+
+/** What is ahead without the windows that are known up to the last change here, when all up to event `seq` is known. */
+function reached(known: Known, ahead: ReadonlyMap<ID, Ahead>, seq = 0): ReadonlyMap<ID, Ahead> {
+  const left = [...ahead].filter(([id, a]) => a.waiting > 0 || a.until > Math.max(seq, known.get(id)?.seq ?? 0));
+  return left.length === ahead.size ? ahead : new Map(left);
 }
 
 export const windowsSlice: StateCreator<WindowsSlice> = (set) => ({
@@ -61,14 +70,23 @@ export const windowsSlice: StateCreator<WindowsSlice> = (set) => ({
   windows: [],
   area: { width: 1280, height: 720 },
   setArea: (area) => set({ area }),
-  setKnown: (windows, seq) => set((s) => withShown({ known: knownFrom(windows, seq, s.known), ahead: s.ahead })),
+  setKnown: (windows, seq) =>
+    set((s) => {
+      const known = knownFrom(windows, seq, s.known);
+      return withShown({ known, ahead: reached(known, s.ahead, seq) });
+    }),
   forget: () => set({ known: new Map(), ahead: new Map(), windows: [] }),
-  hearWindow: (event) => set((s) => withShown({ known: reduceWindows(s.known, event), ahead: s.ahead })),
+  hearWindow: (event) =>
+    set((s) => {
+      const known = reduceWindows(s.known, event);
+      return withShown({ known, ahead: reached(known, s.ahead) });
+    }),
   goAhead: (id, win) =>
     set((s) => {
-      const waiting = (s.ahead.get(id)?.waiting ?? 0) + 1;
-      return withShown({ known: s.known, ahead: new Map(s.ahead).set(id, { win, waiting }) });
+      const { waiting, until } = s.ahead.get(id) ?? { waiting: 0, until: 0 };
+      return withShown({ known: s.known, ahead: new Map(s.ahead).set(id, { win, waiting: waiting + 1, until }) });
     }),
-  settle: (id, win, seq) => set((s) => withShown({ known: learn(s.known, id, win, seq), ahead: less(s.ahead, id) })),
-  letGo: (id) => set((s) => withShown({ known: s.known, ahead: less(s.ahead, id) })),
+  learnWindow: (win, seq) => set((s) => withShown({ known: learn(s.known, win.id, win, seq), ahead: s.ahead })),
+  settle: (id, seq) => set((s) => withShown(less(s, id, seq))),
+  letGo: (id) => set((s) => withShown(less(s, id, 0))),
 });

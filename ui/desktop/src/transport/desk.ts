@@ -9,8 +9,8 @@ import { asOf } from "./asof";
 /** What lies on the desktop after event `seq`. */
 export type DesktopState = Answer<"getDesktop">;
 
-/** A window after a change, and the event that made it; 0 when nothing changed. */
-export type Changed = Schema<"WindowPlaced">;
+/** The event that a change made, which says what changed; 0 when nothing did. */
+export type Changed = Schema<"DesktopChanged">;
 
 /** A window that is to be opened. */
 export type Opening = Body<"openWindow">;

@@ -6,6 +6,7 @@ import { unawaited } from "#base/kit/unawaited.ts";
 import { brokenOf, fixPrompt } from "../domain/fix";
 import { useSession } from "../session/session";
 import { useStore } from "../state/store";
+import { t } from "../words/words";
 
 /** Has a broken desktop fixed: by the run that broke it while it works, else by a new one. */
 export function FixIt() {
@@ -27,7 +28,7 @@ export function FixIt() {
   };
   return (
     <Button disabled={busy} onClick={() => unawaited(fix())}>
-      <Wrench size={15} aria-hidden /> {broken.open ? "Tell the run that broke it" : "Have it fixed"}
+      <Wrench size={15} aria-hidden /> {broken.open ? t("desktop.tellRun") : t("desktop.fixIt")}
     </Button>
   );
 }

@@ -6,10 +6,11 @@ import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
-import { count, terminalsEnd } from "../domain/sentence";
+import { terminalsEnd } from "../domain/sentence";
 import { Files } from "../kit/DiffFiles";
 import { useSession } from "../session/session";
 import { useStore } from "../state/store";
+import { t } from "../words/words";
 import "../kit/confirm.css";
 import "../kit/effects.css";
 import "../kit/sidenone.css";
@@ -37,7 +38,7 @@ export function GoBack({
   const go = async () => {
     setBusy(true);
     try {
-      await session.rewind(seq, `You went back to ${when}`, onDone);
+      await session.rewind(seq, t("step.wentBack", { when }), onDone);
       onClose();
     } catch (error) {
       setBusy(false);
@@ -45,11 +46,11 @@ export function GoBack({
     }
   };
   return (
-    <Dialog label="Go back" onClose={onClose}>
+    <Dialog label={t("step.goBack")} onClose={onClose}>
       <header className="confirm-head">
         <div>
-          <h2>Go back to {when}?</h2>
-          <p>A step forward in the log, which keeps everything: this can be undone.</p>
+          <h2>{t("step.goBackTo", { when })}</h2>
+          <p>{t("step.forward")}</p>
         </div>
       </header>
       <div className="confirm-main scroll">
@@ -58,7 +59,7 @@ export function GoBack({
             {error.message}
           </p>
         )}
-        {!data && !error && <p className="side-none">Looking what would change…</p>}
+        {!data && !error && <p className="side-none">{t("page.looking")}</p>}
         {data && (
           <>
             <Effects would={data} seq={seq} />
@@ -67,9 +68,9 @@ export function GoBack({
         )}
       </div>
       <footer className="confirm-foot">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t("page.cancel")}</Button>
         <Button look="primary" disabled={busy || !data} onClick={() => unawaited(go())}>
-          {busy ? "Going back…" : "Go back"}
+          {busy ? t("step.goingBack") : t("step.goBack")}
         </Button>
       </footer>
     </Dialog>
@@ -92,23 +93,25 @@ function Effects({ would, seq }: { would: Rewound; seq: number }) {
     <ul className="effects">
       <li>
         {would.files.length === 0
-          ? "No file of yours will change."
-          : `${would.cut ? "More than " : ""}${count(would.files.length, "file")} will change.`}
+          ? t("step.noFile")
+          : t(would.cut ? "step.moreFilesWill" : "step.filesWill", { n: would.files.length })}
       </li>
       {way?.documents.map((d) => (
         <li key={d.id}>
-          The document “{d.title}” {d.to === undefined ? "will be gone" : `goes back to v${d.to}`}.
+          {d.to === undefined
+            ? t("step.documentGone", { title: d.title })
+            : t("step.documentBack", { title: d.title, version: String(d.to) })}
         </li>
       ))}
       {way?.desktop.map((words, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two windows may have one name
         <li key={i}>{capital(words)}</li>
       ))}
-      <li>Permissions, costs and the record of runs stay as they are.</li>
+      <li>{t("step.stays")}</li>
       {ends && <li className="effects-stop">{ends}</li>}
       {would.stopped?.map((id) => (
         <li key={id} className="effects-stop">
-          This run is at work and will be stopped: {prompt(id)}
+          {t("step.stops", { prompt: prompt(id) })}
         </li>
       ))}
     </ul>

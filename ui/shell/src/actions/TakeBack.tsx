@@ -7,10 +7,10 @@ import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import type { Route } from "../domain/route";
-import { count } from "../domain/sentence";
 import { Files } from "../kit/DiffFiles";
 import { Ends } from "../kit/Ends";
 import { useSession } from "../session/session";
+import { t } from "../words/words";
 import "../kit/confirm.css";
 import "../kit/sidenone.css";
 import "./back.css";
@@ -51,11 +51,11 @@ export function TakeBack({ of, title, then, onClose }: Props) {
     }
   };
   return (
-    <Dialog label="Take this back" onClose={onClose}>
+    <Dialog label={t("step.takeBack")} onClose={onClose}>
       <header className="confirm-head">
         <div>
-          <h2>Take this back?</h2>
-          <p>{title.replace(/\.$/, "")}. What came after it is kept.</p>
+          <h2>{t("step.takeBackQuestion")}</h2>
+          <p>{t("step.takeBackMore", { title: title.replace(/\.$/, "") })}</p>
         </div>
       </header>
       <div className="confirm-main scroll">
@@ -64,16 +64,16 @@ export function TakeBack({ of, title, then, onClose }: Props) {
             {error.message}
           </p>
         )}
-        {!data && !error && <p className="side-none">Looking what would change…</p>}
+        {!data && !error && <p className="side-none">{t("page.looking")}</p>}
         {conflicts.length > 0 && <Conflicts paths={conflicts} />}
         {conflicts.length === 0 && <Ends terminals={data?.terminals} />}
-        {data && conflicts.length === 0 && <Files difference={data} none="Nothing of it is left to take back." />}
+        {data && conflicts.length === 0 && <Files difference={data} none={t("step.nothingLeft")} />}
       </div>
       <footer className="confirm-foot">
-        <Button onClick={onClose}>{conflicts.length > 0 ? "Close" : "Cancel"}</Button>
+        <Button onClick={onClose}>{conflicts.length > 0 ? t("page.close") : t("page.cancel")}</Button>
         {conflicts.length === 0 && (
           <Button look="primary" disabled={busy || !read || !data?.files.length} onClick={() => unawaited(take())}>
-            Take it back
+            {t("step.takeItBack")}
           </Button>
         )}
       </footer>
@@ -95,10 +95,7 @@ function useRead(shown: boolean): boolean {
 function Conflicts({ paths }: { paths: readonly string[] }) {
   return (
     <div role="alert" className="conflicts">
-      <p>
-        Nothing was changed: {count(paths.length, "file")} changed again since, in the same place. Take the later step
-        back first, or go back to before both.
-      </p>
+      <p>{t("step.conflicts", { n: paths.length })}</p>
       <ul>
         {paths.map((p) => (
           <li key={p}>

@@ -2,13 +2,16 @@ import type { LucideIcon } from "lucide-react";
 import { AppWindow, Camera, History, KeyRound, LifeBuoy, ListTree, MessageCircle, OctagonX, Play } from "lucide-react";
 import { names } from "#base/domain/names.ts";
 import { isOpen, type Run } from "#base/domain/views.ts";
+import { named } from "#base/domain/words.ts";
 import type { Session } from "../session/session";
 import type { State } from "../state/store";
+import { t } from "../words/words";
 
 /** Something a person can do, from a key, the launcher or a button. */
 export interface Action {
   id: string;
-  title: string;
+  /** What it is called in the language of the page. */
+  readonly title: string;
   icon: LucideIcon;
   /** As it is written on the key; Ctrl is Cmd on a Mac. */
   keys?: string;
@@ -28,7 +31,9 @@ export function openRun(state: State): Run | undefined {
 export const actions: readonly Action[] = [
   {
     id: "run.stop",
-    title: "Stop this run",
+    get title() {
+      return t("launcher.stopRun");
+    },
     icon: OctagonX,
     keys: "Ctrl+.",
     when: (s) => openRun(s) !== undefined,
@@ -39,14 +44,18 @@ export const actions: readonly Action[] = [
   },
   {
     id: "desktop",
-    title: "Go to the desktop",
+    get title() {
+      return t("launcher.toDesktop");
+    },
     icon: AppWindow,
     when: (s) => s.route.page !== "desktop",
     run: (session) => session.go({ page: "desktop" }),
   },
   {
     id: "prompt.focus",
-    title: "Write a prompt",
+    get title() {
+      return t("launcher.writePrompt");
+    },
     icon: MessageCircle,
     keys: "Ctrl+J",
     when: (s) => s.route.page === "runs" || s.route.page === "run",
@@ -54,42 +63,54 @@ export const actions: readonly Action[] = [
   },
   {
     id: "demo.play",
-    title: "Play the recorded demo",
+    get title() {
+      return t("launcher.playDemo");
+    },
     icon: Play,
     when: () => true,
     run: (session) => session.demo(),
   },
   {
     id: "checkpoint.make",
-    title: "Make a checkpoint",
+    get title() {
+      return t("launcher.checkpoint");
+    },
     icon: Camera,
     when: () => true,
     run: (session) => session.checkpoint(),
   },
   {
     id: "time.look",
-    title: `Open the ${names.timeline.en.toLowerCase()}`,
+    get title() {
+      return t("launcher.openTimeline");
+    },
     icon: History,
     when: (s) => s.route.page !== "time",
     run: (session) => session.go({ page: "time" }),
   },
   {
     id: "recover",
-    title: "Recover the desktop",
+    get title() {
+      return t("launcher.recover");
+    },
     icon: LifeBuoy,
     when: (s) => s.route.page !== "recover",
     run: (session) => session.go({ page: "recover" }),
   },
   {
     id: "models",
-    title: `${names.models.en}, and limits`,
+    get title() {
+      return t("launcher.models", { models: named(names.models) });
+    },
     icon: KeyRound,
     when: (s) => s.route.page !== "models",
     run: (session) => session.go({ page: "models", section: "models" }),
   },
   {
     id: "runs",
-    title: `Go to ${names.runs.en}, without the desktop`,
+    get title() {
+      return t("launcher.toRuns", { runs: named(names.runs) });
+    },
     icon: ListTree,
     when: (s) => s.route.page !== "runs",
     run: (session) => session.go({ page: "runs" }),

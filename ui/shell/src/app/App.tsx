@@ -3,6 +3,7 @@ import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { explain, isAskedAgain, Refusal } from "#base/domain/problem.ts";
 import type { Computer } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
+import { useLanguage } from "#base/kit/language.ts";
 import { Messages } from "#base/kit/Messages.tsx";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { readComputer } from "../domain/route";
@@ -11,6 +12,7 @@ import { Session, SessionContext } from "../session/session";
 import { useStore } from "../state/store";
 import { isLoggedIn, listComputers } from "../transport/api";
 import { type Arrival, chosenOf } from "../transport/arrival";
+import { t } from "../words/words";
 import { Desk } from "./Desk";
 import "#base/kit/toast.css";
 
@@ -34,6 +36,11 @@ type Asked = Pick<Arrival, "login" | "loginAgain" | "computers">;
 /** The whole page: log in, open the computer, work. `arrival` holds the requests that it began with. */
 export function App({ arrival }: { arrival: Arrival }) {
   const [stage, setStage] = useState<Stage>({ is: "opening" });
+  // The whole page is drawn anew in another language.
+  const language = useLanguage();
+  useEffect(() => {
+    document.documentElement.lang = language;
+  }, [language]);
   const page = useStore((s) => s.route.page);
   const open = useCallback(({ login, loginAgain, computers }: Asked) => {
     const justLoggedIn = login !== undefined;
@@ -81,7 +88,7 @@ export function App({ arrival }: { arrival: Arrival }) {
         closeButton
         offset={ABOVE}
         mobileOffset={{ bottom: 168 }}
-        containerAriaLabel="Messages of the shell"
+        containerAriaLabel={t("page.messages")}
       />
     </QueryClientProvider>
   );
@@ -91,7 +98,7 @@ export function App({ arrival }: { arrival: Arrival }) {
 async function openSession(listed: Promise<Computer[]>, onFail: (error: unknown) => void): Promise<Stage> {
   const computers = await listed;
   const computer = chosenOf(computers, readComputer(location.search));
-  if (!computer) return { is: "failed", why: "There is no such computer here." };
+  if (!computer) return { is: "failed", why: t("page.noComputer") };
   queries.setQueryData(["computers"], computers);
   const session = new Session(computer, queries, computer === computers[0]);
   const started = session.start(computer.head);
@@ -117,7 +124,7 @@ function isUnanswered(error: unknown): boolean {
 }
 
 function failedBy(error: unknown): Stage & { is: "failed" } {
-  if (!(error instanceof Error)) return { is: "failed", why: "The computer could not be opened." };
+  if (!(error instanceof Error)) return { is: "failed", why: t("page.notOpened") };
   const { title, remedy } = explain(error);
   return { is: "failed", why: remedy ? `${title}: ${remedy}` : title };
 }
@@ -125,10 +132,10 @@ function failedBy(error: unknown): Stage & { is: "failed" } {
 function Failed({ why, onRetry }: { why: string; onRetry(): void }) {
   return (
     <main className="login">
-      <h1>The computer did not open</h1>
+      <h1>{t("page.notOpenedTitle")}</h1>
       <p role="alert">{why}</p>
       <Button look="primary" onClick={onRetry}>
-        Try again
+        {t("page.tryAgain")}
       </Button>
     </main>
   );

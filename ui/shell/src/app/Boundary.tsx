@@ -1,6 +1,7 @@
 import { Component, type ReactNode } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { dropFrame } from "../frame/early";
+import { t } from "../words/words";
 
 /** Shows what went wrong in the page itself in place of a blank one. */
 export class Boundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
@@ -19,10 +20,10 @@ export class Boundary extends Component<{ children: ReactNode }, { error: Error 
     if (!error) return this.props.children;
     return (
       <main className="login">
-        <h1>This page stumbled</h1>
-        <p role="alert">{error.message}. The computer itself goes on; nothing is lost.</p>
+        <h1>{t("page.stumbled")}</h1>
+        <p role="alert">{t("page.stumbledMore", { why: error.message })}</p>
         <Button look="primary" onClick={() => location.reload()}>
-          Reload
+          {t("page.reload")}
         </Button>
       </main>
     );

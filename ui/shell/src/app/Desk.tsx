@@ -14,6 +14,7 @@ import { visible } from "../domain/visible";
 import { Skip } from "../kit/Skip";
 import { useSession } from "../session/session";
 import { useStore } from "../state/store";
+import { t } from "../words/words";
 import "./desk.css";
 
 // Whoever works in the desktop needs none of these.
@@ -40,7 +41,7 @@ export function Desk() {
       <Header />
       {readOnly && (
         <p role="alert" className="desk-alert">
-          The log takes no more events: {readOnly}
+          {t("page.readOnly", { why: readOnly })}
         </p>
       )}
       <LinkAsked />
@@ -78,7 +79,7 @@ export function Desk() {
 }
 
 function Opening() {
-  return <p className="run-reading">Opening…</p>;
+  return <p className="run-reading">{t("page.opening")}</p>;
 }
 
 /** Back and forward of the browser. */

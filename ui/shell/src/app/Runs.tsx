@@ -1,4 +1,6 @@
 import { lazy, Suspense } from "react";
+import { names } from "#base/domain/names.ts";
+import { named } from "#base/domain/words.ts";
 import { Composer } from "../apps/composer/Composer";
 import { Events } from "../apps/events/Events";
 import { RunView } from "../apps/run/RunView";
@@ -9,15 +11,18 @@ import { Work } from "../apps/work/Work";
 import { Tabs } from "../kit/Tabs";
 import { useStore } from "../state/store";
 import type { Panel } from "../state/view";
+import { t } from "../words/late";
 
 // Only those who look back need it.
 const Time = lazy(() => import("../apps/timeline/Time"));
 
 const sides = [
-  { id: "work", title: "Work" },
-  { id: "timeline", title: "Timeline" },
-  { id: "events", title: "Events" },
+  { id: "work", title: () => t("page.work") },
+  { id: "timeline", title: () => named(names.timeline) },
+  { id: "events", title: () => t("page.events") },
 ] as const;
+
+const sideTabs = () => sides.map(({ id, title }) => ({ id, title: title() }));
 
 /** The pages of runs and of the timeline: everything without the desktop. */
 export default function Runs({ page }: { page: "runs" | "run" | "time" }) {
@@ -51,7 +56,7 @@ function Page() {
       return <RunView key={route.run} run={route.run} />;
     case "time":
       return (
-        <Suspense fallback={<p className="run-reading">Opening the timeline…</p>}>
+        <Suspense fallback={<p className="run-reading">{t("time.opening")}</p>}>
           <Time />
         </Suspense>
       );
@@ -67,14 +72,14 @@ function Side() {
   const fallback = route.page === "run" ? "work" : "timeline";
   const chosen = panel === "main" || panel === "runs" ? fallback : panel;
   return (
-    <aside className="desk-side" aria-label="Details">
+    <aside className="desk-side" aria-label={t("page.details")}>
       <div className="desk-tabs">
-        <Tabs label="Details" panel="side-panel" tabs={sides} chosen={chosen} onChoose={setPanel} />
+        <Tabs label={t("page.details")} panel="side-panel" tabs={sideTabs()} chosen={chosen} onChoose={setPanel} />
       </div>
       <div
         id="side-panel"
         role="tabpanel"
-        aria-label={sides.find((s) => s.id === chosen)?.title}
+        aria-label={sides.find((s) => s.id === chosen)?.title()}
         className="desk-panel scroll"
       >
         {chosen === "work" && <Work run={route.page === "run" ? route.run : undefined} />}
@@ -90,12 +95,12 @@ function Screens() {
   const panel = useStore((s) => s.panel);
   const setPanel = useStore((s) => s.setPanel);
   const screens: { id: Panel; title: string }[] = [
-    { id: "runs", title: "Runs" },
-    { id: "main", title: "Story" },
-    ...sides,
+    { id: "runs", title: named(names.runs) },
+    { id: "main", title: t("page.story") },
+    ...sideTabs(),
   ];
   return (
-    <nav className="desk-screens" aria-label="Screens">
+    <nav className="desk-screens" aria-label={t("page.screens")}>
       {screens.map((s) => (
         <button
           type="button"

@@ -10,6 +10,7 @@ const mark = (seq: number, over: Partial<Mark> = {}): Mark => ({
   at: new Date(NOW - 100_000_000 + seq * 1000).toISOString(),
   kind: "call",
   source: "associate",
+  told: { sentence: "asked" },
   text: "",
   ...over,
 });

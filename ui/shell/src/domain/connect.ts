@@ -1,5 +1,7 @@
 import type { Schema } from "#base/domain/operations.ts";
+import { t } from "../words/late";
 import type { KnownModel, Part } from "./settings";
+import { dollars, fixed } from "./time";
 
 /** The services that can be connected: how each is called, and what its form asks for. */
 export const services = [
@@ -7,7 +9,7 @@ export const services = [
   { id: "openai", title: "OpenAI", kind: "openai", model: "gpt-5", of: /^gpt-/ },
   {
     id: "compatible",
-    title: "Compatible with OpenAI (OpenRouter, Z.ai, Ollama, llama.cpp …)",
+    title: undefined,
     kind: "openai",
     model: "",
     of: /^(?!claude-|gpt-)/,
@@ -18,7 +20,8 @@ export const services = [
 
 interface Service {
   id: string;
-  title: string;
+  /** What it calls itself; undefined for those with no name of their own. */
+  title: string | undefined;
   kind: ConnectRequest["kind"];
   /** What the form begins with. */
   model: string;
@@ -110,7 +113,7 @@ export function requestOf(form: Form, key: string, computer: string, untested: b
 
 /** What a test that went well says. */
 export function testWords({ model, duration_ms, input_tokens, output_tokens, cost_usd }: Connected): string {
-  const seconds = (duration_ms / 1000).toFixed(1);
-  const cost = cost_usd > 0 ? `$${cost_usd.toFixed(6).replace(/0+$/, "")}` : "nothing";
-  return `${model} answered in ${seconds} s. The test took ${input_tokens + output_tokens} tokens and cost ${cost}.`;
+  const cost = cost_usd > 0 ? dollars(cost_usd, 0, 6) : t("models.nothing");
+  const tokens = String(input_tokens + output_tokens);
+  return t("models.tested", { model, seconds: fixed(duration_ms / 1000, 1), tokens, cost });
 }

@@ -16,7 +16,7 @@ it("says what becomes of a run where no desktop does, and leaves it to the deskt
 it("follows the look of the desktop, and reads it anew after a rewind, which may have changed its source too", () => {
   const theme = event(3, "theme.changed", { name: "dark" });
   expect(effectsOf(theme, true)).toEqual([{ kind: "wear", theme: { name: "dark" } }]);
-  expect(kinds(event(4, "timeline.rewound", {} as never), true)).toEqual(["touchSource", "readTheme"]);
+  expect(kinds(event(4, "timeline.rewound", {} as never), true)).toEqual(["touchSource", "readLook"]);
 });
 
 it("reads anew what an event is about", () => {
@@ -24,4 +24,11 @@ it("reads anew what an event is about", () => {
   const started = event(6, "sandbox.started", { role: "director", driver: "local", level: "local" });
   expect(kinds(started)).toEqual(["readComputer"]);
   expect(kinds(event(7, "window.closed", { window: "w" }))).toEqual([]);
+});
+
+it("speaks the language of the setting, and no other setting's value", () => {
+  const set = (key: string, value?: string) => event(5, "setting.changed", { key, ...(value ? { value } : {}) });
+  expect(effectsOf(set("language", "de"), true)).toEqual([{ kind: "speak", setting: "de" }]);
+  expect(effectsOf(set("language"), true)).toEqual([{ kind: "speak", setting: "" }]);
+  expect(effectsOf(set("motion", "de"), true)).toEqual([]);
 });

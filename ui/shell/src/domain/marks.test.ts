@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { RUN, TASK } from "#base/domain/testing.ts";
 import type { Mark, MarkKind, Run } from "#base/domain/views.ts";
-import { changedWords, leap, mergeMarks, outcomeOf, placeOf, rowsOf, runsThen, undoable, wordsOf } from "./marks";
+import { changedWords, leap, outcomeOf, placeOf, rowsOf, runsThen, undoable, wordsOf } from "./marks";
+import { mergeMarks } from "./mergemarks";
 
 const NOW = Date.parse("2026-11-21T12:10:00.000Z");
 const OTHER = "01900000-0000-7000-8000-00000000000c";
 
 function mark(seq: number, kind: MarkKind, text: string, over: Partial<Mark> = {}): Mark {
   const at = new Date(Date.parse("2026-11-21T12:00:00.000Z") + seq * 1000).toISOString();
-  return { seq, at, kind, source: "user", text, ...over };
+  return { seq, at, kind, source: "user", text, told: { sentence: "asked", about: [text] }, ...over };
 }
 
 const history = [
@@ -44,46 +45,41 @@ it("finds the mark at or before a moment", () => {
 describe("the words of a mark", () => {
   const say = (m: Mark, marks = history) => wordsOf(m, marks, NOW);
 
+  const told = (sentence: string, ...about: string[]) => ({ told: { sentence, about } });
+
   it.each([
     [mark(1, "prompt", "hello"), "You asked: hello"],
-    [mark(1, "call", "edit_file bin/tally", { files: 1 }), "edit_file changed bin/tally"],
-    [mark(1, "call", "bash make all", { files: 3 }), "bash changed 3 files: make all"],
-    [mark(1, "call", "a command of the task changed a.txt", { files: 1 }), "A command of the task changed a.txt"],
-    [mark(1, "task", "do it", { files: 2 }), "Task done: do it"],
-    [mark(1, "task", "failed and taken back: do it"), "Task failed and taken back: do it"],
-    [mark(1, "answer", "finished: cancelled"), "You stopped the run"],
-    [mark(1, "checkpoint", "checkpoint: 20261121-035841"), "Checkpoint"],
-    [mark(1, "checkpoint", "before lunch"), "Checkpoint: before lunch"],
-    [mark(1, "files", "you changed a and 2 more"), "You changed a and 2 more"],
-    [mark(1, "windows", "you arranged home, a.txt"), "You arranged home, a.txt"],
-    [mark(1, "windows", "the run opened terminal"), "The run opened terminal"],
-    [mark(1, "undo", "undone: 2 paths"), "You took one step back"],
+    [mark(1, "checkpoint", "", told("checkpointOf", "before lunch")), "Checkpoint: before lunch"],
+    [mark(1, "answer", "", told("runStopped")), "You stopped the run"],
+    [mark(1, "windows", "", told("youArranged", "home", "a.txt")), "You arranged home, a.txt"],
   ])("%o", (m, words) => expect(say(m)).toBe(words));
 
   it("tell when one went back to, and what was undone", () => {
-    const back = mark(20, "rewind", "rewound to event 9: 3 paths", { files: 3, to_seq: 9 });
-    const undone = mark(23, "rewind", "rewound to event 19: 3 paths", { files: 3, to_seq: 19 });
+    const back = mark(20, "rewind", "rewound to event 9: 3 paths", { files: 3, to_seq: 9, ...told("wentBack") });
+    const undone = mark(23, "rewind", "rewound to event 19: 3 paths", { files: 3, to_seq: 19, ...told("wentBack") });
     const all = [...history, back, undone];
     expect(say(back, all)).toMatch(/^You went back to \d\d:\d\d:09$/);
     expect(say(undone, all)).toBe(`You undid: ${say(back, all)}`);
-    expect(say(mark(30, "rewind", "rewound to event 1: 1 paths", { to_seq: 1 }), history)).toBe(
+    expect(say(mark(30, "rewind", "rewound to event 1: 1 paths", { to_seq: 1, ...told("wentBack") }), history)).toBe(
       "You went back to event 1",
     );
-    const alone = mark(31, "rewind", "rewound to event 30: 1 paths", { source: "system", to_seq: 30 });
+    const alone = mark(31, "rewind", "rewound to event 30: 1 paths", {
+      source: "system",
+      to_seq: 30,
+      ...told("restored"),
+    });
     expect(say(alone, history)).toContain("The machine went down");
     expect(changedWords(back)).toBe("3 files changed");
   });
 });
 
 it("looks as its run or task ended", () => {
-  const ended = (kind: MarkKind, text: string) => outcomeOf(mark(1, kind, text));
-  expect(ended("answer", "finished: done")).toBe("done");
-  expect(ended("answer", "finished: failed")).toBe("failed");
-  expect(ended("answer", "finished: cancelled")).toBe("cancelled");
-  expect(ended("answer", "finished: toString")).toBeUndefined();
-  expect(ended("task", "failed and taken back: do it")).toBe("failed");
-  expect(ended("task", "do it")).toBe("done");
-  expect(ended("prompt", "finished: failed")).toBeUndefined();
+  const ended = (sentence: string) => outcomeOf({ told: { sentence } });
+  expect(ended("runDone")).toBe("done");
+  expect(["runFailed", "runFailedSaid", "taskFailed"].map(ended)).toEqual(["failed", "failed", "failed"]);
+  expect(ended("runStopped")).toBe("cancelled");
+  expect(ended("taskDone")).toBe("done");
+  expect([ended("asked"), ended("toString"), ended("")]).toEqual([undefined, undefined, undefined]);
 });
 
 it("takes back tasks that changed files, and calls", () => {

@@ -1,21 +1,8 @@
 import type { ID, Time } from "#base/domain/contracts.ts";
+import { markSaid } from "#base/domain/marksaid.ts";
 import type { Mark, Run } from "#base/domain/views.ts";
-import { count } from "./sentence";
+import { t } from "../words/late";
 import { whenWords } from "./time";
-
-/**
- * Marks known so far and marks read now, oldest first, each once. What was read
- * now takes the place of all that was known between its ends: a mark of what
- * somebody does in a row moves on with each step. `newest` says that nothing
- * comes after what was read.
- */
-export function mergeMarks(known: readonly Mark[], read: readonly Mark[], newest: boolean): Mark[] {
-  const seqs = read.map((m) => m.seq);
-  const from = Math.min(...seqs);
-  const to = newest ? Number.POSITIVE_INFINITY : Math.max(...seqs);
-  const others = known.filter((m) => m.seq < from || m.seq > to);
-  return [...others, ...read].sort((a, b) => a.seq - b.seq);
-}
 
 /** The place of the mark at or before an event; -1 when all are after it. */
 export function placeOf(marks: readonly Mark[], seq: number): number {
@@ -30,74 +17,44 @@ export function placeOf(marks: readonly Mark[], seq: number): number {
 }
 
 const outcomes = {
-  done: "The run finished",
-  failed: "The run failed",
-  cancelled: "You stopped the run",
-};
+  runDone: "done",
+  runFailed: "failed",
+  runFailedSaid: "failed",
+  runStopped: "cancelled",
+  taskDone: "done",
+  taskFailed: "failed",
+} as const;
+
+/** How a run or a task ended. */
+export type MarkOutcome = (typeof outcomes)[keyof typeof outcomes];
 
 /** How the run or the task of a mark ended; undefined for a mark of something else, and for an end this page does not know. */
-export function outcomeOf({ kind, text }: Pick<Mark, "kind" | "text">): keyof typeof outcomes | undefined {
-  if (kind === "task") return text.startsWith("failed") ? "failed" : "done";
-  if (kind !== "answer") return undefined;
-  const outcome = text.replace("finished: ", "");
-  return Object.hasOwn(outcomes, outcome) ? (outcome as keyof typeof outcomes) : undefined;
+export function outcomeOf({ told: { sentence } }: Pick<Mark, "told">): MarkOutcome | undefined {
+  return Object.hasOwn(outcomes, sentence) ? outcomes[sentence as keyof typeof outcomes] : undefined;
 }
-
-/** A subject that only says when. */
-const plainSubject = /^checkpoint: [\d-]+$/;
 
 /** What happened, in the words of whoever owns the computer; `marks` tell of other moments. */
 export function wordsOf(mark: Mark, marks: readonly Mark[], now: number): string {
-  const { kind, text, files = 0 } = mark;
-  switch (kind) {
-    case "prompt":
-      return `You asked: ${text}`;
-    case "answer": {
-      const outcome = outcomeOf(mark);
-      return outcome ? outcomes[outcome] : capital(text);
-    }
-    case "task":
-      return outcomeOf(mark) === "failed" ? `Task ${text}` : `Task done: ${text}`;
-    case "call":
-      return callWords(text, files);
-    case "checkpoint":
-      return plainSubject.test(text) ? "Checkpoint" : `Checkpoint: ${text}`;
-    case "rewind":
-      return rewindWords(mark, marks, now);
-    case "undo":
-      return "You took one step back";
-    default:
-      return capital(text);
-  }
+  return mark.told.sentence === "wentBack" ? rewindWords(mark, marks, now) : markSaid(mark);
 }
 
 // Going back to just before another step back is how that one is undone.
 function rewindWords(mark: Mark, marks: readonly Mark[], now: number): string {
-  if (mark.source === "system") return "The machine went down; the files are again as the log has them";
   const seq = mark.to_seq ?? 0;
   const place = placeOf(marks, seq);
   const next = marks[place + 1];
   if (next?.seq === seq + 1 && next.seq < mark.seq) {
-    if (next.kind === "rewind") return `You undid: ${wordsOf(next, marks, now)}`;
-    if (next.kind === "undo") return "You put the step back that you had taken back";
+    if (next.kind === "rewind") return t("time.undid", { what: wordsOf(next, marks, now) });
+    if (next.kind === "undo") return t("time.putBack");
   }
   const then = marks[place];
-  return `You went back to ${then ? whenWords(then.at, now) : `event ${seq}`}`;
-}
-
-// A tool that names its file changed that; a command may have changed anything.
-function callWords(text: string, files: number): string {
-  if (text.startsWith("a command ")) return capital(text);
-  const space = text.indexOf(" ");
-  const [tool, about] = space < 0 ? [text, ""] : [text.slice(0, space), text.slice(space + 1)];
-  if (tool.endsWith("_file")) return `${tool} changed ${about}`;
-  return `${tool} changed ${count(files, "file")}${about ? `: ${about}` : ""}`;
+  return then ? t("step.wentBack", { when: whenWords(then.at, now) }) : t("time.wentBackToEvent", { seq: String(seq) });
 }
 
 /** How much it changed, in few words; empty for nothing. */
 export function changedWords(mark: Mark): string {
   // A project's own words say it.
-  return mark.files && mark.kind !== "repo" ? `${count(mark.files, "file")} changed` : "";
+  return mark.files && mark.kind !== "repo" ? t("page.filesChanged", { n: mark.files }) : "";
 }
 
 /** What can be taken back by itself: a task, or one call of a tool. */
@@ -119,7 +76,7 @@ export function rowsOf(marks: readonly Mark[], runs: readonly Pick<Run, "id" | "
   for (let i = marks.length - 1; i >= 0; i--) {
     const mark = marks[i] as Mark;
     if (mark.run && mark.run !== group) {
-      const title = prompts.get(mark.run)?.split("\n")[0] ?? "A run";
+      const title = prompts.get(mark.run)?.split("\n")[0] ?? t("time.aRun");
       rows.push({ is: "head", key: `run ${mark.seq}`, run: mark.run, title });
     }
     group = mark.run;
@@ -144,8 +101,4 @@ export function runsThen(runs: readonly Run[], seq: number, at: Time): { run: Ru
   return runs
     .filter((r) => r.first_seq <= seq)
     .map((run) => ({ run, state: run.finished_at && run.finished_at <= at ? run.state : "running" }));
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

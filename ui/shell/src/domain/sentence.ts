@@ -1,85 +1,122 @@
 import type { AssociateResult, Event, EventType, PayloadByType, ToolInput } from "#base/domain/contracts.ts";
+import { type Key, t } from "../words/late";
 
 type Sentences = { [T in EventType]: (payload: PayloadByType[T]) => string };
 
 const sentences: Sentences = {
-  "computer.created": (p) => `The computer “${p.name}” was created`,
-  "session.started": (p) => `The computer woke${p.recovered ? " after an unexpected stop" : ""} (${p.isolation})`,
-  "session.ended": (p) => `The computer went to sleep: ${p.reason}`,
+  "computer.created": (p) => t("log.computerCreated", { name: p.name }),
+  "session.started": (p) => t(p.recovered ? "log.wokeRecovered" : "log.woke", { isolation: p.isolation }),
+  "session.ended": (p) => t("log.slept", { reason: p.reason }),
   "sandbox.started": (p) =>
-    `The ${role(p.role)}’s sandbox ${p.recovered ? "was taken up again" : "started"} (${p.level})`,
-  "sandbox.stopped": (p) => `The ${role(p.role)}’s sandbox stopped: ${p.reason}`,
-  "prompt.submitted": (p) => `You asked: ${clip(p.text)}`,
-  "steering.submitted": (p) => `You added: ${clip(p.text)}`,
-  "run.dismissed": () => "You put the card of a run away",
-  "run.cancel_requested": () => "You stopped the run",
-  "run.finished": (p) => `The run ended ${outcomes[p.outcome]}${p.code ? ` (${p.code})` : ""}`,
-  "plan.made": (p) => `The Director planned ${count(p.steps.length, "step")}: ${clip(p.goal)}`,
-  "plan.refused": (p) => `A plan did not hold: ${clip(p.problems.join("; "))}`,
-  "task.dispatched": (p) => `The Director handed over a task: ${clip(p.task.instruction)}`,
-  "task.started": (p) =>
-    p.attempt > 1 ? `The Associate took the task up again (attempt ${p.attempt})` : "The Associate began the task",
-  "task.progressed": (p) => `The Associate ${p.request ? `asks (${p.request})` : "says"}: ${clip(p.text)}`,
-  "task.returned": (p) => `The task came back ${statuses[p.result.status]}, ${verification(p.result)}`,
-  "task.judged": (p) => `The Director ${verdicts[p.verdict]} the result: ${clip(p.reason)}`,
-  "question.asked": (p) => `A question for you: ${clip(p.question.text)}`,
-  "question.answered": (p) => `You answered: ${clip(p.text)}`,
-  "toast.shown": (p) => `The Director said: ${clip(p.text)}`,
-  "tool.called": (p) => `The Associate ${toolWords(p.tool, p.input)}`,
+    t(p.recovered ? "log.sandboxRecovered" : "log.sandboxStarted", { role: capital(p.role), level: p.level }),
+  "sandbox.stopped": (p) => t("log.sandboxStopped", { role: capital(p.role), reason: p.reason }),
+  "prompt.submitted": (p) => t("log.asked", { text: clip(p.text) }),
+  "steering.submitted": (p) => t("log.added", { text: clip(p.text) }),
+  "run.dismissed": () => t("log.dismissed"),
+  "run.cancel_requested": () => t("log.stopped"),
+  "run.finished": (p) => {
+    const how = t(outcomes[p.outcome]);
+    return p.code ? t("log.endedCode", { how, code: p.code }) : t("log.ended", { how });
+  },
+  "plan.made": (p) => t("log.planned", { n: p.steps.length, goal: clip(p.goal) }),
+  "plan.refused": (p) => t("log.planRefused", { problems: clip(p.problems.join("; ")) }),
+  "task.dispatched": (p) => t("log.dispatched", { text: clip(p.task.instruction) }),
+  "task.started": (p) => (p.attempt > 1 ? t("log.taskAgain", { n: p.attempt }) : t("log.taskBegan")),
+  "task.progressed": (p) =>
+    p.request
+      ? t("log.associateAsks", { request: p.request, text: clip(p.text) })
+      : t("log.associateSays", { text: clip(p.text) }),
+  "task.cancel_requested": () => t("log.taskCancelled"),
+  "task.returned": (p) =>
+    t("log.returned", { status: t(statuses[p.result.status]), verification: verification(p.result) }),
+  "task.judged": (p) => t("log.judged", { verdict: t(verdicts[p.verdict]), reason: clip(p.reason) }),
+  "question.asked": (p) => t("log.question", { text: clip(p.question.text) }),
+  "question.answered": (p) => t("log.answered", { text: clip(p.text) }),
+  "toast.shown": (p) => t("log.directorSaid", { text: clip(p.text) }),
+  "tool.called": (p) => t("log.associateDid", { what: toolWords(p.tool, p.input) }),
   "tool.returned": (p) =>
-    p.ok ? `The tool finished in ${p.duration_ms} ms` : `The tool ended with ${p.code ?? "an error"}`,
-  "model.called": (p) => `The ${role(p.caller)} asked ${modelName(p)}`,
+    p.ok ? t("log.toolDone", { n: String(p.duration_ms) }) : t("log.toolFailed", { code: p.code ?? t("log.anError") }),
+  "model.called": (p) =>
+    t("log.modelAsked", { role: capital(p.caller), model: p.model === p.caller ? t("log.itsModel") : p.model }),
   "model.returned": (p) =>
     p.code
-      ? `${role(modelName(p))} failed: ${clip(p.error ?? p.code)}`
-      : `${p.recorded ? "The recording" : role(modelName(p))} answered, ${count(p.output_tokens, "token")}`,
-  "file.written": (p) => `${files(p.files.map((f) => f.path))} written`,
-  "file.removed": (p) => `${files(p.paths)} removed`,
-  "snapshot.taken": (p) => `A snapshot of ${count(p.files, "file")} was taken (${p.reason.replaceAll("_", " ")})`,
+      ? t("log.modelFailed", { model: modelName(p), why: clip(p.error ?? p.code) })
+      : t("log.modelAnswered", {
+          model: p.recorded ? t("log.theRecording") : modelName(p),
+          n: p.output_tokens,
+        }),
+  "file.written": (p) =>
+    files(
+      "written",
+      p.files.map((f) => f.path),
+    ),
+  "file.removed": (p) => files("removed", p.paths),
+  "snapshot.taken": (p) => t("log.snapshot", { n: p.files, reason: p.reason.replaceAll("_", " ") }),
   "caches.left_out": (p) => {
     const left = [...(p.paths ?? []), ...(p.over ?? []).map((l) => clip(l.path))];
-    return left.length ? `Too much to be kept: ${left.join(", ")}` : "Every cache is kept again";
+    return left.length ? t("log.tooMuch", { paths: left.join(", ") }) : t("log.cachesKept");
   },
-  "document.created": (p) => `The document “${clip(p.title)}” was begun`,
-  "document.versioned": (p) => `The document reached version ${p.version}${p.note ? `: ${clip(p.note)}` : ""}`,
-  "document.renamed": (p) => `A document is called “${clip(p.title)}” now`,
-  "document.removed": () => "A document was removed",
-  "overlay.added": (p) =>
-    p.kind === "comment" ? "A comment was made on a document" : "A change to a document was proposed",
-  "overlay.settled": (p) =>
-    `A ${p.outcome === "accepted" || p.outcome === "rejected" ? "proposal" : "comment"} was ${p.outcome}`,
-  "checkpoint.created": (p) => `Checkpoint${p.verified ? ", verified" : ""}: ${clip(p.subject)}`,
-  "timeline.rewound": (p) => `The computer went back to event ${p.to_seq}, which changed ${count(p.files, "file")}`,
-  "timeline.undone": (p) => `One step was taken back, which changed ${count(p.files, "file")}`,
-  "timeline.forked": (p) => `Another computer was forked after event ${p.at_seq}`,
-  "computer.forked": (p) => `This computer, “${p.name}”, begins as a fork`,
-  "computer.imported": (p) => `This computer, “${p.name}”, was imported`,
-  "computer.exported": (p) => `The computer was exported up to event ${p.at_seq}`,
-  "changes.taken": (p) => `${count(p.files, "file")} changed by taking over another computer’s work`,
-  "desktop.broke": (p) => `The desktop broke${p.file ? ` in ${p.file}` : ""}: ${clip(p.message)}`,
-  "desktop.upgraded": (p) =>
-    `The desktop’s source was upgraded, which changed ${count(p.files, "file")}${p.conflicts?.length ? `; ${files(p.conflicts)} left alone` : ""}`,
-  "window.opened": (p) => `${p.run ? "A run opened a window" : "A window was opened"}: ${clip(p.title || p.app)}`,
-  "window.moved": (p) => `A window was moved to ${p.bounds.x}, ${p.bounds.y}`,
-  "window.shown": (p) => `A window was ${shown[p.state]}`,
-  "window.retitled": (p) => `A window shows something else: ${clip(p.title || p.subject || "")}`,
-  "window.focused": () => "A window came to the top",
-  "window.closed": () => "A window was closed",
-  "theme.changed": (p) => `The theme became ${clip(p.name)}`,
-  "setting.changed": (p) => (p.value ? `${p.key} became ${clip(p.value)}` : `${p.key} went back to its default`),
-  "terminal.opened": (p) => `A terminal was opened: ${clip(p.title)}`,
-  "terminal.closed": (p) => `A terminal ended (${p.reason})`,
-  "repo.added": (p) => `The project ${p.name} was added, ${count(p.files, "file")}`,
-  "repo.exported": (p) => `Work on ${p.name} left as a ${p.format}`,
-  "egress.refused": (p) => `Something wanted ${p.host}; the policy is ${p.policy}, so it was refused`,
-  "budget.reached": (p) => `The ${p.scope} reached its limit of ${p.max} ${p.limit}`,
-  "log.repaired": (p) => `Events ${p.from} to ${p.to} of the ${p.copy} copy were repaired: ${p.damage}`,
+  "document.created": (p) => t("log.documentBegun", { title: clip(p.title) }),
+  "document.versioned": (p) =>
+    p.note
+      ? t("log.documentVersionNote", { version: String(p.version), note: clip(p.note) })
+      : t("log.documentVersion", { version: String(p.version) }),
+  "document.renamed": (p) => t("log.documentRenamed", { title: clip(p.title) }),
+  "document.removed": () => t("log.documentRemoved"),
+  "overlay.added": (p) => t(p.kind === "comment" ? "log.commentAdded" : "log.proposalAdded"),
+  "overlay.settled": (p) => {
+    if (p.outcome === "accepted") return t("log.proposalAccepted");
+    return p.outcome === "rejected" ? t("log.proposalRejected") : t("log.commentSettled", { outcome: p.outcome });
+  },
+  "checkpoint.created": (p) =>
+    t(p.verified ? "log.checkpointVerified" : "log.checkpoint", { subject: clip(p.subject) }),
+  "timeline.rewound": (p) => t("log.rewound", { seq: String(p.to_seq), n: p.files }),
+  "timeline.undone": (p) => t("log.undone", { n: p.files }),
+  "timeline.forked": (p) => t("log.forked", { seq: String(p.at_seq) }),
+  "computer.forked": (p) => t("log.beginsAsFork", { name: p.name }),
+  "computer.imported": (p) => t("log.imported", { name: p.name }),
+  "computer.exported": (p) => t("log.exported", { seq: String(p.at_seq) }),
+  "changes.taken": (p) => t("log.taken", { n: p.files }),
+  "desktop.broke": (p) =>
+    p.file
+      ? t("log.brokeIn", { file: p.file, message: clip(p.message) })
+      : t("log.broke", { message: clip(p.message) }),
+  "desktop.upgraded": (p) => {
+    const upgraded = t("log.upgraded", { n: p.files });
+    const [file, ...more] = p.conflicts ?? [];
+    if (!file) return upgraded;
+    return more.length
+      ? t("log.upgradedLeftMore", { upgraded, file, n: more.length })
+      : t("log.upgradedLeft", { upgraded, file });
+  },
+  "window.opened": (p) => t(p.run ? "log.windowOpenedByRun" : "log.windowOpened", { title: clip(p.title || p.app) }),
+  "window.moved": (p) => t("log.windowMoved", { x: String(p.bounds.x), y: String(p.bounds.y) }),
+  "window.shown": (p) => t(shown[p.state]),
+  "window.retitled": (p) => t("log.windowRetitled", { title: clip(p.title || p.subject || "") }),
+  "window.focused": () => t("log.windowFocused"),
+  "window.closed": () => t("log.windowClosed"),
+  "theme.changed": (p) => t("log.theme", { name: clip(p.name) }),
+  "setting.changed": (p) =>
+    p.value ? t("log.setting", { key: p.key, value: clip(p.value) }) : t("log.settingDefault", { key: p.key }),
+  "terminal.opened": (p) => t("log.terminalOpened", { title: clip(p.title) }),
+  "terminal.closed": (p) => t("log.terminalEnded", { reason: p.reason }),
+  "repo.added": (p) => t("log.repoAdded", { name: p.name, n: p.files }),
+  "repo.exported": (p) => t("log.repoExported", { name: p.name, format: p.format }),
+  "egress.refused": (p) => t("log.egressRefused", { host: p.host, policy: p.policy }),
+  "budget.reached": (p) => t("log.budget", { scope: p.scope, max: String(p.max), limit: p.limit }),
+  "log.repaired": (p) => t("log.repaired", { from: String(p.from), to: String(p.to), copy: p.copy, damage: p.damage }),
 };
 
-const outcomes = { done: "well", failed: "without success", cancelled: "because you stopped it" };
-const statuses = { ok: "done", needs_input: "needing your answer", failed: "failed" };
-const shown = { normal: "restored", minimised: "minimised", maximised: "maximised", snapped: "snapped" };
-const verdicts = { accept: "accepted", revise: "wants a correction of", abort: "gave up on" };
+const outcomes = { done: "log.endedDone", failed: "log.endedFailed", cancelled: "log.endedCancelled" } as const;
+const statuses = { ok: "log.statusOk", needs_input: "log.statusNeedsInput", failed: "log.statusFailed" } as const;
+const verdicts = { accept: "log.accepted", revise: "log.revise", abort: "log.abort" } as const;
+const verified = { pass: "log.verifyPass", fail: "log.verifyFail", unknown: "log.verifyUnknown" } as const;
+const shown = {
+  normal: "log.windowRestored",
+  minimised: "log.windowMinimised",
+  maximised: "log.windowMaximised",
+  snapped: "log.windowSnapped",
+} as const;
 
 /** One event in a sentence for people. */
 export function sentenceOf(event: Event): string {
@@ -88,50 +125,51 @@ export function sentenceOf(event: Event): string {
   return say ? say(event.payload) : event.type;
 }
 
-function role(name: string): string {
+function capital(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** A recording has no model but the role's own name. */
+/** The name of a model at the head of a sentence. A recording has no model but the role's own name. */
 function modelName(p: { caller: string; model: string }): string {
-  return p.model === p.caller ? "its model" : p.model;
+  return p.model === p.caller ? t("log.itsModelBegins") : capital(p.model);
 }
 
 function verification(r: AssociateResult): string {
-  return { pass: "verified", fail: "verification failed", unknown: "not verified" }[r.verify.status];
+  return t(verified[r.verify.status]);
 }
 
-const toolVerbs: Record<string, (input: ToolInput) => string> = {
-  read_file: (i) => `read ${i.path ?? "a file"}`,
-  write_file: (i) => `wrote ${i.path ?? "a file"}`,
-  edit_file: (i) => `edited ${i.path ?? "a file"}`,
-  list_files: (i) => `listed ${i.path || "the folder"}`,
-  search_files: (i) => `searched for ${i.pattern ?? "something"}`,
-  bash: (i) => `ran ${i.command ?? "a command"}`,
-  fetch_url: (i) => `fetched ${i.url ?? "an address"}`,
-};
+/** The sentence of each tool, where its object stands, and the word for an object that is not known. */
+const tools = {
+  read_file: ["log.read", "path", "log.aFile"],
+  write_file: ["log.wrote", "path", "log.aFile"],
+  edit_file: ["log.edited", "path", "log.aFile"],
+  list_files: ["log.listed", "path", "log.theFolder"],
+  search_files: ["log.searched", "pattern", "log.something"],
+  bash: ["log.ran", "command", "log.aCommand"],
+  fetch_url: ["log.fetched", "url", "log.anAddress"],
+} as const satisfies Record<string, readonly [Key, keyof ToolInput, Key]>;
 
 /** What a tool call does, in words. */
 export function toolWords(tool: string, input: ToolInput): string {
-  return clip(toolVerbs[tool]?.(input) ?? `used ${tool}`);
+  if (!Object.hasOwn(tools, tool)) return clip(t("log.used", { what: tool }));
+  const [sentence, object, unknown] = tools[tool as keyof typeof tools];
+  return clip(t(sentence, { what: input[object] || t(unknown) }));
 }
 
-function files(paths: string[]): string {
-  const [first = "nothing"] = paths;
-  return paths.length > 1 ? `${first} and ${paths.length - 1} more were` : `${first} was`;
-}
+const fileSentences = {
+  written: ["log.written", "log.writtenMore"],
+  removed: ["log.removed", "log.removedMore"],
+} as const;
 
-/** A number of things in words. */
-export function count(n: number, noun: string): string {
-  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+function files(did: keyof typeof fileSentences, paths: readonly string[]): string {
+  const [file = t("log.nothing"), ...more] = paths;
+  const [one, several] = fileSentences[did];
+  return more.length ? t(several, { file, n: more.length }) : t(one, { file });
 }
 
 /** What becomes of open terminals when the workspace becomes another; undefined when none is open. */
 export function terminalsEnd(open = 0): string | undefined {
-  if (open === 0) return undefined;
-  return open === 1
-    ? "1 terminal is open and will end, with what runs in it."
-    : `${count(open, "terminal")} are open and will end, with what runs in them.`;
+  return open === 0 ? undefined : t("page.terminalsEnd", { n: open });
 }
 
 function clip(text: string): string {

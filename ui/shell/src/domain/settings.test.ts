@@ -1,14 +1,15 @@
 import { expect, it } from "vitest";
-import { grouped, type Limit, partsOf, unconnected } from "./settings";
+import { grouped, type Limit, partsOf } from "./settings";
+import { unconnected } from "./unconnected";
 
 const limit = (name: string): Limit => ({ key: `limits.${name}`, value: "1", from: "default", doc: name });
 
 it("groups limits by what they bound and loses none", () => {
   const limits = ["processes", "run_tasks", "cost_usd", "memory_mb", "new_one"].map(limit);
   expect(grouped(limits).map((g) => [g.title, ...g.limits.map((l) => l.doc)])).toEqual([
-    ["Each run", "run_tasks"],
-    ["Each sandbox", "processes", "memory_mb"],
-    ["The computer", "cost_usd", "new_one"],
+    ["models.eachRun", "run_tasks"],
+    ["models.eachSandbox", "processes", "memory_mb"],
+    ["models.theComputer", "cost_usd", "new_one"],
   ]);
   expect(grouped([])).toEqual([]);
 });

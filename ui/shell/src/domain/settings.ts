@@ -1,5 +1,6 @@
 import type { Schema } from "#base/domain/operations.ts";
-import type { ModelState } from "#base/domain/views.ts";
+import { listed } from "#base/domain/words.ts";
+import { t } from "../words/late";
 
 /** What the owner has set outside of a computer, as it is in force. */
 export type Settings = Schema<"Settings">;
@@ -20,13 +21,13 @@ export type Key = Schema<"ModelKey">;
 export type Limit = Schema<"ConfigSetting">;
 
 const groups = [
-  { title: "Each run", of: /^run_/ },
-  { title: "Each sandbox", of: /^(processes|memory_mb|cpu_milli)$/ },
-  { title: "The computer", of: /./ },
+  { title: "models.eachRun", of: /^run_/ },
+  { title: "models.eachSandbox", of: /^(processes|memory_mb|cpu_milli)$/ },
+  { title: "models.theComputer", of: /./ },
 ] as const;
 
 /** Limits by what they bound, in the order of the file. */
-export function grouped(limits: readonly Limit[]): { title: string; limits: Limit[] }[] {
+export function grouped(limits: readonly Limit[]): { title: (typeof groups)[number]["title"]; limits: Limit[] }[] {
   const groupOf = (limit: Limit) => groups.find((g) => g.of.test(nameOf(limit)))?.title;
   return groups
     .map(({ title }) => ({ title, limits: limits.filter((l) => groupOf(l) === title) }))
@@ -40,16 +41,5 @@ export function nameOf(limit: Limit): string {
 
 /** What a provider is used for: "Director and Associate". */
 export function partsOf({ uses }: Provider): string {
-  return uses.map((use) => (use === "director" ? "Director" : "Associate")).join(" and ");
-}
-
-/** What to say where no model is connected, or one of two. */
-export function missing(models: ModelState | undefined): string {
-  return models?.director || models?.associate ? models.message : "No model is connected.";
-}
-
-/** The same where the recorded demo is offered beside it. */
-export function unconnected(models: ModelState | undefined): string {
-  const one = models?.director || models?.associate;
-  return one ? missing(models) : `${missing(models)} The recorded demo works without one.`;
+  return listed(uses.map((use) => t(use === "director" ? "models.director" : "models.associate")));
 }

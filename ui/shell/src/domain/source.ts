@@ -13,18 +13,20 @@ export type Upgrade = Schema<"UpgradeView">;
 /** What an upgrade does to a file of the desktop's source. */
 export type Fate = Upgrade["files"][number]["fate"];
 
-/** The fates in the order in which they are told, each in words. */
-export const fates: readonly { fate: Fate; words: string }[] = [
-  { fate: "conflict", words: "Changed on both sides in the same place, stays as it is" },
-  { fate: "merged", words: "Changed on both sides, brought together" },
-  { fate: "updated", words: "Updated" },
-  { fate: "added", words: "Added" },
-  { fate: "removed", words: "Removed" },
-  { fate: "kept", words: "Changed here only, kept" },
+type FateKey = `desktop.fate${Capitalize<Fate>}`;
+
+/** The fates in the order in which they are told, each with the key of its words. */
+export const fates: readonly { fate: Fate; words: FateKey }[] = [
+  { fate: "conflict", words: "desktop.fateConflict" },
+  { fate: "merged", words: "desktop.fateMerged" },
+  { fate: "updated", words: "desktop.fateUpdated" },
+  { fate: "added", words: "desktop.fateAdded" },
+  { fate: "removed", words: "desktop.fateRemoved" },
+  { fate: "kept", words: "desktop.fateKept" },
 ];
 
 /** The paths of an upgrade by fate, without fates that nothing has. */
-export function byFate(files: Upgrade["files"]): { fate: Fate; words: string; paths: string[] }[] {
+export function byFate(files: Upgrade["files"]): { fate: Fate; words: FateKey; paths: string[] }[] {
   return fates
     .map((f) => ({ ...f, paths: files.filter((one) => one.fate === f.fate).map((one) => one.path) }))
     .filter((f) => f.paths.length > 0);

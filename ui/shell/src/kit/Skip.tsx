@@ -1,4 +1,5 @@
 import { useStore } from "../state/store";
+import { t } from "../words/words";
 
 /** The id of the link, where the keyboard is when it comes back from the desktop. */
 export const SKIP = "skip";
@@ -14,7 +15,7 @@ export function Skip() {
       className="skip"
       onClick={() => (desktop ? giveKeys() : document.querySelector<HTMLElement>("main")?.focus())}
     >
-      {desktop ? "Skip to the desktop" : "Skip to the content"}
+      {desktop ? t("page.skipToDesktop") : t("page.skipToContent")}
     </button>
   );
 }

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { spoken } from "#base/domain/language.ts";
 import { ticker } from "#base/kit/ticker.ts";
 import { ago } from "../domain/time";
 
@@ -7,7 +8,7 @@ export function When({ time }: { time: string }) {
   const read = () => ago(time, ticker.now());
   const said = useSyncExternalStore(ticker.subscribe, read, read);
   return (
-    <time dateTime={time} title={new Date(time).toLocaleString()}>
+    <time dateTime={time} title={new Date(time).toLocaleString(spoken())}>
       {said}
     </time>
   );

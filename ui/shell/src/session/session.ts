@@ -4,15 +4,15 @@ import type { Event, ID } from "#base/domain/contracts.ts";
 import type { Computer } from "#base/domain/views.ts";
 import { notifyDone } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
-import { effectsOf } from "../domain/heard";
+import { effectsOf, LANGUAGE } from "../domain/heard";
 import { pathOf, type Route } from "../domain/route";
-import { count } from "../domain/sentence";
 import { keysIn } from "../state/events";
 import { type State, useStore } from "../state/store";
 import { type ComputerAPI, computerAPI } from "../transport/api";
 import { MarksReader } from "../transport/marks";
+import { t } from "../words/words";
 import { Connection, pause } from "./connection";
-import { type Hands, perform, wear } from "./effects";
+import { type Hands, perform, speakAsSet, wear } from "./effects";
 import { SourceWatch } from "./watch";
 
 /** Events read at the start and with each look further back. */
@@ -78,7 +78,7 @@ export class Session {
     });
     this.connection = new Connection(this.api, (events) => this.hear(events));
     this.hands = {
-      readTheme: () => this.readTheme(),
+      readLook: () => this.readLook(),
       readRepos: () => this.queries.invalidateQueries({ queryKey: ["repos"] }),
       readComputer: () => this.refresh(),
       touchSource: () => this.source.touched(),
@@ -88,7 +88,7 @@ export class Session {
 
   /** Reads what is there, then follows what happens until stopped. The desktop comes first: it needs none of it. */
   async start(head: number): Promise<void> {
-    unawaited(this.readTheme());
+    unawaited(this.readLook());
     await untilDesktop();
     const [runs, tail] = await Promise.all([this.api.runs(), this.api.events(Math.max(0, head - PAGE))]);
     const store = useStore.getState();
@@ -115,9 +115,11 @@ export class Session {
     }
   }
 
-  private async readTheme(): Promise<void> {
+  private async readLook(): Promise<void> {
     try {
-      wear(await this.api.theme());
+      const { theme, settings } = await this.api.desktop();
+      wear(theme);
+      await speakAsSet(settings.find((s) => s.key === LANGUAGE)?.value);
     } catch {
       // The shell keeps the look it has, which every theme can be used with.
     }
@@ -194,7 +196,7 @@ export class Session {
 
   async checkpoint(): Promise<void> {
     const result = await this.api.checkpoint("");
-    notifyDone(result.checkpoint ? `Checkpoint ${result.checkpoint.slice(0, 7)} made` : result.summary);
+    notifyDone(result.checkpoint ? t("step.checkpointMade", { id: result.checkpoint.slice(0, 7) }) : result.summary);
   }
 
   /** Looks at the computer as it was after an event, or as it is now. */
@@ -209,7 +211,7 @@ export class Session {
     // Another page withdraws what was offered before.
     then?.();
     const n = done.files.length;
-    notifyDone(n > 0 ? `${said}: ${count(n, "file")} changed` : said, this.wayBack(done.seq && done.seq - 1));
+    notifyDone(n > 0 ? t("step.wentBackFiles", { said, n }) : said, this.wayBack(done.seq && done.seq - 1));
   }
 
   /** Takes back what one run, task or tool call changed, and keeps what came after. Now is looked at, unless `then` is. */
@@ -217,14 +219,14 @@ export class Session {
     const done = await this.api.undo(of, false);
     this.changed();
     if (then) this.go(then);
-    notifyDone(`Taken back: ${count(done.files.length, "file")} changed`, this.wayBack(done.back_seq));
+    notifyDone(t("step.takenBack", { n: done.files.length }), this.wayBack(done.back_seq));
   }
 
   /** Merges the newer shipped desktop into the workspace's source; the toast offers the way back. */
   async upgradeDesktop(): Promise<void> {
     const { files, back_seq } = await this.api.upgrade(false);
     const left = files.filter((f) => f.fate === "conflict").length;
-    const said = left > 0 ? `The desktop was upgraded, but for ${count(left, "file")}` : "The desktop was upgraded";
+    const said = left > 0 ? t("desktop.upgradedBut", { n: left }) : t("desktop.upgraded");
     notifyDone(said, this.wayBack(back_seq));
   }
 
@@ -232,8 +234,8 @@ export class Session {
   async fork(seq: number, name: string): Promise<void> {
     const made = await this.api.fork(seq, name, false);
     unawaited(this.queries.invalidateQueries({ queryKey: ["computers"] }));
-    notifyDone(`“${made.name}” is ready`, {
-      label: "Open",
+    notifyDone(t("step.isReady", { name: made.name }), {
+      label: t("step.open"),
       run: () => location.assign(`${pathOf({ page: "runs" })}?computer=${made.id}`),
     });
   }
@@ -241,7 +243,7 @@ export class Session {
   /** How a step is undone: by going back to the moment before it. */
   private wayBack(seq: number | undefined) {
     if (!seq) return undefined;
-    return { label: "Undo", run: () => unawaited(this.rewind(seq, "Undone")) };
+    return { label: t("step.undo"), run: () => unawaited(this.rewind(seq, t("step.undone"))) };
   }
 
   // The present is different now, so what was compared with it is out of date.

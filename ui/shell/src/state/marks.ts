@@ -1,6 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { Mark } from "#base/domain/views.ts";
-import { mergeMarks } from "../domain/marks";
+import { mergeMarks } from "../domain/mergemarks";
 
 /** The timeline as far as it is here. */
 export interface MarksSlice {

@@ -49,8 +49,8 @@ export function computerAPI(computer: ID) {
     ticket: () => ask<"newTicket">(`${at}/ticket`, { method: "POST" }),
     /** Where the frame begins that shows the desktop as it was. */
     pastTicket: () => ask<"newTicket">(`${at}/ticket?past=true`, { method: "POST" }),
-    /** The theme that the desktop is drawn with. */
-    theme: async () => (await ask<"getDesktop">(`${at}/desktop`)).theme,
+    /** The theme and the settings of the desktop. */
+    desktop: () => ask<"getDesktop">(`${at}/desktop`),
     /** What the desktop's origin serves; brings its development server up when it needs one. */
     source: () => ask<"getDesktopSource">(`${at}/desktop/source`),
     /** Merges what a newer shipped desktop changed into the workspace's. */
@@ -77,13 +77,7 @@ async function rewind(path: string, toSeq: number, dryRun: boolean): Promise<Rew
     await new Promise((later) => setTimeout(later, REWIND_LOOK_MS));
     const { pending, done, failed } = await ask<"getRewind">(path);
     if (done) return done;
-    if (failed)
-      throw new Refusal({
-        status: 0,
-        code: failed.code,
-        detail: failed.detail,
-        ...(failed.remedy ? { remedy: failed.remedy } : {}),
-      });
+    if (failed) throw new Refusal(failed);
     if (!pending)
       throw new Refusal({
         status: 0,

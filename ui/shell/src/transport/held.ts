@@ -19,8 +19,8 @@ export async function holdsPages(): Promise<boolean | undefined> {
   });
 }
 
-/** What a browser calls itself, for a sentence. */
-export function browserName(agent: string): string {
+/** What a browser calls itself; undefined for one that is not known. */
+export function browserName(agent: string): string | undefined {
   for (const [mark, name] of [
     ["Firefox/", "Firefox"],
     ["Edg/", "Edge"],
@@ -28,5 +28,5 @@ export function browserName(agent: string): string {
     ["Safari/", "Safari"],
   ] as const)
     if (agent.includes(mark)) return name;
-  return "this one";
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Mark } from "#base/domain/views.ts";
-import { mergeMarks } from "../domain/marks";
+import { mergeMarks } from "../domain/mergemarks";
 import { MarksReader } from "./marks";
 
 /** A server with marks at 1 to `last`, and what the page knows of them. */

@@ -18,7 +18,6 @@ export const words = defineWords({
     saving: "Saving…",
     revert: "Go back to what is saved",
     compare: "Compare",
-    edit: "Edit",
     changedBelow: "This file was changed by someone else while you were writing.",
     typedBeside: "In another browser this place was typed in too. Neither text is lost: decide here.",
     takeTheirs: "Take theirs",
@@ -52,7 +51,6 @@ export const words = defineWords({
     saving: "Wird gespeichert …",
     revert: "Zurück zum Gespeicherten",
     compare: "Vergleichen",
-    edit: "Bearbeiten",
     changedBelow: "Diese Datei wurde von anderer Seite geändert, während Sie schrieben.",
     typedBeside:
       "In einem anderen Browser wurde an derselben Stelle getippt. Kein Text ist verloren: entscheiden Sie hier.",

@@ -1,5 +1,6 @@
 import { GitFork, History, Undo2 } from "lucide-react";
 import { useEffect, useState } from "react";
+import { markSaid } from "#base/domain/marksaid.ts";
 import { demoFile, demoOf, seenOf } from "../../domain/demo";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
@@ -9,7 +10,7 @@ import { tellShell } from "../../transport/shell";
 import { Hint } from "./Hint";
 import { words } from "./i18n";
 import { MarkList } from "./MarkList";
-import { placeOf, wordsOf } from "./marks";
+import { placeOf } from "./marks";
 import { Since } from "./Since";
 import { Slider } from "./Slider";
 import { Then } from "./Then";
@@ -43,7 +44,7 @@ export default function Timeline() {
       </Empty>
     );
   }
-  const what = mark ? wordsOf(mark, t) : t("now");
+  const what = mark ? markSaid(mark) : t("now");
   const says = mark ? t("placeOf", { what, when, place: place + 1, all: now }) : what;
   const demo = demoOf(subject);
   const led = () => demo.leads && demo.run && show(seenOf(demo.run));

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from "react";
+import { markSaid } from "#base/domain/marksaid.ts";
 import type { Mark } from "#base/domain/views.ts";
 import { useWords } from "../../i18n/words";
 import { Age } from "../../kit/Age";
 import { words } from "./i18n";
-import { wordsOf } from "./marks";
 
 interface MarkListProps {
   marks: readonly Mark[];
@@ -44,7 +44,7 @@ export function MarkList({ marks, place, hasEarlier, onMove, onEarlier }: MarkLi
               aria-current={at === place ? "true" : undefined}
               onClick={() => onMove(at)}
             >
-              <span className="timeline-words">{wordsOf(mark, t)}</span>
+              <span className="timeline-words">{markSaid(mark)}</span>
               <Age at={mark.at} />
             </button>
           </li>

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Mark, MarkKind } from "#base/domain/views.ts";
-import { say } from "../../i18n/words";
-import { words } from "./i18n";
-import { inOrder, leap, placeOf, wordsOf } from "./marks";
+import { inOrder, leap, placeOf } from "./marks";
 
 const mark = (seq: number, kind: MarkKind = "files", more: Partial<Mark> = {}): Mark => ({
   seq,
@@ -11,6 +9,7 @@ const mark = (seq: number, kind: MarkKind = "files", more: Partial<Mark> = {}): 
   kind,
   source: "user",
   text: "",
+  told: { sentence: "asked" },
   ...more,
 });
 
@@ -52,40 +51,5 @@ describe("leap", () => {
     };
     expect(from(0, 1)).toEqual([0, 1, 4, 5, 6]);
     expect(from(6, -1)).toEqual([6, 5, 4, 1, 0]);
-  });
-});
-
-describe("the words of a mark", () => {
-  const en = (m: Mark) => wordsOf(m, (key, values) => say(words, "en", key, values));
-  const de = (m: Mark) => wordsOf(m, (key, values) => say(words, "de", key, values));
-
-  it.each([
-    [mark(1, "prompt", { text: "count birds" }), "You asked: count birds", "Ihr Auftrag: count birds"],
-    [mark(1, "answer", { text: "finished: done" }), "The run finished", "Der Lauf ist fertig"],
-    [mark(1, "call", { text: "write_file a.txt", files: 1 }), "write_file changed a.txt", "write_file änderte a.txt"],
-    [mark(1, "call", { text: "run make", files: 3 }), "run changed 3 files: make", "run änderte 3 Dateien: make"],
-    [mark(1, "checkpoint", { text: "checkpoint: 2026-11-21" }), "Checkpoint", "Sicherungspunkt"],
-    [
-      mark(1, "rewind", { source: "user" }),
-      "You went back to an earlier moment",
-      "Sie sind zu einem früheren Zeitpunkt zurückgegangen",
-    ],
-    [mark(1, "files", { text: "you changed a.txt" }), "You changed a.txt", "Sie änderten a.txt"],
-    [mark(1, "windows", { text: "you snapped home" }), "You snapped home", "Sie dockten home an"],
-    [mark(1, "windows", { text: "the run opened terminal" }), "The run opened terminal", "Der Lauf öffnete terminal"],
-    [mark(1, "document", { text: "you wrote Notes" }), "You wrote Notes", "Sie schrieben Notes"],
-    [
-      mark(1, "task", { text: "failed and taken back: sort" }),
-      "Task failed and taken back: sort",
-      "Aufgabe gescheitert und zurückgenommen: sort",
-    ],
-    [
-      mark(1, "call", { text: "a command of the task changed a.txt", files: 1 }),
-      "A command of the task changed a.txt",
-      "Ein Befehl der Aufgabe änderte a.txt",
-    ],
-    [mark(1, "theme", { text: "theme: dark" }), "Theme: dark", "Theme: dark"],
-  ])("of $kind", (m, english, german) => {
-    expect([en(m), de(m)]).toEqual([english, german]);
   });
 });

@@ -6,8 +6,10 @@ import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { openRun } from "../../actions/registry";
+import { Sentence } from "../../kit/Sentence";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import { Projects } from "./Projects";
 import "./composer.css";
 
@@ -55,14 +57,14 @@ export function Composer() {
     else unawaited(send());
   };
   return (
-    <form className="composer" onSubmit={(e) => unawaited(send(e))} aria-label="Prompt">
+    <form className="composer" onSubmit={(e) => unawaited(send(e))} aria-label={t("runs.prompt")}>
       <textarea
         id="prompt"
         ref={box}
         rows={1}
-        aria-label={steers ? "Add to this run" : "Prompt"}
+        aria-label={steers ? t("runs.addTo") : t("runs.prompt")}
         aria-describedby="prompt-hint"
-        placeholder={steers ? "Add something while it works…" : "Ask for something…"}
+        placeholder={steers ? t("runs.addPlaceholder") : t("runs.askPlaceholder")}
         value={text}
         onChange={(e) => change(e.target.value)}
         onKeyDown={press}
@@ -71,13 +73,16 @@ export function Composer() {
         {run && <Mode adding={steers} onChange={(adding) => setAddingTo(adding ? run.id : undefined)} />}
         {!steers && <Projects />}
         <span id="prompt-hint" className="composer-hint">
-          <kbd>Enter</kbd> sends · <kbd>Shift Enter</kbd> new line
+          <Sentence
+            of="runs.hint"
+            holes={{ enter: <kbd>{t("runs.enter")}</kbd>, shiftEnter: <kbd>{t("runs.shiftEnter")}</kbd> }}
+          />
         </span>
         <span className="composer-state" role="status">
-          {wait > 0 && `Try again in ${wait} s`}
+          {wait > 0 && t("runs.tryIn", { n: wait })}
           {size.show && (
             <span className={size.over ? "composer-over" : ""}>
-              {size.over ? `${-size.left} too many` : `${size.left.toLocaleString("en")} left`}
+              {size.over ? t("runs.tooMany", { n: -size.left }) : t("runs.left", { n: size.left })}
             </span>
           )}
         </span>
@@ -85,7 +90,7 @@ export function Composer() {
           type="submit"
           look="primary"
           className="button-icon composer-send"
-          aria-label={steers ? "Add" : "Send"}
+          aria-label={steers ? t("runs.add") : t("runs.send")}
           disabled={blank || size.over || busy || wait > 0}
         >
           <ArrowUp size={18} aria-hidden />
@@ -109,12 +114,12 @@ function useWait(): [number, (seconds: number) => void] {
 function Mode({ adding, onChange }: { adding: boolean; onChange(adding: boolean): void }) {
   return (
     <fieldset className="composer-mode">
-      <legend className="visually-hidden">What this is</legend>
+      <legend className="visually-hidden">{t("runs.whatThis")}</legend>
       <button type="button" aria-pressed={!adding} onClick={() => onChange(false)}>
-        New run
+        {t("runs.newRun")}
       </button>
       <button type="button" aria-pressed={adding} onClick={() => onChange(true)}>
-        Add to this run
+        {t("runs.addTo")}
       </button>
     </fieldset>
   );

@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { FolderGit2 } from "lucide-react";
 import { names } from "#base/domain/names.ts";
+import { named } from "#base/domain/words.ts";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 
 /** Chooses the project a prompt is about. */
 export function Projects() {
@@ -15,9 +17,9 @@ export function Projects() {
   return (
     <label className="composer-project">
       <FolderGit2 size={14} aria-hidden />
-      <span className="visually-hidden">Project</span>
+      <span className="visually-hidden">{t("runs.project")}</span>
       <select value={repo} onChange={(e) => setRepo(e.target.value)}>
-        <option value="">{names.everything.en}</option>
+        <option value="">{named(names.everything)}</option>
         {projects.map((name) => (
           <option key={name}>{name}</option>
         ))}

@@ -12,6 +12,7 @@ import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { askOpening, type Opening } from "../../transport/opening";
 import { shelf } from "../../transport/shelf";
+import { t } from "../../words/words";
 import "./desktop.css";
 
 /**
@@ -29,7 +30,7 @@ export function DesktopFrame() {
     return () => taken.frame.remove();
   }, [session]);
   useEffect(() => {
-    if (frame.current) frame.current.frame.element.title = `Desktop of ${name}`;
+    if (frame.current) frame.current.frame.element.title = t("desktop.of", { name: name ?? "" });
   }, [name]);
   useDesktop(frame);
   return null;

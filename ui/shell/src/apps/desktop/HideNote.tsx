@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
+import { t } from "../../words/words";
 
 /** Hides a note above the desktop; what is typed then goes to the desktop again. */
 export function HideNote({ onHide }: { onHide(): void }) {
@@ -10,7 +11,7 @@ export function HideNote({ onHide }: { onHide(): void }) {
     giveKeys();
   };
   return (
-    <Button aria-label="Hide this" onClick={hide}>
+    <Button aria-label={t("desktop.hide")} onClick={hide}>
       <X size={15} aria-hidden />
     </Button>
   );

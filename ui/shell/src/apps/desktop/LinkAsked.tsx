@@ -2,7 +2,9 @@ import { ExternalLink } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { readLink } from "../../domain/link";
+import { Sentence } from "../../kit/Sentence";
 import { useStore } from "../../state/store";
+import { t } from "../../words/words";
 import { HideNote } from "./HideNote";
 
 /** How long the address is shown before it can be opened, in milliseconds: a click meant for something else opens nothing. */
@@ -26,13 +28,12 @@ function Asked({ address }: { address: string }) {
     forget();
   };
   return (
-    <section className="desktop-note" aria-label="A link leads outside" aria-live="polite">
+    <section className="desktop-note" aria-label={t("desktop.linkAsked")} aria-live="polite">
       <p>
-        Open this page outside of the computer? Its host gets the whole address:{" "}
-        <code className="link-asked">{address}</code>
+        <Sentence of="desktop.linkQuestion" holes={{ address: <code className="link-asked">{address}</code> }} />
       </p>
       <Button look="primary" disabled={!read} onClick={open}>
-        <ExternalLink size={15} aria-hidden /> Open in a new tab
+        <ExternalLink size={15} aria-hidden /> {t("desktop.newTab")}
       </Button>
       <HideNote onHide={forget} />
     </section>

@@ -1,9 +1,11 @@
 import { useState } from "react";
 import { names } from "#base/domain/names.ts";
+import { named } from "#base/domain/words.ts";
 import type { Route } from "../../domain/route";
-import { missing } from "../../domain/settings";
+import { missing } from "../../domain/unconnected";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/words";
 import { HideNote } from "./HideNote";
 
 const route: Route = { page: "models", section: "models" };
@@ -19,11 +21,11 @@ export function NoModel() {
     session.go(route);
   };
   return (
-    <section className="desktop-note" aria-label="No model is connected">
+    <section className="desktop-note" aria-label={t("desktop.noModel")}>
       <p>
         {missing(models)}{" "}
         <a href={session.addressOf(route)} onClick={go}>
-          {names.models.en}
+          {named(names.models)}
         </a>
       </p>
       <HideNote onHide={() => setAway(true)} />

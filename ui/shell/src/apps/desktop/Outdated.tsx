@@ -1,6 +1,7 @@
 import { lazy, Suspense, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
+import { t } from "../../words/words";
 import { HideNote } from "./HideNote";
 
 const Upgrade = lazy(() => import("./Upgrade"));
@@ -12,10 +13,10 @@ export function Outdated() {
   const [asking, setAsking] = useState(false);
   if (!outdated || away) return null;
   return (
-    <section className="desktop-note" aria-label="A newer desktop">
-      <p>This choir brings a newer desktop. Yours was changed, so it was left as it is.</p>
+    <section className="desktop-note" aria-label={t("desktop.newer")}>
+      <p>{t("desktop.newerMore")}</p>
       <Button look="primary" onClick={() => setAsking(true)}>
-        See what would change
+        {t("desktop.seeChange")}
       </Button>
       <HideNote onHide={() => setAway(true)} />
       {asking && (

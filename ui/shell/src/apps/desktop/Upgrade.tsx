@@ -4,10 +4,10 @@ import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
-import { count } from "../../domain/sentence";
 import { byFate, type Upgrade as Plan } from "../../domain/source";
 import { Ends } from "../../kit/Ends";
 import { useSession } from "../../session/session";
+import { t } from "../../words/words";
 import "../../kit/confirm.css";
 import "../../kit/sidenone.css";
 
@@ -32,11 +32,11 @@ export default function Upgrade({ onClose }: { onClose(): void }) {
     }
   };
   return (
-    <Dialog label="Upgrade the desktop" onClose={onClose}>
+    <Dialog label={t("desktop.upgrade")} onClose={onClose}>
       <header className="confirm-head">
         <div>
-          <h2>Upgrade the desktop?</h2>
-          <p>What the newer one changed goes into yours, in one step that can be undone. What you changed is kept.</p>
+          <h2>{t("desktop.upgradeQuestion")}</h2>
+          <p>{t("desktop.upgradeMore")}</p>
         </div>
       </header>
       <div className="confirm-main scroll">
@@ -45,14 +45,14 @@ export default function Upgrade({ onClose }: { onClose(): void }) {
             {error.message}
           </p>
         )}
-        {!data && !error && <p className="side-none">Looking what would change…</p>}
+        {!data && !error && <p className="side-none">{t("page.looking")}</p>}
         <Ends terminals={data?.terminals} />
         {data && <Fates files={data.files} />}
       </div>
       <footer className="confirm-foot">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{t("page.cancel")}</Button>
         <Button look="primary" disabled={busy || !data} onClick={() => unawaited(upgrade())}>
-          {busy ? "Upgrading…" : "Upgrade"}
+          {busy ? t("desktop.upgrading") : t("desktop.upgradeNow")}
         </Button>
       </footer>
     </Dialog>
@@ -65,9 +65,7 @@ function Fates({ files }: { files: Plan["files"] }) {
     <div className="upgrade-fates">
       {byFate(files).map(({ fate, words, paths }) => (
         <details key={fate} open={fate === "conflict"}>
-          <summary>
-            {words}: {count(paths.length, "file")}
-          </summary>
+          <summary>{t("desktop.fate", { fate: t(words), n: paths.length })}</summary>
           <ul>
             {paths.map((path) => (
               <li key={path}>

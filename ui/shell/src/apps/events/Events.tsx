@@ -6,6 +6,7 @@ import { sentenceOf } from "../../domain/sentence";
 import { clock } from "../../domain/time";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import "./events.css";
 
 /** Rows drawn at once. */
@@ -26,14 +27,14 @@ export function Events() {
       <input
         type="search"
         className="events-filter"
-        aria-label="Filter events"
-        placeholder="Filter by words or type"
+        aria-label={t("events.filter")}
+        placeholder={t("events.filterPlaceholder")}
         value={typed}
         onChange={(e) => setTyped(e.target.value)}
       />
       {route.page === "run" && (
         <label className="events-mine">
-          <input type="checkbox" checked={mine} onChange={(e) => setMine(e.target.checked)} /> Only this run
+          <input type="checkbox" checked={mine} onChange={(e) => setMine(e.target.checked)} /> {t("events.onlyRun")}
         </label>
       )}
       <ol className="events-list">
@@ -41,10 +42,10 @@ export function Events() {
           <Row key={event.seq} event={event} />
         ))}
       </ol>
-      {found.length === 0 && <p className="side-none">No event here says that.</p>}
+      {found.length === 0 && <p className="side-none">{t("events.none")}</p>}
       {more && (
         <Button look="quiet" onClick={() => unawaited(session.lookBack())}>
-          Show earlier events
+          {t("events.earlier")}
         </Button>
       )}
     </div>

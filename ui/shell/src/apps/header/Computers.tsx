@@ -5,6 +5,7 @@ import { Popover } from "../../kit/Popover";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { listComputers } from "../../transport/api";
+import { t } from "../../words/words";
 
 /** Which computer this is, the way to the others, and what can be done with a whole one. */
 export function Computers() {
@@ -22,17 +23,17 @@ export function Computers() {
   return (
     <div className="header-computers">
       <Popover
-        label="Computers"
+        label={t("bar.computers")}
         trigger={
           <>
             <span className="computers-name">{mine.name}</span>
             <ChevronDown size={15} aria-hidden className="computers-turn" />
-            <span className="visually-hidden">, show computers</span>
+            <span className="visually-hidden">{t("bar.showComputers")}</span>
           </>
         }
       >
         {computers.length > 1 && (
-          <ul aria-label="Your computers">
+          <ul aria-label={t("bar.yourComputers")}>
             {computers.map((c, i) => (
               <li key={c.id}>
                 {/* A page of its own, so that two can stand side by side. */}
@@ -47,7 +48,7 @@ export function Computers() {
                     <Monitor size={16} aria-hidden className="computers-icon" />
                   )}
                   <span>{c.name}</span>
-                  <small>{c.head.toLocaleString("en")} events</small>
+                  <small>{t("bar.eventsCount", { n: c.head })}</small>
                 </a>
               </li>
             ))}
@@ -56,9 +57,9 @@ export function Computers() {
         <div className={computers.length > 1 ? "computers-export" : ""}>
           <a className="computers-item" href={session.api.archive} download="computer.choir">
             <Download size={16} aria-hidden className="computers-icon" />
-            <span>Export this computer as one file</span>
+            <span>{t("bar.exportAll")}</span>
           </a>
-          <p>Log, documents, files and history. Keys, sessions and permissions stay here.</p>
+          <p>{t("bar.exportMore")}</p>
         </div>
       </Popover>
     </div>

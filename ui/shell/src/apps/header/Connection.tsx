@@ -2,18 +2,16 @@ import { Button } from "#base/kit/Button.tsx";
 import type { FeedState } from "#base/transport/feed.ts";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { type Key, t } from "../../words/words";
 
-const words: Record<FeedState, string> = {
-  connecting: "Connecting",
-  live: "Live",
-  polling: "Not live",
-  reconnecting: "Reconnecting",
-  given_up: "Not connected",
-  logged_out: "Logged out",
-};
-
-const POLLING =
-  "The live connection (a WebSocket) does not open: the browser or something on the way does not allow it. What happens is read every few seconds instead.";
+const words = {
+  connecting: "bar.connecting",
+  live: "bar.live",
+  polling: "bar.polling",
+  reconnecting: "bar.reconnecting",
+  given_up: "bar.givenUp",
+  logged_out: "bar.loggedOut",
+} as const satisfies Record<FeedState, Key>;
 
 /** States that a small screen shows by the dot alone: the first connection is made as the page opens. */
 const quiet: ReadonlySet<FeedState> = new Set(["live", "connecting"]);
@@ -26,12 +24,12 @@ export function Connection() {
     <div
       className={`connection connection-${connection}`}
       role="status"
-      title={connection === "polling" ? POLLING : undefined}
+      title={connection === "polling" ? t("bar.pollingWhy") : undefined}
     >
       <span className="connection-dot" />
-      <span className={quiet.has(connection) ? "header-word" : ""}>{words[connection]}</span>
-      {connection === "given_up" && <Button onClick={() => session.connect()}>Retry</Button>}
-      {connection === "logged_out" && <span className="header-word">Open a new link: choir up --link</span>}
+      <span className={quiet.has(connection) ? "header-word" : ""}>{t(words[connection])}</span>
+      {connection === "given_up" && <Button onClick={() => session.connect()}>{t("bar.retry")}</Button>}
+      {connection === "logged_out" && <span className="header-word">{t("bar.newLink")}</span>}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { Search } from "lucide-react";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/words";
 import { Computers } from "./Computers";
 import { Connection } from "./Connection";
 import { Isolation } from "./Isolation";
@@ -18,7 +19,7 @@ export function Header() {
       <a
         className="header-home"
         href={session.addressOf({ page: "desktop" })}
-        aria-label="Desktop"
+        aria-label={t("bar.desktop")}
         onClick={(e) => {
           e.preventDefault();
           session.go({ page: "desktop" });
@@ -30,8 +31,8 @@ export function Header() {
       <RunStatus />
       <button type="button" className="header-search" onClick={() => setLauncher(true)}>
         <Search size={15} aria-hidden />
-        <span>Launcher</span>
-        <kbd>Ctrl K</kbd>
+        <span>{t("bar.launcher")}</span>
+        <kbd>{t("bar.ctrlK")}</kbd>
       </button>
       <Pages />
       <div className="header-facts">

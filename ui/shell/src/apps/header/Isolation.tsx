@@ -1,11 +1,13 @@
 import { ShieldAlert, ShieldCheck } from "lucide-react";
 import { names } from "#base/domain/names.ts";
 import type { Sandbox } from "#base/domain/views.ts";
+import { listed, named } from "#base/domain/words.ts";
 import { Popover } from "../../kit/Popover";
 import { useStore } from "../../state/store";
+import { t } from "../../words/words";
 import { PagesHeld } from "./PagesHeld";
 
-const roles = { director: "Director", associate: "Associate" };
+const roles = { director: "bar.director", associate: "bar.associate" } as const;
 
 /** How well agents are shut in; more when asked. */
 export function Isolation() {
@@ -13,25 +15,23 @@ export function Isolation() {
   if (!computer) return null;
   const missing = computer.isolation.some((s) => s.level.missing?.length);
   const driver = computer.isolation.find((s) => s.level.driver)?.level.driver;
+  const name = named(names.sandboxed);
+  const sandboxed = missing ? t("bar.withGaps") : name;
   const Icon = missing || !driver ? ShieldAlert : ShieldCheck;
   return (
     <Popover
-      label={names.sandboxed.en}
+      label={named(names.sandboxed)}
       className={missing || !driver ? "header-warn" : ""}
       trigger={
         <>
           <Icon size={16} aria-hidden />
-          <span className="header-word">
-            {driver ? `${names.sandboxed.en}${missing ? ", with gaps" : ""}` : "No sandbox runs"}
-          </span>
-          <span className="visually-hidden">, show details</span>
+          <span className="header-word">{driver ? sandboxed : t("bar.noSandbox")}</span>
+          <span className="visually-hidden">{t("bar.showDetails")}</span>
         </>
       }
     >
-      <h2>Agents work in sandboxes</h2>
-      <p>
-        Their programs have no network but the model gateway and the bus, nothing of your home folder, and no secrets.
-      </p>
+      <h2>{t("bar.inSandboxes")}</h2>
+      <p>{t("bar.inSandboxesMore")}</p>
       <dl className="isolation">
         {alike(computer.isolation).map((group) => (
           <Details key={group[0]?.role} sandboxes={group} />
@@ -59,14 +59,14 @@ function Details({ sandboxes }: { sandboxes: Sandbox[] }) {
   return (
     <div>
       <dt>
-        {sandboxes.map((s) => roles[s.role]).join(" and ")}
-        {!running && <span className="isolation-off">, not running</span>}
+        {listed(sandboxes.map((s) => t(roles[s.role])))}
+        {!running && <span className="isolation-off">{t("bar.notRunning")}</span>}
       </dt>
       {level.name && <dd>{level.name}</dd>}
-      {level.limits && <dd>Limits: {level.limits}</dd>}
+      {level.limits && <dd>{t("bar.limits", { limits: level.limits })}</dd>}
       {level.missing?.map((m) => (
         <dd key={m} className="isolation-missing">
-          Missing on this machine: {m}
+          {t("bar.missing", { what: m })}
         </dd>
       ))}
     </div>

@@ -1,22 +1,25 @@
 import { AppWindow, History, KeyRound, LifeBuoy, ListTree, Menu } from "lucide-react";
 import { names } from "#base/domain/names.ts";
+import { type Named, named } from "#base/domain/words.ts";
 import { usePhone } from "#base/kit/useWidth.ts";
 import type { Route } from "../../domain/route";
 import { Popover } from "../../kit/Popover";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/words";
 
 const pages = [
-  { title: names.desktop.en, icon: AppWindow, route: { page: "desktop" } },
-  { title: names.timeline.en, icon: History, route: { page: "time" } },
-  { title: names.runs.en, icon: ListTree, route: { page: "runs" } },
-  { title: names.recover.en, icon: LifeBuoy, route: { page: "recover" } },
-  { title: names.models.en, icon: KeyRound, route: { page: "models", section: "models" } },
-] as const satisfies readonly { title: string; icon: unknown; route: Route }[];
+  { name: names.desktop, icon: AppWindow, route: { page: "desktop" } },
+  { name: names.timeline, icon: History, route: { page: "time" } },
+  { name: names.runs, icon: ListTree, route: { page: "runs" } },
+  { name: names.recover, icon: LifeBuoy, route: { page: "recover" } },
+  { name: names.models, icon: KeyRound, route: { page: "models", section: "models" } },
+] as const satisfies readonly { name: Named; icon: unknown; route: Route }[];
 
 /** What a page is called. */
 export function titleOf(route: Route): string | undefined {
-  return pages.find((p) => p.route.page === (route.page === "run" ? "runs" : route.page))?.title;
+  const page = pages.find((p) => p.route.page === (route.page === "run" ? "runs" : route.page));
+  return page && named(page.name);
 }
 
 /** The desktop and the pages of the shell; on a phone they are in a menu, so that the computer's name has room. */
@@ -24,11 +27,11 @@ export function Pages() {
   if (!usePhone()) return <Links />;
   return (
     <Popover
-      label="Pages"
+      label={t("bar.pages")}
       trigger={
         <>
           <Menu size={18} aria-hidden />
-          <span className="visually-hidden">Pages</span>
+          <span className="visually-hidden">{t("bar.pages")}</span>
         </>
       }
     >
@@ -41,12 +44,12 @@ function Links({ onGo }: { onGo?(): void }) {
   const session = useSession();
   const page = useStore((s) => (s.route.page === "run" ? "runs" : s.route.page));
   return (
-    <nav className="pages" aria-label={`Pages of the ${names.topBar.en}`}>
-      {pages.map(({ title, icon: Icon, route }) => (
+    <nav className="pages" aria-label={t("bar.pagesOf", { bar: named(names.topBar) })}>
+      {pages.map(({ name, icon: Icon, route }) => (
         <a
-          key={title}
+          key={route.page}
           href={session.addressOf(route)}
-          title={title}
+          title={named(name)}
           aria-current={page === route.page ? "page" : undefined}
           onClick={(e) => {
             e.preventDefault();
@@ -55,7 +58,7 @@ function Links({ onGo }: { onGo?(): void }) {
           }}
         >
           <Icon size={16} aria-hidden />
-          <span className="header-word">{title}</span>
+          <span className="header-word">{named(name)}</span>
         </a>
       ))}
     </nav>

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { browserName, holdsPages } from "../../transport/held";
+import { t } from "../../words/words";
 
 /** What pages that agents wrote can reach from this browser, which is outside of every sandbox. */
 export function PagesHeld() {
@@ -12,13 +13,12 @@ export function PagesHeld() {
   if (held === undefined || held === null) return null;
   return (
     <div>
-      <dt>Pages in this browser</dt>
+      <dt>{t("bar.pagesHere")}</dt>
       {held ? (
-        <dd>The desktop and previews are held to this computer.</dd>
+        <dd>{t("bar.pagesHeld")}</dd>
       ) : (
         <dd className="isolation-missing">
-          This browser ({browserName(navigator.userAgent)}) does not hold WebRTC back: a page your agents wrote can
-          reach the network. Chromium from version 156 on holds it.
+          {t("bar.pagesFree", { browser: browserName(navigator.userAgent) ?? t("bar.thisBrowser") })}
         </dd>
       )}
     </div>

@@ -6,6 +6,7 @@ import { usePerform } from "../../actions/hotkeys";
 import { actions, openRun } from "../../actions/registry";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/words";
 
 const stop = actions.find((a) => a.id === "run.stop");
 
@@ -16,7 +17,7 @@ export function RunStatus() {
   const run = useStore(openRun);
   const more = useStore((s) => s.runs.filter((r) => isOpen(r.state)).length - 1);
   return (
-    <section className="header-run" aria-label="Runs at work">
+    <section className="header-run" aria-label={t("bar.atWork")}>
       {run && (
         <>
           <a
@@ -26,13 +27,14 @@ export function RunStatus() {
               session.go({ page: "run", run: run.id });
             }}
           >
-            {run.state === "waiting" ? "Waits for you: " : "At work: "}
-            {run.prompt.split("\n")[0]}
-            {more > 0 && ` and ${more} more`}
+            {t(run.state === "waiting" ? "bar.waitsForYou" : "bar.atWorkOn", {
+              prompt: run.prompt.split("\n")[0] ?? "",
+            })}
+            {more > 0 && t("bar.andMore", { n: more })}
           </a>
           {stop && (
-            <Button look="danger" title="Ctrl+." onClick={() => unawaited(perform(stop))}>
-              <OctagonX size={15} aria-hidden /> <span className="header-run-stop">Stop</span>
+            <Button look="danger" title={t("bar.ctrlDot")} onClick={() => unawaited(perform(stop))}>
+              <OctagonX size={15} aria-hidden /> <span className="header-run-stop">{t("bar.stop")}</span>
             </Button>
           )}
         </>

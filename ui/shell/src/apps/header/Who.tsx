@@ -5,6 +5,7 @@ import { unawaited } from "#base/kit/unawaited.ts";
 import { Popover } from "../../kit/Popover";
 import { logout } from "../../transport/api";
 import { shelf } from "../../transport/shelf";
+import { t } from "../../words/words";
 
 /** Who is logged in, and the way out. */
 export function Who() {
@@ -15,19 +16,19 @@ export function Who() {
     }, notifyProblem);
   return (
     <Popover
-      label="Who is logged in"
+      label={t("bar.who")}
       trigger={
         <>
           <UserRound size={16} aria-hidden />
-          <span className="header-word">Owner</span>
-          <span className="visually-hidden">, show the session</span>
+          <span className="header-word">{t("bar.owner")}</span>
+          <span className="visually-hidden">{t("bar.showSession")}</span>
         </>
       }
     >
-      <h2>You are the owner of this computer</h2>
-      <p>This browser was let in by the one-time link that choir up printed.</p>
+      <h2>{t("bar.youAreOwner")}</h2>
+      <p>{t("bar.letIn")}</p>
       <Button className="who-out" onClick={() => unawaited(logOut())}>
-        Log out, here and in the desktops
+        {t("bar.logOut")}
       </Button>
     </Popover>
   );

@@ -6,6 +6,7 @@ import { usePerform } from "../../actions/hotkeys";
 import { actions, search } from "../../actions/registry";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/words";
 import "./launcher.css";
 
 interface Entry {
@@ -58,15 +59,15 @@ export default function Launcher() {
     e.preventDefault();
   };
   return (
-    <Dialog label="Launcher" className="launcher" onClose={close}>
+    <Dialog label={t("bar.launcher")} className="launcher" onClose={close}>
       <input
         className="launcher-input"
         role="combobox"
-        aria-label="Search actions and runs"
+        aria-label={t("launcher.search")}
         aria-expanded="true"
         aria-controls="launcher-list"
         aria-activedescendant={chosen && `launch-${chosen.id}`}
-        placeholder="What do you want to do?"
+        placeholder={t("launcher.placeholder")}
         value={typed}
         onChange={(e) => {
           setTyped(e.target.value);
@@ -74,11 +75,11 @@ export default function Launcher() {
         }}
         onKeyDown={press}
       />
-      <div id="launcher-list" role="listbox" aria-label="Actions and runs" className="launcher-list scroll">
+      <div id="launcher-list" role="listbox" aria-label={t("launcher.found")} className="launcher-list scroll">
         {found.map((entry) => (
           <Option key={entry.id} entry={entry} chosen={entry === chosen} onChoose={() => choose(entry)} />
         ))}
-        {found.length === 0 && <p className="launcher-none">Nothing is called that.</p>}
+        {found.length === 0 && <p className="launcher-none">{t("launcher.none")}</p>}
       </div>
     </Dialog>
   );

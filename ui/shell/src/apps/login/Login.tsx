@@ -1,4 +1,6 @@
 import { explain } from "#base/domain/problem.ts";
+import { Sentence } from "../../kit/Sentence";
+import { t } from "../../words/late";
 import "../../styles/notice.css";
 
 /**
@@ -19,18 +21,17 @@ export default function Login({
   return (
     <main className="login">
       <img src="/icon.svg" alt="" width="52" height="52" />
-      <h1>{loggedIn ? "You are logged in already" : "You are not logged in"}</h1>
+      <h1>{loggedIn ? t("login.already") : t("login.not")}</h1>
       {trouble && (
         <p role="alert" className="login-trouble">
           {trouble.title}. {trouble.remedy}
         </p>
       )}
       {unkept && <Unkept />}
-      {loggedIn && <a href="/">Go on with the session of this browser</a>}
+      {loggedIn && <a href="/">{t("login.goOn")}</a>}
       {!unkept && !loggedIn && (
         <p>
-          Open the link that <code>choir up</code> printed. It works once; <code>choir up --link</code> prints a new
-          one.
+          <Sentence of="login.openLink" />
         </p>
       )}
     </main>
@@ -41,12 +42,10 @@ function Unkept() {
   return (
     <>
       <p role="alert" className="login-trouble">
-        This browser did not keep the session's cookie, which is a secure one.
+        {t("login.unkept")}
       </p>
       <p>
-        WebKit browsers such as GNOME Web keep none from an http address; others do, unless cookies are blocked. Allow
-        cookies for {location.hostname} or use Firefox or Chromium, with a new link from <code>choir up --link</code>.
-        The <code>choir</code> command line needs no browser.
+        <Sentence of="login.unkeptMore" holes={{ host: location.hostname }} />
       </p>
     </>
   );

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { names } from "#base/domain/names.ts";
 import type { Checkpoint } from "#base/domain/views.ts";
+import { named } from "#base/domain/words.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { FixIt } from "../../actions/FixIt";
 import { GoBack } from "../../actions/GoBack";
@@ -9,6 +10,7 @@ import type { Source } from "../../domain/source";
 import { clock } from "../../domain/time";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import "./recover.css";
 
 /** Ways out when the desktop does not work: begin anew, go back, or do without. */
@@ -29,24 +31,20 @@ export default function Recover() {
   return (
     <div className="recover scroll">
       <div className="recover-inner">
-        <h1>Recover the desktop</h1>
-        <p>
-          {frame === "silent"
-            ? "The desktop’s page did not say that it is ready. It can be rewritten, so it can break; this page cannot."
-            : "The desktop’s page answers. If it still does not do what it should:"}
-        </p>
+        <h1>{t("recover.title")}</h1>
+        <p>{frame === "silent" ? t("recover.silent") : t("recover.answers")}</p>
         {source && <Trouble source={source} />}
-        <section aria-label="Ways out">
+        <section aria-label={t("recover.ways")}>
           <Button look="primary" onClick={reopen}>
-            Open the desktop again
+            {t("recover.openAgain")}
           </Button>
           <FixIt />
-          <Button onClick={() => session.go({ page: "runs" })}>Go on in {names.runs.en}, without the desktop</Button>
-          <Button onClick={() => session.go({ page: "time" })}>Choose a moment on the timeline</Button>
+          <Button onClick={() => session.go({ page: "runs" })}>{t("recover.goOn", { runs: named(names.runs) })}</Button>
+          <Button onClick={() => session.go({ page: "time" })}>{t("recover.chooseMoment")}</Button>
         </section>
-        <h2>Go back to a checkpoint</h2>
-        {data.length === 0 && <p>{isPending ? "Looking for checkpoints…" : "There is no checkpoint yet."}</p>}
-        <ul className="recover-list" aria-label="Checkpoints">
+        <h2>{t("recover.toCheckpoint")}</h2>
+        {data.length === 0 && <p>{isPending ? t("recover.searching") : t("recover.none")}</p>}
+        <ul className="recover-list" aria-label={t("recover.list")}>
           {data.map((c, i) => (
             <Row key={c.id} checkpoint={c} last={i === data.findIndex((d) => d.verified)} onDone={reopen} />
           ))}
@@ -60,7 +58,10 @@ export default function Recover() {
 function Trouble({ source: { error, file, remedy, broke } }: { source: Source }) {
   const lines = error
     ? [file, error, remedy]
-    : [broke?.line ? `${broke.file}, line ${broke.line}` : broke?.file, broke?.message];
+    : [
+        broke?.line ? t("recover.line", { file: broke.file ?? "", n: String(broke.line) }) : broke?.file,
+        broke?.message,
+      ];
   const said = lines.filter(Boolean).join("\n");
   return said ? (
     <pre className="recover-error" role="alert">
@@ -77,10 +78,10 @@ function Row({ checkpoint, last, onDone }: { checkpoint: Checkpoint; last: boole
       <span className="recover-subject">{checkpoint.subject}</span>
       <small>
         {when}
-        {last ? " · the last good one" : checkpoint.verified ? " · verified" : ""}
+        {last ? t("recover.lastGood") : checkpoint.verified ? t("recover.verified") : ""}
       </small>
       <Button look={last ? "primary" : "plain"} onClick={() => setAsking(true)}>
-        Go back
+        {t("step.goBack")}
       </Button>
       {asking && <GoBack seq={checkpoint.seq} when={when} onClose={() => setAsking(false)} onDone={onDone} />}
     </li>

@@ -5,14 +5,13 @@ import type { Story, TaskStory } from "#base/domain/story.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { DiffView } from "#base/kit/DiffView.tsx";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 
 /** What each task changed, failed attempts too. */
 export function Changes({ story }: { story: Story }) {
   const changed = story.tasks.filter((t) => t.result?.diff);
   if (changed.length === 0) {
-    return (
-      <p className="run-reading">{story.finished ? "This run changed no files." : "No files have changed yet."}</p>
-    );
+    return <p className="run-reading">{story.finished ? t("runs.noneChanged") : t("runs.noneYet")}</p>;
   }
   return (
     <div className="changes">
@@ -36,7 +35,7 @@ function Change({ task }: { task: TaskStory }) {
         {kept ? (
           result.checkpoint && <code>{result.checkpoint.slice(0, 7)}</code>
         ) : (
-          <Badge tone="bad">Attempt only: the workspace was put back</Badge>
+          <Badge tone="bad">{t("runs.attemptOnly")}</Badge>
         )}
       </p>
       <DiffText diff={result.diff} />
@@ -55,5 +54,5 @@ function DiffText({ diff }: { diff: Diff }) {
   });
   if (error) return <p className="run-reading">{error.message}</p>;
   const text = diff.content ?? data;
-  return text === undefined ? <p className="run-reading">Reading…</p> : <DiffView text={text} />;
+  return text === undefined ? <p className="run-reading">{t("page.reading")}</p> : <DiffView text={text} />;
 }

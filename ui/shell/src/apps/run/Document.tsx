@@ -6,6 +6,7 @@ import { Button } from "#base/kit/Button.tsx";
 import { Markdown } from "#base/kit/Markdown.tsx";
 import { When } from "../../kit/When";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 
 /** The run's living document: the newest version, or an earlier one. */
 export function Document({ story }: { story: Story }) {
@@ -17,7 +18,7 @@ export function Document({ story }: { story: Story }) {
   const at = Math.min(chosen ?? last, last);
   const version = doc.versions[at];
   if (!version) return null;
-  const about = version.note ?? (version.version === 0 ? "as asked" : "");
+  const about = version.note ?? (version.version === 0 ? t("runs.asAsked") : "");
   const go = (to: number) => setChosen(to >= last ? undefined : Math.max(0, to));
   return (
     <article className="document" aria-label={doc.title}>
@@ -25,19 +26,19 @@ export function Document({ story }: { story: Story }) {
         <Button
           look="quiet"
           className="button-icon"
-          aria-label="Earlier version"
+          aria-label={t("runs.earlierVersion")}
           disabled={at === 0}
           onClick={() => go(at - 1)}
         >
           <ChevronLeft size={17} aria-hidden />
         </Button>
         <span className="document-label">
-          v{version.version} of {doc.versions.at(-1)?.version}
+          {t("runs.versionOf", { version: String(version.version), last: String(doc.versions.at(-1)?.version) })}
         </span>
         <Button
           look="quiet"
           className="button-icon"
-          aria-label="Later version"
+          aria-label={t("runs.laterVersion")}
           disabled={at === last}
           onClick={() => go(at + 1)}
         >
@@ -49,7 +50,7 @@ export function Document({ story }: { story: Story }) {
         </span>
         {chosen !== undefined && (
           <Button look="quiet" onClick={() => setChosen(undefined)}>
-            Newest
+            {t("runs.newest")}
           </Button>
         )}
       </div>
@@ -69,17 +70,17 @@ function Body({ document, version }: { document: string; version: VersionStory }
   });
   if (error) return <p className="run-reading">{error.message}</p>;
   const text = version.content ?? data?.content;
-  return text === undefined ? <p className="run-reading">Reading…</p> : <Markdown text={text} />;
+  return text === undefined ? <p className="run-reading">{t("page.reading")}</p> : <Markdown text={text} />;
 }
 
 /** A run that was answered without a document, or has none yet. */
 function NoDocument({ story }: { story: Story }) {
   const answer = story.finished?.answer || story.toasts.at(-1)?.text;
   return (
-    <article className="document" aria-label="Prompt">
+    <article className="document" aria-label={t("runs.prompt")}>
       <h1 className="document-prompt">{story.prompt}</h1>
       {answer && <Markdown text={answer} />}
-      {!story.finished && <p className="run-reading">The Director is reading this…</p>}
+      {!story.finished && <p className="run-reading">{t("runs.directorReads")}</p>}
     </article>
   );
 }

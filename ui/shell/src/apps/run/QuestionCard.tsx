@@ -5,6 +5,7 @@ import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 
 /** A question the run waits for. */
 export function QuestionCard({ run, question }: { run: ID; question: Question }) {
@@ -26,7 +27,7 @@ export function QuestionCard({ run, question }: { run: ID; question: Question })
     unawaited(answer(text));
   };
   return (
-    <section className="question" aria-label="Question">
+    <section className="question" aria-label={t("runs.question")}>
       <h2>
         <CircleHelp size={17} aria-hidden /> {question.text}
       </h2>
@@ -41,14 +42,14 @@ export function QuestionCard({ run, question }: { run: ID; question: Question })
       )}
       <form className="question-form" onSubmit={submit}>
         <input
-          aria-label="Your answer"
-          placeholder={question.choices ? "Or answer in your words" : "Your answer"}
+          aria-label={t("runs.yourAnswer")}
+          placeholder={question.choices ? t("runs.ownWords") : t("runs.yourAnswer")}
           value={text}
           disabled={sent}
           onChange={(e) => setText(e.target.value)}
         />
         <Button type="submit" look="primary" disabled={sent || text.trim() === ""}>
-          Answer
+          {t("runs.answer")}
         </Button>
       </form>
     </section>

@@ -6,9 +6,10 @@ import { Button } from "#base/kit/Button.tsx";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
-import { short, span } from "../../domain/time";
+import { dollars, short, span } from "../../domain/time";
 import { StateIcon, stateName } from "../../kit/StateIcon";
 import { When } from "../../kit/When";
+import { t } from "../../words/late";
 import { Signature } from "./Signature";
 
 const tones: Record<string, Tone> = { done: "good", failed: "bad", waiting: "unsure", cancelled: "neutral" };
@@ -21,11 +22,11 @@ export function RunBar({ story }: { story: Story }) {
     <div className="run-bar">
       <Badge tone={tones[story.state] ?? "accent"}>
         <StateIcon state={story.state} size={14} />
-        <span aria-hidden>{story.stopping ? "Stopping" : stateName(story.state)}</span>
+        <span aria-hidden>{story.stopping ? t("runs.stopping") : stateName(story.state)}</span>
       </Badge>
       {story.recorded && (
-        <Badge tone="unsure" title="The model’s words were recorded earlier. All else really happens.">
-          <Disc3 size={13} aria-hidden /> Recording
+        <Badge tone="unsure" title={t("runs.recordedWords")}>
+          <Disc3 size={13} aria-hidden /> {t("runs.recording")}
         </Badge>
       )}
       {story.repo && (
@@ -44,7 +45,7 @@ export function RunBar({ story }: { story: Story }) {
       </span>
       {isOpen(story.state) && stop && (
         <Button look="danger" className="run-stop" disabled={story.stopping} onClick={() => unawaited(perform(stop))}>
-          <OctagonX size={15} aria-hidden /> Stop <kbd>Ctrl .</kbd>
+          <OctagonX size={15} aria-hidden /> {t("bar.stop")} <kbd>{t("runs.ctrlDot")}</kbd>
         </Button>
       )}
     </div>
@@ -53,11 +54,16 @@ export function RunBar({ story }: { story: Story }) {
 
 function Spent({ story: { usage } }: { story: Story }) {
   if (usage.calls === 0) return null;
-  const cost = usage.cost_usd > 0 ? ` · $${usage.cost_usd.toFixed(usage.cost_usd < 0.1 ? 4 : 2)}` : "";
-  const detail = `${usage.input_tokens} in, ${usage.output_tokens} out, ${usage.cached_tokens} cached`;
+  const digits = usage.cost_usd < 0.1 ? 4 : 2;
+  const cost = usage.cost_usd > 0 ? ` · ${dollars(usage.cost_usd, digits, digits)}` : "";
+  const detail = t("runs.tokensDetail", {
+    input: String(usage.input_tokens),
+    output: String(usage.output_tokens),
+    cached: String(usage.cached_tokens),
+  });
   return (
     <span title={detail}>
-      {` · ${usage.calls} model ${usage.calls === 1 ? "call" : "calls"} · ${short(usage.input_tokens + usage.output_tokens)} tokens${cost}`}
+      {t("runs.spent", { n: usage.calls, tokens: short(usage.input_tokens + usage.output_tokens), cost })}
     </span>
   );
 }

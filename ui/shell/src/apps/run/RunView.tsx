@@ -5,6 +5,7 @@ import { TakeBack } from "../../actions/TakeBack";
 import { Tabs } from "../../kit/Tabs";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import { Changes } from "./Changes";
 import { Document } from "./Document";
 import { QuestionCard } from "./QuestionCard";
@@ -16,28 +17,28 @@ import "./run.css";
 export function RunView({ run }: { run: ID }) {
   const story = useStore((s) => s.stories[run]);
   const [tab, setTab] = useState<"document" | "changes">("document");
-  if (!story) return <p className="run-reading">Reading the run…</p>;
-  if (story.seq === 0) return <p className="run-reading">There is no such run on this computer.</p>;
+  if (!story) return <p className="run-reading">{t("runs.readingRun")}</p>;
+  if (story.seq === 0) return <p className="run-reading">{t("runs.noRun")}</p>;
   const changes = story.tasks.filter((t) => t.result?.diff).length;
   return (
     <div className="run scroll">
       <div className="run-top">
         <RunBar story={story} />
         <Tabs<"document" | "changes">
-          label="Parts of the run"
+          label={t("runs.parts")}
           panel="run-panel"
           chosen={tab}
           onChoose={setTab}
           tabs={[
-            { id: "document", title: "Document" },
-            { id: "changes", title: "Changes", count: changes },
+            { id: "document", title: t("runs.document") },
+            { id: "changes", title: t("runs.changes"), count: changes },
           ]}
         />
       </div>
       <div
         id="run-panel"
         role="tabpanel"
-        aria-label={tab === "document" ? "Document" : "Changes"}
+        aria-label={tab === "document" ? t("runs.document") : t("runs.changes")}
         className="run-panel"
       >
         {(tab === "changes" || story.document) && <h1 className="visually-hidden">{story.prompt}</h1>}

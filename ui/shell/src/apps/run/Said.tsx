@@ -1,5 +1,6 @@
 import type { Story } from "#base/domain/story.ts";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 
 /** How much of somebody's words is shown, in characters. */
 const MOST = 1200;
@@ -9,22 +10,26 @@ export function Said({ story }: { story: Story }) {
   const live = useStore((s) => s.live[story.run]);
   if (story.finished) {
     const { said } = story.finished;
-    return said ? <Words of="The model said, unchecked" text={said.slice(0, MOST)} /> : null;
+    return said ? <Words of={t("runs.saidUnchecked")} text={said.slice(0, MOST)} /> : null;
   }
   // The log has what streams once it is whole.
   const spoken = Object.entries(live ?? {}).filter(([, text]) => text.trim() !== "");
   const note = live?.associate?.trim() ? undefined : noteOf(story);
   return (
     <>
-      {note && <Words of="The Associate, last" text={note.slice(0, MOST)} />}
+      {note && <Words of={t("runs.associateLast")} text={note.slice(0, MOST)} />}
       {spoken.map(([role, text]) => (
-        <Words key={role} of={speakers[role] ?? role} text={text.slice(-MOST)} />
+        <Words key={role} of={speakerOf(role)} text={text.slice(-MOST)} />
       ))}
     </>
   );
 }
 
-const speakers: Record<string, string> = { director: "The Director, live", associate: "The Associate, live" };
+const speakers = { director: "runs.directorLive", associate: "runs.associateLive" } as const;
+
+function speakerOf(role: string): string {
+  return Object.hasOwn(speakers, role) ? t(speakers[role as keyof typeof speakers]) : role;
+}
 
 /** The newest words of the Associate on the task that it works on. */
 function noteOf({ tasks }: Story): string | undefined {

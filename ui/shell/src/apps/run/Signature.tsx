@@ -2,15 +2,17 @@ import { useQuery } from "@tanstack/react-query";
 import { BadgeCheck, BadgeX } from "lucide-react";
 import { names } from "#base/domain/names.ts";
 import type { Story } from "#base/domain/story.ts";
+import { named } from "#base/domain/words.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { authenticate } from "../../domain/signature";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 
 const words = {
-  unsigned: ["Answer not signed", "This answer carries no signature of the Director."],
-  unknown_key: ["Signature not confirmed", "No key known here fits: the answer is not shown to be the Director’s."],
-  unsupported: ["Signature not checked", "This browser cannot check Ed25519 signatures."],
+  unsigned: ["runs.unsigned", "runs.unsignedMore"],
+  unknown_key: ["runs.unknownKey", "runs.unknownKeyMore"],
+  unsupported: ["runs.unsupported", "runs.unsupportedMore"],
 } as const;
 
 /** Whether the answer is really the Director's. */
@@ -42,15 +44,15 @@ export function Signature({ story }: { story: Story }) {
   if (!data || (data === "unsigned" && finished?.outcome !== "done")) return null;
   if (data === "verified") {
     return (
-      <Badge tone="good" title="This answer is the Director’s: this browser checked its Ed25519 signature.">
-        <BadgeCheck size={14} aria-hidden /> {names.signatureVerified.en}
+      <Badge tone="good" title={t("runs.verifiedMore")}>
+        <BadgeCheck size={14} aria-hidden /> {named(names.signatureVerified)}
       </Badge>
     );
   }
   const [short, long] = words[data];
   return (
-    <Badge tone="unsure" title={long}>
-      <BadgeX size={14} aria-hidden /> {short}
+    <Badge tone="unsure" title={t(long)}>
+      <BadgeX size={14} aria-hidden /> {t(short)}
     </Badge>
   );
 }

@@ -5,6 +5,7 @@ import { StateIcon } from "../../kit/StateIcon";
 import { When } from "../../kit/When";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import "./runs.css";
 
 /** All runs, newest first. */
@@ -18,14 +19,20 @@ export function RunList() {
     document.getElementById("prompt")?.focus();
   };
   return (
-    <nav className="runs" aria-label="Runs">
+    <nav className="runs" aria-label={t("time.runs")}>
       <div className="runs-head">
-        <h2>Runs</h2>
-        <Button look="quiet" className="button-icon" aria-label="New prompt" title="New prompt" onClick={begin}>
+        <h2>{t("time.runs")}</h2>
+        <Button
+          look="quiet"
+          className="button-icon"
+          aria-label={t("runs.newPrompt")}
+          title={t("runs.newPrompt")}
+          onClick={begin}
+        >
           <Plus size={17} aria-hidden />
         </Button>
       </div>
-      {runs.length === 0 && <p className="runs-none">What you ask for will be listed here.</p>}
+      {runs.length === 0 && <p className="runs-none">{t("runs.listed")}</p>}
       <ul className="runs-list scroll">
         {runs.map((run) => (
           <Item key={run.id} run={run} chosen={route.page === "run" && route.run === run.id} />

@@ -18,6 +18,7 @@ import {
 import type { Settings } from "../../domain/settings";
 import { useStore } from "../../state/store";
 import { connectModel } from "../../transport/settings";
+import { t } from "../../words/late";
 import { ConnectFields } from "./ConnectFields";
 
 type Outcome = { done: Connected; tested: boolean } | { failed: unknown };
@@ -57,10 +58,10 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
   const priceless = failed && asksPrice && isAbout(outcome.failed, "price") ? words(outcome.failed) : undefined;
   const old = settings.providers.find((p) => p.set === "page" && p.name === nameFor(form));
   return (
-    <form className="connect" onSubmit={submit} aria-label="Connect a model" autoComplete="off">
-      <h2>Connect a model</h2>
+    <form className="connect" onSubmit={submit} aria-label={t("models.connect")} autoComplete="off">
+      <h2>{t("models.connect")}</h2>
       <label>
-        <span>Service</span>
+        <span>{t("models.service")}</span>
         <select
           value={form.service}
           onChange={(e) => {
@@ -71,7 +72,7 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
         >
           {services.map(({ id, title }) => (
             <option key={id} value={id}>
-              {title}
+              {title ?? t("models.compatible")}
             </option>
           ))}
         </select>
@@ -93,14 +94,14 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
       />
       <div className="connect-row">
         <Button type="submit" look="primary" disabled={busy}>
-          {busy ? "Testing…" : "Test and connect"}
+          {busy ? t("models.testing") : t("models.testConnect")}
         </Button>
         {failed && !priceless && (
           <Button disabled={busy} onClick={() => unawaited(connect(true))}>
-            Connect without the test
+            {t("models.connectUntested")}
           </Button>
         )}
-        <small>A test asks the model for a few tokens. When it answers, it is in force at once.</small>
+        <small>{t("models.testMore")}</small>
       </div>
       {!priceless && <Told outcome={outcome} settings={settings} />}
     </form>
@@ -110,7 +111,7 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
 /** What was refused and what helps, in sentences. */
 function words(failed: unknown): string {
   const { title, remedy } = explain(failed);
-  return `${title}${remedy ? `. ${remedy}` : ""}. Nothing was changed.`;
+  return remedy ? t("models.refusedRemedy", { title, remedy }) : t("models.refused", { title });
 }
 
 /** What became of the press, below its button; it takes the focus, which the button lost. */
@@ -143,6 +144,6 @@ function Told({ outcome, settings }: { outcome: Outcome | undefined; settings: S
 
 /** What was tested and is in force, in sentences. */
 function doneWords({ done, tested }: { done: Connected; tested: boolean }): string {
-  const test = tested ? testWords(done) : "Connected without a test.";
-  return `${test} ${done.settings.models.message} Runs that are at work use it from their next call on.`;
+  const test = tested ? testWords(done) : t("models.untested");
+  return t("models.connected", { test, message: done.settings.models.message });
 }

@@ -1,6 +1,8 @@
 import { useEffect, useRef } from "react";
 import type { Form, serviceOf } from "../../domain/connect";
 import type { KnownModel } from "../../domain/settings";
+import { dollars } from "../../domain/time";
+import { t } from "../../words/late";
 
 interface Props {
   form: Form;
@@ -25,7 +27,7 @@ export function ConnectFields(props: Props) {
     <fieldset className="connect-fields" disabled={disabled}>
       {service.address && (
         <label>
-          <span>Address</span>
+          <span>{t("models.address")}</span>
           <input
             type="url"
             required
@@ -38,7 +40,7 @@ export function ConnectFields(props: Props) {
       )}
       {service.region && (
         <label>
-          <span>Region</span>
+          <span>{t("models.region")}</span>
           <input
             required
             value={form.region}
@@ -51,7 +53,7 @@ export function ConnectFields(props: Props) {
       <KeyField {...props} />
       <div className="connect-field">
         <label>
-          <span>Model</span>
+          <span>{t("models.model")}</span>
           <input
             required
             list="connect-models"
@@ -64,32 +66,32 @@ export function ConnectFields(props: Props) {
         <datalist id="connect-models">
           {models.map((m) => (
             <option key={m.model} value={m.model}>
-              {`$${m.input} in, $${m.output} out`}
+              {t("models.priceShort", { input: dollars(m.input, 0, 6), output: dollars(m.output, 0, 6) })}
             </option>
           ))}
         </datalist>
         <small id="connect-price">
-          {price && `List price: $${price.input} for a million tokens of input, $${price.output} of output.`}
+          {price && t("models.listPrice", { input: dollars(price.input, 0, 6), output: dollars(price.output, 0, 6) })}
         </small>
       </div>
       {(asksPrice || form.free) && <PriceFields {...props} />}
       <label>
-        <span>Used by</span>
+        <span>{t("models.usedBy")}</span>
         <select value={form.uses} onChange={(e) => onChange({ uses: e.target.value as Form["uses"] })}>
-          <option value="both">Director and Associate</option>
-          <option value="director">Director only</option>
-          <option value="associate">Associate only</option>
+          <option value="both">{t("models.both")}</option>
+          <option value="director">{t("models.directorOnly")}</option>
+          <option value="associate">{t("models.associateOnly")}</option>
         </select>
       </label>
       {!service.address && (
         <details className="connect-more">
-          <summary>Another address</summary>
+          <summary>{t("models.otherAddress")}</summary>
           <label>
-            <span>Address</span>
+            <span>{t("models.address")}</span>
             <input
               type="url"
               value={form.address}
-              placeholder="the service’s own"
+              placeholder={t("models.ownAddressHint")}
               spellCheck={false}
               onChange={(e) => onChange({ address: e.target.value })}
             />
@@ -106,12 +108,12 @@ function KeyField({ service, keyGiven, keyKept, onKey }: Props) {
   return (
     <div className="connect-field">
       <label>
-        <span>Key</span>
+        <span>{t("models.key")}</span>
         <input
           type="password"
           required={needed}
           value={keyGiven}
-          placeholder={keyKept ? "the one that is kept" : service.address ? "none, for a service without one" : ""}
+          placeholder={keyKept ? t("models.keyKept") : service.address ? t("models.keyNone") : ""}
           autoComplete="off"
           spellCheck={false}
           aria-describedby="connect-key"
@@ -119,8 +121,8 @@ function KeyField({ service, keyGiven, keyKept, onKey }: Props) {
         />
       </label>
       <small id="connect-key">
-        {bedrock && "A Bedrock API key, or ACCESS:SECRET, or ACCESS:SECRET:SESSION. "}
-        It is kept on the machine where choir runs, in a file that only you can read, and never shown again.
+        {bedrock && t("models.keyBedrock")}
+        {t("models.keyMore")}
       </small>
     </div>
   );
@@ -155,14 +157,13 @@ function PriceFields({ form, priceless, onChange }: Props) {
   return (
     <div ref={fields} className="connect-price">
       <p id="connect-priceless" className={priceless && "connect-told connect-failed"} role={priceless && "alert"}>
-        {priceless ??
-          "choir does not know what this model costs. It can be tested without; to connect it, say the price, with which budgets count."}
+        {priceless ?? t("models.priceUnknown")}
       </p>
-      {amount("input", "US dollars per million tokens of input")}
-      {amount("output", "US dollars per million tokens of output")}
+      {amount("input", t("models.priceInput"))}
+      {amount("output", t("models.priceOutput"))}
       <label className="connect-free">
-        <input type="checkbox" checked={form.free} onChange={(e) => onChange({ free: e.target.checked })} /> It is free,
-        such as a model on a machine of my own
+        <input type="checkbox" checked={form.free} onChange={(e) => onChange({ free: e.target.checked })} />{" "}
+        {t("models.free")}
       </label>
     </div>
   );

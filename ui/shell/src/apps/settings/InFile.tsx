@@ -3,6 +3,8 @@ import { Button } from "#base/kit/Button.tsx";
 import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import type { Settings } from "../../domain/settings";
+import { Sentence } from "../../kit/Sentence";
+import { t } from "../../words/late";
 
 const example = `[models]
 director = "claude/claude-sonnet-4-5"
@@ -20,23 +22,22 @@ export function InFile({ settings }: { settings: Settings }) {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(example);
-      notifyDone("Copied.");
+      notifyDone(t("models.copied"));
     } catch (error) {
       notifyProblem(error);
     }
   };
   return (
     <section className="settings-infile">
-      <h2>In the configuration file</h2>
+      <h2>{t("models.inFile")}</h2>
       <p>
-        <code>[models]</code> of <code>{settings.file}</code> is read when choir starts. What is connected on this page
-        comes before it, for the Director and the Associate each, until it is removed here.
+        <Sentence of="models.inFileMore" holes={{ file: settings.file }} />
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
       <pre tabIndex={0}>{example}</pre>
       <p>
         <Button onClick={() => unawaited(copy())}>
-          <Copy size={15} aria-hidden /> Copy
+          <Copy size={15} aria-hidden /> {t("models.copy")}
         </Button>
       </p>
     </section>

@@ -1,4 +1,6 @@
+import { spoken } from "#base/domain/language.ts";
 import { grouped, nameOf, type Settings } from "../../domain/settings";
+import { t } from "../../words/late";
 import { Where } from "./Where";
 
 /** What bounds runs, sandboxes and the computer. */
@@ -7,12 +9,12 @@ export function Limits({ settings }: { settings: Settings }) {
     <>
       {grouped(settings.limits).map(({ title, limits }) => (
         <table key={title} className="settings-limits">
-          <caption>{title}</caption>
+          <caption>{t(title)}</caption>
           <thead className="visually-hidden">
             <tr>
-              <th scope="col">Limit</th>
-              <th scope="col">Value</th>
-              <th scope="col">Set by</th>
+              <th scope="col">{t("models.limit")}</th>
+              <th scope="col">{t("models.value")}</th>
+              <th scope="col">{t("models.setBy")}</th>
             </tr>
           </thead>
           <tbody>
@@ -21,8 +23,8 @@ export function Limits({ settings }: { settings: Settings }) {
                 <th scope="row">
                   {limit.doc} <code>{nameOf(limit)}</code>
                 </th>
-                <td>{Number(limit.value).toLocaleString("en")}</td>
-                <td>{limit.from === "default" ? "default" : "you"}</td>
+                <td>{Number(limit.value).toLocaleString(spoken())}</td>
+                <td>{t(limit.from === "default" ? "models.byDefault" : "models.byYou")}</td>
               </tr>
             ))}
           </tbody>

@@ -1,7 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { unawaited } from "#base/kit/unawaited.ts";
-import { type Settings, unconnected } from "../../domain/settings";
+import type { Settings } from "../../domain/settings";
+import { unconnected } from "../../domain/unconnected";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 import { Connect } from "./Connect";
 import { InFile } from "./InFile";
 import { Services } from "./Services";
@@ -19,9 +21,9 @@ export function Models({ settings }: { settings: Settings }) {
     <>
       {models.connected ? (
         <dl className="settings-facts">
-          <dt>Director</dt>
+          <dt>{t("models.director")}</dt>
           <dd>{models.director}</dd>
-          <dt>Associate</dt>
+          <dt>{t("models.associate")}</dt>
           <dd>{models.associate}</dd>
         </dl>
       ) : (

@@ -4,29 +4,30 @@ import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { type Provider, partsOf, type Settings } from "../../domain/settings";
 import { disconnectModel } from "../../transport/settings";
+import { t } from "../../words/late";
 
-const kinds: Record<string, string> = {
-  anthropic: "Anthropic",
-  openai: "OpenAI or compatible",
-  bedrock: "Amazon Bedrock",
+const kinds: Record<string, () => string> = {
+  anthropic: () => "Anthropic",
+  openai: () => t("models.openaiKind"),
+  bedrock: () => "Amazon Bedrock",
 };
 
 /** The model services, and what each is used for. Those of the page can be removed. */
 export function Services({ settings, onChanged }: { settings: Settings; onChanged(settings: Settings): void }) {
   return (
     <>
-      <h2>Model services</h2>
-      <ul className="settings-list" aria-label="Model services">
+      <h2>{t("models.services")}</h2>
+      <ul className="settings-list" aria-label={t("models.services")}>
         {settings.providers.map((p) => (
           <li key={`${p.set} ${p.name}`}>
             <b>{p.name}</b>
-            <span>{kinds[p.kind] ?? p.kind}</span>
+            <span>{kinds[p.kind]?.() ?? p.kind}</span>
             <small>
               {[
-                p.address ?? "the service’s own address",
+                p.address ?? t("models.ownAddress"),
                 p.region,
-                partsOf(p) || "not used",
-                p.set === "page" ? "connected here" : `set in ${settings.file}`,
+                partsOf(p) || t("models.notUsed"),
+                p.set === "page" ? t("models.connectedHere") : t("models.setIn", { file: settings.file }),
               ]
                 .filter(Boolean)
                 .join(" · ")}
@@ -55,22 +56,20 @@ function Remove({ provider, onChanged }: { provider: Provider; onChanged(setting
   if (!asked)
     return (
       <p>
-        <Button onClick={() => setAsked(true)} aria-label={`Remove ${provider.name}`}>
-          Remove
+        <Button onClick={() => setAsked(true)} aria-label={t("models.removeNamed", { name: provider.name })}>
+          {t("models.remove")}
         </Button>
       </p>
     );
   return (
     <div className="connect-row">
       <Button look="danger" disabled={busy} onClick={() => unawaited(remove())} autoFocus>
-        Remove {provider.name} and its key
+        {t("models.removeWithKey", { name: provider.name })}
       </Button>
       <Button disabled={busy} onClick={() => setAsked(false)}>
-        Keep it
+        {t("models.keepIt")}
       </Button>
-      {provider.uses.length > 0 && (
-        <small>Runs at work stop at their next call when no other model is connected.</small>
-      )}
+      {provider.uses.length > 0 && <small>{t("models.runsStop")}</small>}
     </div>
   );
 }

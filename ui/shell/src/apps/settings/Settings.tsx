@@ -2,21 +2,23 @@ import { useQuery } from "@tanstack/react-query";
 import { Gauge, KeyRound, Sparkles } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { names } from "#base/domain/names.ts";
+import { type Named, named } from "#base/domain/words.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { unawaited } from "#base/kit/unawaited.ts";
 import type { Section } from "../../domain/route";
 import { useSession } from "../../session/session";
 import { readSettings } from "../../transport/settings";
+import { t } from "../../words/late";
 import { Limits } from "./Limits";
 import { Models } from "./Models";
 import { Secrets } from "./Secrets";
 import "./settings.css";
 
 const sections = [
-  { id: "models", title: names.modelList.en, icon: Sparkles, Body: Models },
-  { id: "keys", title: names.apiKeys.en, icon: KeyRound, Body: Secrets },
-  { id: "limits", title: names.limits.en, icon: Gauge, Body: Limits },
-] as const satisfies readonly { id: Section; title: string; icon: unknown; Body: unknown }[];
+  { id: "models", title: names.modelList, icon: Sparkles, Body: Models },
+  { id: "keys", title: names.apiKeys, icon: KeyRound, Body: Secrets },
+  { id: "limits", title: names.limits, icon: Gauge, Body: Limits },
+] as const satisfies readonly { id: Section; title: Named; icon: unknown; Body: unknown }[];
 
 /** What only the owner decides, out of reach of any agent: models, their keys, and limits. */
 export default function Settings({ section }: { section: Section }) {
@@ -29,7 +31,7 @@ export default function Settings({ section }: { section: Section }) {
   return (
     <div className="settings scroll">
       <div className="settings-inner">
-        <nav className="settings-sections" aria-label={names.models.en}>
+        <nav className="settings-sections" aria-label={named(names.models)}>
           {sections.map(({ id, title, icon: Icon }) => (
             <a
               key={id}
@@ -40,22 +42,22 @@ export default function Settings({ section }: { section: Section }) {
                 session.go({ page: "models", section: id });
               }}
             >
-              <Icon size={16} aria-hidden /> {title}
+              <Icon size={16} aria-hidden /> {named(title)}
             </a>
           ))}
         </nav>
         <h1 ref={title} tabIndex={-1}>
-          {shown.title}
+          {named(shown.title)}
         </h1>
         {error && (
           <div className="settings-failed" role="alert">
-            <p>The settings could not be read: {error.message}</p>
+            <p>{t("models.notRead", { why: error.message })}</p>
             <Button disabled={isFetching} onClick={() => unawaited(refetch())}>
-              Try again
+              {t("page.tryAgain")}
             </Button>
           </div>
         )}
-        {!data && !error && <p role="status">Reading the settings…</p>}
+        {!data && !error && <p role="status">{t("models.reading")}</p>}
         {data && <shown.Body settings={data} />}
       </div>
     </div>

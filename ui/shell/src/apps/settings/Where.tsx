@@ -1,12 +1,12 @@
 import type { Settings } from "../../domain/settings";
+import { Sentence } from "../../kit/Sentence";
+import "../../words/late";
 
 /** Where what is shown is set, and when a change of it counts. */
 export function Where({ settings, what }: { settings: Settings; what: string }) {
   return (
     <p className="settings-where">
-      {settings.found ? "Set in" : "To set it, write"} <code>{what}</code> {settings.found ? "of" : "into"}{" "}
-      <code>{settings.file}</code> on the machine where choir runs. It is read when <code>choir up</code> starts; no
-      page can change it.
+      <Sentence of={settings.found ? "models.whereSet" : "models.whereToSet"} holes={{ what, file: settings.file }} />
     </p>
   );
 }

@@ -1,10 +1,13 @@
 import { type CSSProperties, type KeyboardEvent, memo, useEffect, useMemo } from "react";
+import type { Language } from "#base/domain/language.ts";
 import type { Mark } from "#base/domain/views.ts";
+import { useLanguage } from "#base/kit/language.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { bandOf } from "../../domain/band";
 import { leap, placeOf, wordsOf } from "../../domain/marks";
 import { whenWords } from "../../domain/time";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 import "./band.css";
 
 /** Ticks drawn at most. */
@@ -29,15 +32,20 @@ export function Band({ marks, seq }: { marks: readonly Mark[]; seq: number | und
     move(leap(marks, place, e.key === "PageUp" ? 1 : -1));
   };
   const words = mark
-    ? `${whenWords(mark.at, Date.now())}, ${wordsOf(mark, marks, Date.now())}, ${place + 1} of ${now}`
-    : "Now";
+    ? t("time.placeOf", {
+        when: whenWords(mark.at, Date.now()),
+        what: wordsOf(mark, marks, Date.now()),
+        place: String(place + 1),
+        all: String(now),
+      })
+    : t("time.now");
   return (
     <div className="band" style={{ "--place": now === 0 ? 1 : place / now } as CSSProperties}>
-      <Drawing marks={marks} />
+      <Drawing marks={marks} language={useLanguage()} />
       <input
         type="range"
         className="band-slider"
-        aria-label="Moment"
+        aria-label={t("time.moment")}
         aria-valuetext={words}
         min={0}
         max={Math.max(1, now)}
@@ -53,8 +61,9 @@ export function Band({ marks, seq }: { marks: readonly Mark[]; seq: number | und
 const percent = (part: number) => `${(part * 100).toFixed(3)}%`;
 
 /** What lies below the slider, for the eye. */
-const Drawing = memo(function Drawing({ marks }: { marks: readonly Mark[] }) {
-  const band = useMemo(() => bandOf(marks, COLUMNS, Date.now()), [marks]);
+const Drawing = memo(function Drawing({ marks, language }: { marks: readonly Mark[]; language: Language }) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its labels follow the language
+  const band = useMemo(() => bandOf(marks, COLUMNS, Date.now()), [marks, language]);
   return (
     <div className="band-drawing" aria-hidden>
       <div className="band-seen" />
@@ -73,7 +82,7 @@ const Drawing = memo(function Drawing({ marks }: { marks: readonly Mark[] }) {
           {l.text}
         </span>
       ))}
-      <span className="band-label band-now">Now</span>
+      <span className="band-label band-now">{t("time.now")}</span>
     </div>
   );
 });

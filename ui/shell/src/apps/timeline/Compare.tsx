@@ -2,11 +2,13 @@ import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { names } from "#base/domain/names.ts";
 import type { Moment, MomentsView } from "#base/domain/views.ts";
+import { named } from "#base/domain/words.ts";
 import { DiffView } from "#base/kit/DiffView.tsx";
 import { whenWords } from "../../domain/time";
 import { Files } from "../../kit/DiffFiles";
 import { Tabs } from "../../kit/Tabs";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 
 /** What is different between this moment and now, or the mark before. */
 export function Compare({
@@ -28,25 +30,20 @@ export function Compare({
     <div className="compare">
       {past && (
         <Tabs<"now" | "before">
-          label="Compare with"
+          label={t("time.compareWith")}
           panel="compare-panel"
           chosen={what}
           onChoose={setChosen}
           tabs={[
-            { id: "now", title: names.sinceThen.en },
-            { id: "before", title: "In this step" },
+            { id: "now", title: named(names.sinceThen) },
+            { id: "before", title: t("time.inStep") },
           ]}
         />
       )}
-      <div id="compare-panel" role="tabpanel" aria-label="Comparison">
+      <div id="compare-panel" role="tabpanel" aria-label={t("time.comparison")}>
         {error && <p className="side-none">{error.message}</p>}
-        {!data && !error && <p className="side-none">Comparing…</p>}
-        {data && (
-          <Files
-            difference={data}
-            none={what === "now" ? "The files are as they were then." : "This step changed no files."}
-          />
-        )}
+        {!data && !error && <p className="side-none">{t("time.comparing")}</p>}
+        {data && <Files difference={data} none={what === "now" ? t("time.sameFiles") : t("time.stepNoFiles")} />}
         {data && <Beside difference={data} />}
       </div>
     </div>
@@ -62,11 +59,12 @@ function Beside({ difference }: { difference: MomentsView }) {
   return (
     <>
       {documents.map((d) => {
-        const versions = [d.from, d.to].map((n) => (n === undefined ? "none" : `v${n}`)).join(" to ");
+        const [from = "", to = ""] = [d.from, d.to].map((n) => (n === undefined ? t("time.none") : `v${n}`));
+        const versions = t("time.versions", { from, to });
         return (
           <section key={d.id} className="compare-document">
-            <h2>Document “{d.title}”</h2>
-            {d.diff ? <DiffView text={named(d.diff, versions)} /> : <p>{versions}</p>}
+            <h2>{t("time.document", { title: d.title })}</h2>
+            {d.diff ? <DiffView text={titled(d.diff, versions)} /> : <p>{versions}</p>}
           </section>
         );
       })}
@@ -75,7 +73,7 @@ function Beside({ difference }: { difference: MomentsView }) {
       ))}
       {events.length > 0 && (
         <details className="compare-events">
-          <summary>What happened between</summary>
+          <summary>{t("time.between")}</summary>
           <ol>
             {events.slice(0, TOLD).map((e) => (
               <li key={e.seq}>
@@ -83,7 +81,7 @@ function Beside({ difference }: { difference: MomentsView }) {
               </li>
             ))}
           </ol>
-          {(events.length > TOLD || difference.events_cut) && <p className="side-none">There is more in Events.</p>}
+          {(events.length > TOLD || difference.events_cut) && <p className="side-none">{t("time.moreInEvents")}</p>}
         </details>
       )}
     </>
@@ -91,7 +89,7 @@ function Beside({ difference }: { difference: MomentsView }) {
 }
 
 /** A diff under a name of its own. */
-function named(diff: string, name: string): string {
+function titled(diff: string, name: string): string {
   return diff.replace(/^--- .*\n\+\+\+ .*\n/, `--- a/${name}\n+++ b/${name}\n`);
 }
 

@@ -3,6 +3,7 @@ import type { Moment } from "#base/domain/views.ts";
 import { DesktopLink } from "../../frame/link";
 import { READY_MS } from "../../frame/ready";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 import "./desktopthen.css";
 
 /** The desktop as it was: its picture, and what lay on it in words. */
@@ -10,15 +11,20 @@ export function DesktopThen({ moment }: { moment: Moment }) {
   return (
     <>
       <PictureThen moment={moment} />
-      <ul className="then-list" aria-label="What lay on the desktop">
+      <ul className="then-list" aria-label={t("time.onDesktop")}>
         {moment.windows.map((w) => (
           <li key={w.id} className="then-item">
             <span>{w.title || w.app}</span>
             <small>
               {w.app},{" "}
               {w.state === "normal"
-                ? `${w.bounds.width} × ${w.bounds.height} at ${w.bounds.x}, ${w.bounds.y}`
-                : w.state}
+                ? t("time.at", {
+                    width: String(w.bounds.width),
+                    height: String(w.bounds.height),
+                    x: String(w.bounds.x),
+                    y: String(w.bounds.y),
+                  })
+                : t(states[w.state])}
             </small>
           </li>
         ))}
@@ -32,6 +38,8 @@ export function DesktopThen({ moment }: { moment: Moment }) {
     </>
   );
 }
+
+const states = { maximised: "time.maximised", minimised: "time.minimised", snapped: "time.snapped" } as const;
 
 type Stage = "opening" | "ready" | "failed";
 
@@ -57,7 +65,7 @@ function PictureThen({ moment }: { moment: Moment }) {
     <>
       {failed && (
         <p className="side-none" role="alert">
-          The desktop of then could not be drawn here. What lay on it is listed below.
+          {t("time.notDrawn")}
         </p>
       )}
       {/* It stays: a slow one may still come. */}
@@ -70,7 +78,7 @@ function PictureThen({ moment }: { moment: Moment }) {
         <iframe
           ref={frame}
           className="past-frame"
-          title="The desktop as it was"
+          title={t("time.desktopThen")}
           sandbox={SANDBOX}
           tabIndex={-1}
           inert

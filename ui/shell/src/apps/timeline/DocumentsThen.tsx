@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Moment } from "#base/domain/views.ts";
 import { Markdown } from "#base/kit/Markdown.tsx";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 
 type Doc = Moment["documents"][number];
 
@@ -11,10 +12,10 @@ export function DocumentsThen({ moment }: { moment: Moment }) {
   const [asked, setAsked] = useState<string>();
   const { documents } = moment;
   const shown = documents.find((d) => d.id === asked) ?? documents.at(-1);
-  if (!shown) return <p className="side-none">There was no document yet.</p>;
+  if (!shown) return <p className="side-none">{t("time.noDocument")}</p>;
   return (
     <div className="tree-view">
-      <nav className="tree scroll" aria-label="Documents then">
+      <nav className="tree scroll" aria-label={t("time.documentsThen")}>
         <ul>
           {documents.map((d) => (
             <li key={d.id}>
@@ -48,7 +49,7 @@ function Version({ document }: { document: Doc }) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
     <article className="then-document scroll" aria-label={document.title} tabIndex={0}>
       {error && <p className="side-none">{error.message}</p>}
-      {data ? <Markdown text={data.content ?? ""} /> : !error && <p className="side-none">Reading…</p>}
+      {data ? <Markdown text={data.content ?? ""} /> : !error && <p className="side-none">{t("page.reading")}</p>}
     </article>
   );
 }

@@ -6,6 +6,7 @@ import { addedLines, piecesOf, textOf } from "#base/domain/text.ts";
 import type { FileDiff, Moment } from "#base/domain/views.ts";
 import { bytes } from "../../domain/time";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 
 /** One file as it was; what the last step wrote in it stands out. */
 export function FileThen({ moment, path, step }: { moment: Moment; path: string; step: FileDiff | undefined }) {
@@ -19,18 +20,18 @@ export function FileThen({ moment, path, step }: { moment: Moment; path: string;
   });
   const name = path.slice(path.lastIndexOf("/") + 1);
   return (
-    <section className="file" aria-label="Content then">
+    <section className="file" aria-label={t("time.contentThen")}>
       <header className="file-head">
         <code>{path}</code>
         {data && (
           <a href={session.api.moments.fileAddress(moment.seq, path)} download={name}>
-            <span className="visually-hidden">Download {name} as it was, </span>
+            <span className="visually-hidden">{t("time.download", { name })}</span>
             {bytes(data.byteLength)} <Download size={15} aria-hidden />
           </a>
         )}
       </header>
       {error && <p className="tree-none">{missing(error)}</p>}
-      {!data && !error && <p className="tree-none">Reading…</p>}
+      {!data && !error && <p className="tree-none">{t("page.reading")}</p>}
       {data && <Content data={data} diff={step?.diff ?? ""} />}
     </section>
   );
@@ -38,18 +39,18 @@ export function FileThen({ moment, path, step }: { moment: Moment; path: string;
 
 function missing(error: Error): string {
   const gone = error instanceof Refusal && error.problem.code === "not_found";
-  return gone ? "This file was not there at this moment." : error.message;
+  return gone ? t("time.notThere") : error.message;
 }
 
 function Content({ data, diff }: { data: ArrayBuffer; diff: string }) {
   const read = useMemo(() => textOf(data), [data]);
   const pieces = useMemo(() => piecesOf(read?.text ?? "", addedLines(diff)), [read, diff]);
-  if (!read) return <p className="tree-none">This is not text.</p>;
-  if (read.text === "") return <p className="tree-none">This file was empty.</p>;
+  if (!read) return <p className="tree-none">{t("time.noText")}</p>;
+  if (read.text === "") return <p className="tree-none">{t("time.emptyFile")}</p>;
   const lines = read.text.split("\n").length - (read.text.endsWith("\n") ? 1 : 0);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <section className="file-text scroll" tabIndex={0} aria-label="Text">
+    <section className="file-text scroll" tabIndex={0} aria-label={t("time.text")}>
       <pre aria-hidden className="file-numbers">
         {Array.from({ length: lines }, (_, i) => i + 1).join("\n")}
       </pre>
@@ -59,7 +60,7 @@ function Content({ data, diff }: { data: ArrayBuffer; diff: string }) {
           p.added ? <ins key={i}>{p.text}</ins> : p.text,
         )}
       </pre>
-      {read.cut && <p className="tree-none">The rest is not shown: download it.</p>}
+      {read.cut && <p className="tree-none">{t("time.cutFile")}</p>}
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react";
 import type { DiffView, Moment } from "#base/domain/views.ts";
+import { t } from "../../words/late";
 import { useStep } from "./Compare";
 import { FileThen } from "./FileThen";
 import { Folder } from "./Folder";
@@ -26,17 +27,12 @@ export function FilesThen({
   const shown = asked ?? touched ?? last;
   const opened = useMemo(() => parentsOf([...(shown ? [shown] : []), ...changed, ...differ]), [shown, changed, differ]);
   if (moment.collected) {
-    return (
-      <p className="side-none">
-        The files of this moment are no longer kept: it lay between two tool calls, long ago. Those at the ends of tasks
-        and at checkpoints are.
-      </p>
-    );
+    return <p className="side-none">{t("time.collected")}</p>;
   }
-  if (!moment.snapshot) return <p className="side-none">No file had been looked at yet.</p>;
+  if (!moment.snapshot) return <p className="side-none">{t("time.noFiles")}</p>;
   return (
     <div className="tree-view">
-      <nav className="tree scroll" aria-label="Files then">
+      <nav className="tree scroll" aria-label={t("time.filesThen")}>
         <Folder
           moment={moment}
           path=""
@@ -53,7 +49,7 @@ export function FilesThen({
       {shown ? (
         <FileThen moment={moment} path={shown} step={step?.files.find((f) => f.path === shown)} />
       ) : (
-        <p className="tree-none">Choose a file to read it as it was.</p>
+        <p className="tree-none">{t("time.chooseFile")}</p>
       )}
     </div>
   );

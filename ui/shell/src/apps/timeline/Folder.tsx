@@ -3,8 +3,8 @@ import { ChevronRight, File, FileSymlink, FileX } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { FileState } from "#base/domain/contracts.ts";
 import type { Moment } from "#base/domain/views.ts";
-import { count } from "../../domain/sentence";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 
 /** Entries of one folder drawn at once. */
 const SHOWN = 200;
@@ -46,7 +46,7 @@ export function Folder({ moment, path, tree }: { moment: Moment; path: string; t
       {entries.length > shown && (
         <li>
           <button type="button" className="tree-row" onClick={() => setShown(shown + 5 * SHOWN)}>
-            Show more of {count(entries.length, "entry").replace("entrys", "entries")}
+            {t("time.moreEntries", { n: entries.length })}
           </button>
         </li>
       )}
@@ -108,9 +108,9 @@ function Leaf({ entry, tree }: { entry: FileState; tree: TreeParts }) {
       <Icon size={14} aria-hidden />
       <span className="tree-name">{nameOf(entry)}</span>
       {tree.changed.has(entry.path) ? (
-        <span className="tree-sign tree-changed">changed here</span>
+        <span className="tree-sign tree-changed">{t("time.changedHere")}</span>
       ) : (
-        tree.differ.has(entry.path) && <span className="tree-sign">differs now</span>
+        tree.differ.has(entry.path) && <span className="tree-sign">{t("time.differsNow")}</span>
       )}
     </button>
   );

@@ -2,20 +2,21 @@ import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { names } from "#base/domain/names.ts";
+import { named } from "#base/domain/words.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
-import { count } from "../../domain/sentence";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/words";
 import "../../kit/confirm.css";
 
 /** Names a second computer that begins at a moment of this one. */
 export function Fork({ seq, when, onClose }: { seq: number; when: string; onClose(): void }) {
   const session = useSession();
-  const mine = useStore((s) => s.computer?.name ?? "My computer");
-  const [name, setName] = useState(`${mine}, from ${when}`);
+  const mine = useStore((s) => s.computer?.name ?? t("step.myComputer"));
+  const [name, setName] = useState(t("step.forkName", { name: mine, when }));
   const [busy, setBusy] = useState(false);
   const { data, error } = useQuery({
     queryKey: ["fork", seq],
@@ -35,17 +36,17 @@ export function Fork({ seq, when, onClose }: { seq: number; when: string; onClos
     }
   };
   return (
-    <Dialog label={names.forkFromHere.en} onClose={onClose}>
+    <Dialog label={named(names.forkFromHere)} onClose={onClose}>
       <form onSubmit={(e) => unawaited(make(e))}>
         <header className="confirm-head">
           <div>
-            <h2>Fork from {when}</h2>
-            <p>A second computer that shares this one’s past up to then. Neither changes the other.</p>
+            <h2>{t("step.forkFrom", { when })}</h2>
+            <p>{t("step.forkMore")}</p>
           </div>
         </header>
         <div className="confirm-main">
           <label className="field">
-            <span>Name</span>
+            <span>{t("step.name")}</span>
             <input value={name} maxLength={100} required onChange={(e) => setName(e.target.value)} />
           </label>
           {error && (
@@ -56,16 +57,14 @@ export function Fork({ seq, when, onClose }: { seq: number; when: string; onClos
           {data?.withheld?.length ? (
             <p className="chosen-warning">
               <TriangleAlert size={15} aria-hidden />
-              <span>
-                {count(data.withheld.length, "file")} that look like keys stay behind: {data.withheld.join(", ")}
-              </span>
+              <span>{t("step.keysStay", { n: data.withheld.length, paths: data.withheld.join(", ") })}</span>
             </p>
           ) : null}
         </div>
         <footer className="confirm-foot">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{t("page.cancel")}</Button>
           <Button type="submit" look="primary" disabled={busy || !name.trim()}>
-            {busy ? "Forking…" : "Make the fork"}
+            {busy ? t("step.forking") : t("step.makeFork")}
           </Button>
         </footer>
       </form>

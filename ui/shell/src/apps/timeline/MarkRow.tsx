@@ -1,9 +1,11 @@
 import { TriangleAlert } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import type { Mark } from "#base/domain/views.ts";
+import { named } from "#base/domain/words.ts";
 import { changedWords, wordsOf } from "../../domain/marks";
-import { count } from "../../domain/sentence";
 import { When } from "../../kit/When";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 import { MarkIcon } from "./MarkIcon";
 
 /** One mark of the list; pressing it shows the computer as it was then. */
@@ -32,10 +34,10 @@ export function MarkRow({
       <span className="mark-facts">
         <When time={mark.at} />
         {changed && <span>· {changed}</span>}
-        {mark.verified && <span className="mark-good">· Verified</span>}
+        {mark.verified && <span className="mark-good">· {named(names.verified)}</span>}
         {mark.withheld?.length ? (
           <span className="mark-warn">
-            <TriangleAlert size={13} aria-hidden /> {count(mark.withheld.length, "key file")} left out
+            <TriangleAlert size={13} aria-hidden /> {t("time.keyFiles", { n: mark.withheld.length })}
           </span>
         ) : null}
       </span>

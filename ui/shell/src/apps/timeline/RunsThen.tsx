@@ -1,11 +1,12 @@
 import type { Run } from "#base/domain/views.ts";
 import { StateIcon, stateName } from "../../kit/StateIcon";
 import { useSession } from "../../session/session";
+import { t } from "../../words/late";
 
 /** The runs that had begun, as they stood. */
 export function RunsThen({ runs }: { runs: readonly { run: Run; state: Run["state"] }[] }) {
   const session = useSession();
-  if (runs.length === 0) return <p className="side-none">Nothing had been asked for yet.</p>;
+  if (runs.length === 0) return <p className="side-none">{t("time.noRuns")}</p>;
   return (
     <ul className="then-list">
       {runs.map(({ run, state }) => (
@@ -13,7 +14,7 @@ export function RunsThen({ runs }: { runs: readonly { run: Run; state: Run["stat
           <button type="button" className="then-item" onClick={() => session.go({ page: "run", run: run.id })}>
             <StateIcon state={state === "running" ? "pending" : state} />
             <span>{run.prompt}</span>
-            <small>{state === "running" ? "At work then" : stateName(state)}</small>
+            <small>{state === "running" ? t("time.atWorkThen") : stateName(state)}</small>
           </button>
         </li>
       ))}

@@ -5,6 +5,7 @@ import { runsThen } from "../../domain/marks";
 import { Tabs } from "../../kit/Tabs";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import { Compare } from "./Compare";
 import { DesktopThen } from "./DesktopThen";
 import { DocumentsThen } from "./DocumentsThen";
@@ -28,20 +29,20 @@ export function Then({ moment, past, before }: { moment: Moment; past: boolean; 
   const then = runsThen(runs, moment.seq, moment.at);
   const desktop = moment.windows.length + moment.settings.length;
   const tabs: { id: Part; title: string; count?: number }[] = [
-    ...(desktop ? [{ id: "desktop" as const, title: "Desktop", count: moment.windows.length }] : []),
-    { id: "files", title: "Files" },
-    { id: "documents", title: "Documents", count: moment.documents.length },
-    { id: "runs", title: "Runs", count: then.length },
-    { id: "compare", title: "Compare", count: past ? (since.data?.files.length ?? 0) : 0 },
+    ...(desktop ? [{ id: "desktop" as const, title: t("bar.desktop"), count: moment.windows.length }] : []),
+    { id: "files", title: t("time.files") },
+    { id: "documents", title: t("time.documents"), count: moment.documents.length },
+    { id: "runs", title: t("time.runs"), count: then.length },
+    { id: "compare", title: t("time.compare"), count: past ? (since.data?.files.length ?? 0) : 0 },
   ];
-  const part = tabs.some((t) => t.id === chosen) ? chosen : "files";
+  const part = tabs.some((tab) => tab.id === chosen) ? chosen : "files";
   return (
     <div className="then">
-      <Tabs<Part> label="Parts of the computer" panel="then-panel" tabs={tabs} chosen={part} onChoose={setChosen} />
+      <Tabs<Part> label={t("time.parts")} panel="then-panel" tabs={tabs} chosen={part} onChoose={setChosen} />
       <div
         id="then-panel"
         role="tabpanel"
-        aria-label={tabs.find((t) => t.id === part)?.title}
+        aria-label={tabs.find((tab) => tab.id === part)?.title}
         className={`then-panel then-${part}`}
       >
         {part === "files" && <FilesThen moment={moment} since={past ? since.data : undefined} before={before} />}

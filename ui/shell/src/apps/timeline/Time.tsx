@@ -4,8 +4,10 @@ import { useEffect } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { placeOf } from "../../domain/marks";
 import { whenWords } from "../../domain/time";
+import { Sentence } from "../../kit/Sentence";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import { Band } from "./Band";
 import { Chosen } from "./Chosen";
 import { Then } from "./Then";
@@ -38,7 +40,7 @@ export default function Time() {
   const place = seq === undefined ? -1 : placeOf(marks, seq);
   const before = seq === undefined ? marks.at(-2)?.seq : marks[place - 1]?.seq;
   return (
-    <section className="time" aria-label="Time">
+    <section className="time" aria-label={t("time.label")}>
       <Banner at={marks[place]?.at} past={seq !== undefined} />
       <Band marks={marks} seq={seq} />
       {moment.error && (
@@ -59,24 +61,23 @@ export default function Time() {
 /** Says whether the past is looked at, and leads out of it. */
 function Banner({ at, past }: { at: string | undefined; past: boolean }) {
   const session = useSession();
-  const words = at ? whenWords(at, Date.now()) : "an earlier moment";
+  const words = at ? whenWords(at, Date.now()) : t("time.anEarlier");
   return (
     <div className={`time-banner ${past ? "time-past" : ""}`}>
       <p role="status">
-        {past ? (
-          <>
-            You are looking at <strong>{words}</strong>. Nothing is changed.
-          </>
-        ) : (
-          "This is now. Slide to the left to look back."
-        )}
+        {past ? <Sentence of="time.lookingAt" holes={{ when: <strong>{words}</strong> }} /> : t("time.isNow")}
       </p>
       {past ? (
         <Button look="quiet" onClick={() => session.look(undefined)}>
-          Return to now <kbd>Esc</kbd>
+          {t("time.toNow")} <kbd>{t("time.esc")}</kbd>
         </Button>
       ) : (
-        <Button look="quiet" className="button-icon" aria-label="Close" onClick={() => session.go({ page: "runs" })}>
+        <Button
+          look="quiet"
+          className="button-icon"
+          aria-label={t("page.close")}
+          onClick={() => session.go({ page: "runs" })}
+        >
           <X size={17} aria-hidden />
         </Button>
       )}

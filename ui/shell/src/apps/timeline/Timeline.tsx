@@ -1,6 +1,5 @@
 import { History } from "lucide-react";
 import { useCallback, useMemo } from "react";
-import { names } from "#base/domain/names.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { VirtualList } from "#base/kit/VirtualList.tsx";
@@ -9,6 +8,7 @@ import { actions } from "../../actions/registry";
 import { placeOf, type Row, rowsOf } from "../../domain/marks";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import { MarkRow } from "./MarkRow";
 import { useMarks, useSeq } from "./useTimeline";
 import "./timeline.css";
@@ -34,20 +34,18 @@ export function Timeline() {
       <div className="timeline-acts">
         {!looking && (
           <Button onClick={() => session.go({ page: "time" })}>
-            <History size={15} aria-hidden /> Open the {names.timeline.en.toLowerCase()}
+            <History size={15} aria-hidden /> {t("launcher.openTimeline")}
           </Button>
         )}
         {make && (
           <Button look={looking ? "plain" : "quiet"} onClick={() => unawaited(perform(make))}>
-            Make a checkpoint
+            {t("launcher.checkpoint")}
           </Button>
         )}
       </div>
-      {marks.length === 0 && (
-        <p className="side-none">Whatever happens here leaves a mark. You can look at, and go back to, any of them.</p>
-      )}
+      {marks.length === 0 && <p className="side-none">{t("time.leavesMarks")}</p>}
       <VirtualList
-        label="What happened, newest first"
+        label={t("time.newestFirst")}
         rows={rows}
         keyOf={keyOf}
         heightOf={heightOf}

@@ -4,9 +4,10 @@ import { Button } from "#base/kit/Button.tsx";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { type Action, actions } from "../../actions/registry";
-import { unconnected } from "../../domain/settings";
+import { unconnected } from "../../domain/unconnected";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import "./welcome.css";
 
 /** Says that no model is connected, leads to where one is connected, and offers the recorded demo. */
@@ -22,18 +23,18 @@ export function ModelNotice() {
     setStarting(false);
   };
   return (
-    <section className="notice" aria-label="No model is connected">
+    <section className="notice" aria-label={t("desktop.noModel")}>
       <p className="notice-message">{unconnected(models)}</p>
       <div className="notice-row">
         <Button look="primary" onClick={() => session.go({ page: "models", section: "models" })}>
-          <Sparkles size={15} aria-hidden /> Connect a model
+          <Sparkles size={15} aria-hidden /> {t("runs.connectModel")}
         </Button>
         {demo && (
           <Button disabled={starting} onClick={() => unawaited(start(demo))}>
-            <Play size={15} aria-hidden /> {starting ? "Starting…" : demo.title}
+            <Play size={15} aria-hidden /> {starting ? t("runs.starting") : demo.title}
           </Button>
         )}
-        <span className="notice-hint">In the demo only the model’s words are recorded. The rest really happens.</span>
+        <span className="notice-hint">{t("runs.demoMore")}</span>
       </div>
     </section>
   );

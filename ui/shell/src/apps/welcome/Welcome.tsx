@@ -1,4 +1,5 @@
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import { ModelNotice } from "./ModelNotice";
 import "./welcome.css";
 
@@ -8,11 +9,8 @@ export function Welcome() {
   return (
     <div className="welcome scroll">
       <div className="welcome-inner">
-        <h1>What shall be done?</h1>
-        <p className="welcome-lead">
-          A Director plans it, an Associate does it in a sandbox and checks the result, and a document tells the story
-          while it happens. Every step can be rewound.
-        </p>
+        <h1>{t("runs.welcome")}</h1>
+        <p className="welcome-lead">{t("runs.welcomeMore")}</p>
         {connected === false && <ModelNotice />}
         {connected && <Connected />}
       </div>

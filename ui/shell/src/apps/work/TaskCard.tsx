@@ -4,19 +4,24 @@ import { verdictOf } from "#base/domain/plan.ts";
 import type { TaskStory } from "#base/domain/story.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { span } from "../../domain/time";
+import { t } from "../../words/late";
 import { ToolList } from "./ToolList";
 
-const kinds = { edit_repo: "Edit", run: "Run", git: "Git", inspect: "Look" };
+const kinds = { edit_repo: "work.edit", run: "work.run", git: "work.git", inspect: "work.inspect" } as const;
 
 /** One task: what was asked, what is done, what came back, how it was judged. */
 export function TaskCard({ task }: { task: TaskStory }) {
   const { result, judgement } = task;
   return (
-    <article className="task" aria-label={`Task: ${task.task.instruction}`}>
+    <article className="task" aria-label={t("work.task", { text: task.task.instruction })}>
       <p className="task-head">
-        <span className="task-kind">{kinds[task.task.kind]}</span>
-        {task.attempt > 1 && <span>attempt {task.attempt}</span>}
-        {result ? <Outcome result={result} /> : <span>{task.state === "started" ? "working" : "handed over"}</span>}
+        <span className="task-kind">{t(kinds[task.task.kind])}</span>
+        {task.attempt > 1 && <span>{t("work.attempt", { n: task.attempt })}</span>}
+        {result ? (
+          <Outcome result={result} />
+        ) : (
+          <span>{task.state === "started" ? t("work.working") : t("work.handedOver")}</span>
+        )}
       </p>
       <p className="task-instruction">{task.task.instruction}</p>
       <ToolList tools={task.tools} running={!result} />
@@ -55,17 +60,17 @@ function Returned({ result }: { result: AssociateResult }) {
   return (
     <div className="task-returned">
       <p>{result.summary}</p>
-      <Commands label="Commands" commands={result.commands_run} />
-      <Commands label="Checks" commands={result.verify.commands ?? []} />
+      <Commands label={t("work.commands")} commands={result.commands_run} />
+      <Commands label={t("work.checks")} commands={result.verify.commands ?? []} />
       {result.verify.status !== "pass" && result.verify.log && (
         <details className="task-log">
-          <summary>{result.verify.status === "fail" ? "What failed" : "Why it is not verified"}</summary>
+          <summary>{result.verify.status === "fail" ? t("work.whatFailed") : t("work.whyNot")}</summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
           <pre tabIndex={0}>{result.verify.log}</pre>
         </details>
       )}
       {result.conflicts?.length ? (
-        <p className="task-conflict">You changed these too, yours are kept: {result.conflicts.join(", ")}</p>
+        <p className="task-conflict">{t("work.conflicts", { paths: result.conflicts.join(", ") })}</p>
       ) : null}
     </div>
   );
@@ -77,7 +82,11 @@ function Commands({ label, commands }: { label: string; commands: readonly Comma
     <ul className="task-checks" aria-label={label}>
       {commands.map((c) => (
         <li key={c.started + c.command}>
-          {c.exit_code === 0 ? <Check size={14} aria-label="passed" /> : <X size={14} aria-label="failed" />}
+          {c.exit_code === 0 ? (
+            <Check size={14} aria-label={t("work.passed")} />
+          ) : (
+            <X size={14} aria-label={t("work.failed")} />
+          )}
           <code>{c.command}</code>
           <span className="task-time">{span(c.duration_ms)}</span>
         </li>
@@ -89,10 +98,10 @@ function Commands({ label, commands }: { label: string; commands: readonly Comma
 function Judged({ judgement }: { judgement: TaskJudged }) {
   return (
     <div className="task-judged">
-      <ul aria-label="Acceptance criteria">
+      <ul aria-label={t("work.criteria")}>
         {judgement.criteria.map((c) => (
           <li key={c.criterion} title={c.evidence}>
-            {c.met ? <Check size={14} aria-label="met" /> : <X size={14} aria-label="not met" />}
+            {c.met ? <Check size={14} aria-label={t("work.met")} /> : <X size={14} aria-label={t("work.notMet")} />}
             <span>{c.criterion}</span>
           </li>
         ))}

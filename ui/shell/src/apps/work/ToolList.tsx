@@ -2,15 +2,14 @@ import { Check, LoaderCircle, X } from "lucide-react";
 import type { ToolStory } from "#base/domain/story.ts";
 import { toolWords } from "../../domain/sentence";
 import { span } from "../../domain/time";
+import { t } from "../../words/late";
 
 /** Tool calls as they run: all while the task works, folded away after. */
 export function ToolList({ tools, running }: { tools: readonly ToolStory[]; running: boolean }) {
   if (tools.length === 0) return null;
   return (
     <details className="tools" open={running}>
-      <summary>
-        {tools.length} {tools.length === 1 ? "tool call" : "tool calls"}
-      </summary>
+      <summary>{t("work.toolCalls", { n: tools.length })}</summary>
       <ol>
         {tools.map((tool) => (
           <Tool key={tool.call} tool={tool} />
@@ -26,11 +25,11 @@ function Tool({ tool }: { tool: ToolStory }) {
       <details className="tool">
         <summary>
           {tool.ok === undefined ? (
-            <LoaderCircle size={14} className="spin" role="img" aria-label="running" />
+            <LoaderCircle size={14} className="spin" role="img" aria-label={t("work.running")} />
           ) : tool.ok ? (
-            <Check size={14} role="img" aria-label="done" />
+            <Check size={14} role="img" aria-label={t("work.done")} />
           ) : (
-            <X size={14} role="img" aria-label={tool.code ?? "failed"} />
+            <X size={14} role="img" aria-label={tool.code ?? t("work.failed")} />
           )}
           <span className="tool-words">{toolWords(tool.tool, tool.input)}</span>
           {tool.durationMs !== undefined && <span className="task-time">{span(tool.durationMs)}</span>}

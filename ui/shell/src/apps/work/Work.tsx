@@ -3,6 +3,7 @@ import { type StepView, stepsOf } from "#base/domain/plan.ts";
 import type { Story } from "#base/domain/story.ts";
 import { StateIcon, stateName } from "../../kit/StateIcon";
 import { useStore } from "../../state/store";
+import { t } from "../../words/late";
 import { TaskCard } from "./TaskCard";
 import "../../kit/sidenone.css";
 import "./work.css";
@@ -10,7 +11,7 @@ import "./work.css";
 /** What the Director planned and the Associate does. */
 export function Work({ run }: { run: ID | undefined }) {
   const story = useStore((s) => (run ? s.stories[run] : undefined));
-  if (!story || story.seq === 0) return <p className="side-none">Open a run to see how it is done.</p>;
+  if (!story || story.seq === 0) return <p className="side-none">{t("work.openRun")}</p>;
   const { steps, loose } = stepsOf(story);
   return (
     <div className="work">
@@ -29,8 +30,8 @@ export function Work({ run }: { run: ID | undefined }) {
 }
 
 function Unplanned({ story }: { story: Story }) {
-  if (story.finished) return <p className="side-none">This run needed no plan.</p>;
-  return <p className="side-none">The Director is planning.</p>;
+  if (story.finished) return <p className="side-none">{t("work.noPlan")}</p>;
+  return <p className="side-none">{t("work.planning")}</p>;
 }
 
 function Step({ view: { step, state, tasks } }: { view: StepView }) {
@@ -53,11 +54,11 @@ function Step({ view: { step, state, tasks } }: { view: StepView }) {
 /** What did not go as planned, in words. */
 function Incidents({ story }: { story: Story }) {
   const lines = [
-    ...story.refusedPlans.map((problems) => `A plan did not hold: ${problems.join("; ")}`),
-    ...story.egress.map((e) => `${e.host} was wanted and refused: the policy is ${e.policy}`),
-    ...story.budgets.map((b) => `The ${b.scope} reached its limit of ${b.max} ${b.limit}`),
+    ...story.refusedPlans.map((problems) => t("work.planRefused", { problems: problems.join("; ") })),
+    ...story.egress.map((e) => t("work.egress", { host: e.host, policy: e.policy })),
+    ...story.budgets.map((b) => t("work.budget", { scope: b.scope, max: String(b.max), limit: b.limit })),
   ];
-  const added = story.steering.map((s) => `You added: ${s.text}`);
+  const added = story.steering.map((s) => t("work.added", { text: s.text }));
   if (lines.length + added.length === 0) return null;
   return (
     <ul className="work-incidents">

@@ -49,7 +49,14 @@ describe("a name of a guest with all of them", () => {
     notes: [{ at, text: NAME }],
     checkpoint: { subject: NAME },
   } as unknown as Parameters<typeof TaskCard>[0]["task"];
-  const mark = { seq: 1, at, kind: "prompt", prompt: NAME, text: NAME, title: NAME, paths: [NAME] } as unknown as Mark;
+  const mark = {
+    seq: 1,
+    at,
+    kind: "prompt",
+    prompt: NAME,
+    text: NAME,
+    told: { sentence: "asked", about: [NAME] },
+  } as unknown as Mark;
   it.each([
     ["a question", () => draw(QuestionCard, { run: "r", question: { id: "q", text: NAME, choices: [NAME] } })],
     ["a task", () => draw(TaskCard, { task })],

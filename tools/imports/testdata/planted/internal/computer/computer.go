@@ -1,4 +1,9 @@
-// Package computer is planted: it wires.
+// Package computer is planted: it wires, and takes the benchmarks' peer for a log.
 package computer
 
-import _ "planted/internal/blob/s3"
+import (
+	_ "planted/internal/blob/s3"
+	"planted/internal/eventstore"
+)
+
+func init() { eventstore.OpenPlain() }

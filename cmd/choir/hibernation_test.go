@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"choiros/internal/control/api"
+)
+
+// errNotYet is the error of what has not happened yet.
+var errNotYet = errors.New("not yet")
+
+// hibernates waits until the only computer hibernates.
+func (m *machine) hibernates(c *client) {
+	m.t.Helper()
+	m.eventually("the computer hibernates", func() error {
+		var list []api.ComputerView
+		err := c.get(m.t.Context(), "/api/computers", &list)
+		if err == nil && (len(list) != 1 || !list[0].Hibernated) {
+			err = errNotYet
+		}
+		return err
+	})
+}
+
+// TestAComputerHibernatesAndWakesForACommand lets a computer go idle for a second, and asks
+// for its files with a command.
+func TestAComputerHibernatesAndWakesForACommand(t *testing.T) {
+	m := newMachine(t, "[computers]\nhibernate_after = '1s'\n")
+	up := m.up()
+	up.healthy()
+	m.must("checkpoint", "-m", "before it sleeps")
+	m.hibernates(m.client())
+	for _, p := range m.processes() {
+		if !strings.Contains(p, " up ") {
+			t.Errorf("it hibernates and there is process %s", p)
+		}
+	}
+	if out := m.must("computers"); !strings.Contains(out, "hibernates") {
+		t.Errorf("computers:\n%s", out)
+	}
+	if out := m.must("doctor"); !strings.Contains(out, "0 open, 1 hibernated") {
+		t.Errorf("doctor:\n%s", out)
+	}
+	if out := m.must("metrics"); !strings.Contains(out, `choir_computers{state="hibernated"} 1`) {
+		t.Errorf("metrics:\n%s", out)
+	}
+	if out := m.must("log"); !strings.Contains(out, "before it sleeps") {
+		t.Errorf("log:\n%s", out)
+	}
+	m.must("log", "--verify")
+}
+
+// TestAKillWhileAComputerHibernatesLosesNothing kills choir at moments of the hibernation:
+// when the folder of sandbox notes or the note of the closed computer changes. Each time the
+// next choir must have all that was acknowledged.
+func TestAKillWhileAComputerHibernatesLosesNothing(t *testing.T) {
+	m := newMachine(t, "[computers]\nhibernate_after = '1s'\n")
+	up := m.up()
+	up.healthy()
+	dir := m.computers()[0]
+	moments := map[string]func() bool{
+		"one sandbox is gone": func() bool { return len(m.sandboxNotes(dir)) < 2 },
+		"both are gone":       func() bool { return len(m.sandboxNotes(dir)) == 0 },
+		"the computer is closed": func() bool {
+			_, err := os.Stat(filepath.Join(dir, "closed.json"))
+			return err == nil
+		},
+	}
+	for name, reached := range moments {
+		said := "acknowledged before " + name
+		m.must("checkpoint", "-m", said)
+		m.eventually("both sandboxes run", func() error {
+			if len(m.sandboxNotes(dir)) < 2 {
+				return errNotYet
+			}
+			return nil
+		})
+		m.eventually(name, func() error {
+			if !reached() {
+				return errNotYet
+			}
+			return nil
+		})
+		up.kill()
+		up = m.up()
+		if out := m.must("log"); !strings.Contains(out, said) {
+			t.Errorf("killed when %s: the log is\n%s", name, out)
+		}
+		m.must("log", "--verify")
+		noEffectTwice(t, m.client().log(t))
+	}
+	up.stop()
+	m.nothingLeft(filepath.Base(dir))
+}
+
+// sandboxNotes lists the notes of the running sandboxes of a computer.
+func (m *machine) sandboxNotes(dir string) []string {
+	m.t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "handles", "*.json"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return found
+}

@@ -1,0 +1,154 @@
+package choir
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+)
+
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+// placeholdersOf returns the placeholders of all forms of sentences, sorted.
+func placeholdersOf(sentences ...Sentence) []string {
+	var all []string
+	for _, s := range sentences {
+		all = append(all, placeholder.FindAllString(s.One+s.Other, -1)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func TestEveryReasonHasItsSentencesInEachLanguage(t *testing.T) {
+	english, german := ProblemsIn("en"), ProblemsIn("de")
+	for language, c := range map[string]ProblemCatalogue{"en": english, "de": german} {
+		if got := slices.Sorted(maps.Keys(c.Reasons)); !slices.Equal(got, Reasons()) {
+			t.Errorf("%s has sentences for\n%q, declared are\n%q", language, got, Reasons())
+		}
+	}
+	for _, r := range Reasons() {
+		en, de := english.Reasons[r], german.Reasons[r]
+		if !r.Code().Known() {
+			t.Errorf("%s has the code %q", r, r.Code())
+		}
+		if en.Said.Other == "" || de.Said.Other == "" || en.Said == de.Said {
+			t.Errorf("%s is said %q and %q", r, en.Said, de.Said)
+		}
+		if (en.Help.Other == "") != (de.Help.Other == "") {
+			t.Errorf("%s has help in one language only: %q and %q", r, en.Help, de.Help)
+		}
+		if e, d := placeholdersOf(en.Said, en.Help), placeholdersOf(de.Said, de.Help); !slices.Equal(e, d) {
+			t.Errorf("%s has the placeholders %q and %q", r, e, d)
+		}
+	}
+	if got := slices.Sorted(maps.Keys(german.Codes)); !slices.Equal(got, Codes()) {
+		t.Errorf("German has sentences for the codes %q", got)
+	}
+	for code, s := range german.Codes {
+		if !strings.Contains(s.Other, "{text}") {
+			t.Errorf("%s does not say the English sentence: %q", code, s.Other)
+		}
+	}
+}
+
+func TestCataloguesHaveNoOtherKeys(t *testing.T) {
+	for _, language := range []string{"en", "de"} {
+		d := json.NewDecoder(strings.NewReader(string(ProblemFile(language))))
+		d.DisallowUnknownFields()
+		var file struct {
+			Codes   map[Code]json.RawMessage
+			Reasons map[Reason]struct{ Said, Help json.RawMessage }
+		}
+		if err := d.Decode(&file); err != nil {
+			t.Errorf("problems.%s.json: %v", language, err)
+		}
+	}
+}
+
+func TestARefusalIsSaidInEachLanguage(t *testing.T) {
+	values := []Value{CountOf("n", 5), SecondsOf("span", 10*time.Second), CountOf("wait", 3)}
+	e := Refuse("api.prompt", ReasonTooManyPrompts, values...)
+	if e.Code != CodeRateLimited || e.Msg != "more than 5 prompts in 10 s" || e.Remedy != "try again in 3 seconds" {
+		t.Errorf("refused as %+v", e)
+	}
+	said, help := SayProblem("de", *ProblemOf(e))
+	if said != "mehr als 5 Aufträge in 10 s" || help != "in 3 Sekunden erneut versuchen" {
+		t.Errorf("said %q, %q", said, help)
+	}
+	one := Refuse("x", ReasonChangedOnBothSides, CountOf("n", 1), TextOf("paths", "a"))
+	two := Refuse("x", ReasonChangedOnBothSides, CountOf("n", 2), TextOf("paths", "a, {n}"))
+	if one.Msg != "1 path was changed differently since: a" || two.Msg != "2 paths were changed differently since: a, {n}" {
+		t.Errorf("said %q, %q", one.Msg, two.Msg)
+	}
+	for language, want := range map[string]string{"en": "1.5 MiB 1.25 2 h 7", "de": "1,5 MiB 1,25 2 h 7"} {
+		s := Sentence{Other: "{a} {b} {c} {d}"}
+		if got := s.fill(language, []Value{BytesOf("a", 3<<19), DollarsOf("b", 1.25), SecondsOf("c", 2*time.Hour), CountOf("d", 7)}); got != want {
+			t.Errorf("%s writes %q, want %q", language, got, want)
+		}
+	}
+}
+
+func TestAProblemWithoutAReasonIsSaidByItsCode(t *testing.T) {
+	p := *ProblemOf(E("x", CodeBusy, "the thing is held").WithRemedy("wait"))
+	if said, help := SayProblem("de", p); said != "gerade ist schon etwas anderes im Gange: the thing is held" || help != "wait" {
+		t.Errorf("said %q, %q", said, help)
+	}
+	if said, _ := SayProblem("en", p); said != "the thing is held" {
+		t.Errorf("said %q", said)
+	}
+	// A newer server's reason.
+	p.Reason = "unheard_of"
+	if said, _ := SayProblem("de", p); !strings.HasSuffix(said, ": the thing is held") {
+		t.Errorf("said %q", said)
+	}
+}
+
+func TestAReasonSurvivesWhatIsWrappedAroundIt(t *testing.T) {
+	e := Refuse("a", ReasonNoProject, TextOf("name", "hello")).At("repo")
+	wrapped := Wrap("b", "", e, "the prompt")
+	if r, values := ReasonOf(wrapped); r != ReasonNoProject || len(values) != 1 || values[0].Text != "hello" {
+		t.Errorf("the reason is %q with %+v", r, values)
+	}
+	if r, _ := ReasonOf(Wrap("b", CodeInternal, e, "the prompt")); r != "" {
+		t.Errorf("a problem of another kind has the reason %q", r)
+	}
+	if r, _ := ReasonOf(errors.Join(io.EOF, nil)); r != "" {
+		t.Errorf("a foreign error has the reason %q", r)
+	}
+	back := ProblemOf(ProblemOf(wrapped).Err())
+	if back.Reason != ReasonNoProject || len(back.Values) != 1 {
+		t.Errorf("came back as %+v", back)
+	}
+}
+
+func TestAValueCannotDriveAPageOrATerminal(t *testing.T) {
+	driving := "\x1b]0;T\x07\u202e\u2066\xff\n" + strings.Repeat("é", 1000)
+	v := TextOf("path", driving)
+	if strings.ContainsFunc(v.Text, func(r rune) bool { return !unicode.IsPrint(r) }) || !strings.HasPrefix(v.Text, `\x1b]0;T\a\u202e\u2066`) {
+		t.Errorf("the text is %q", v.Text[:40])
+	}
+	if n := len(v.Text); n > 4*maxValue {
+		t.Errorf("the text has %d bytes", n)
+	}
+	e := Refuse("x", ReasonPathExists, v).At(driving)
+	if strings.ContainsFunc(e.Msg, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		t.Errorf("the sentence is %q", e.Msg)
+	}
+}
+
+func TestAPathThatTheSentenceNamesIsSaidOnce(t *testing.T) {
+	e := Refuse("computer.file", ReasonPathExists, TextOf("path", "a/b")).At("a/b")
+	if e.Error() != `computer.file: "a/b" exists already` {
+		t.Errorf("said %q", e)
+	}
+	e = Refuse("computer.repo", ReasonNoProject, TextOf("name", "b")).At("repo")
+	if !strings.Contains(e.Error(), `repo there is no project "b"`) {
+		t.Errorf("said %q", e)
+	}
+}

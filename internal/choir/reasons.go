@@ -1,0 +1,271 @@
+package choir
+
+// The reasons. Which values each takes stands in its sentences.
+const (
+	ReasonNoComputer             Reason = "no_computer"
+	ReasonNotRunning             Reason = "not_running"
+	ReasonStopped                Reason = "stopped"
+	ReasonNoComputerYet          Reason = "no_computer_yet"
+	ReasonNothingOfYours         Reason = "nothing_of_yours"
+	ReasonNoOperation            Reason = "no_operation"
+	ReasonNobodyLoggedIn         Reason = "nobody_logged_in"
+	ReasonNotLoggedIn            Reason = "not_logged_in"
+	ReasonSessionEnded           Reason = "session_ended"
+	ReasonPageHasNoSession       Reason = "page_has_no_session"
+	ReasonLinkUsed               Reason = "link_used"
+	ReasonLinkTooOld             Reason = "link_too_old"
+	ReasonTicketSpent            Reason = "ticket_spent"
+	ReasonTooManyTickets         Reason = "too_many_tickets"
+	ReasonOnlyOnHost             Reason = "only_on_host"
+	ReasonOnlyOwner              Reason = "only_owner"
+	ReasonDesktopMayNot          Reason = "desktop_may_not"
+	ReasonOtherComputersDesktop  Reason = "other_computers_desktop"
+	ReasonOtherPage              Reason = "other_page"
+	ReasonTooManySockets         Reason = "too_many_sockets"
+	ReasonBodyTooLarge           Reason = "body_too_large"
+	ReasonTooManyDrafts          Reason = "too_many_drafts"
+	ReasonTooManyDeskChanges     Reason = "too_many_desktop_changes"
+	ReasonTooManyConnects        Reason = "too_many_connects"
+	ReasonTooManyPrompts         Reason = "too_many_prompts"
+	ReasonPromptLength           Reason = "prompt_length"
+	ReasonNoIsolation            Reason = "no_isolation"
+	ReasonComputerNotOpened      Reason = "computer_not_opened"
+	ReasonComputerNotRunning     Reason = "computer_not_running"
+	ReasonComputerNotStarted     Reason = "computer_not_started"
+	ReasonEgressNone             Reason = "egress_none"
+	ReasonMakingComputers        Reason = "making_computers"
+	ReasonNameBeingMade          Reason = "name_being_made"
+	ReasonNameTaken              Reason = "name_taken"
+	ReasonNameLength             Reason = "name_length"
+	ReasonNameIsID               Reason = "name_is_id"
+	ReasonImportUnderWay         Reason = "import_under_way"
+	ReasonDemoUnderWay           Reason = "demo_under_way"
+	ReasonImportNoSpace          Reason = "import_no_space"
+	ReasonDiskFull               Reason = "disk_full"
+	ReasonPathExists             Reason = "path_exists"
+	ReasonPathVanished           Reason = "path_vanished"
+	ReasonPathChanged            Reason = "path_changed"
+	ReasonPathMissing            Reason = "path_missing"
+	ReasonPathMissingThen        Reason = "path_missing_then"
+	ReasonPathOutside            Reason = "path_outside"
+	ReasonPathLength             Reason = "path_length"
+	ReasonPathInGit              Reason = "path_in_git"
+	ReasonTargetTwice            Reason = "target_twice"
+	ReasonAlreadyThere           Reason = "already_there"
+	ReasonIntoItself             Reason = "into_itself"
+	ReasonHoldsItself            Reason = "holds_itself"
+	ReasonInTrash                Reason = "in_trash"
+	ReasonOneInsideOther         Reason = "one_inside_other"
+	ReasonNotInTrash             Reason = "not_in_trash"
+	ReasonNoTrashItem            Reason = "no_trash_item"
+	ReasonUploadTooLarge         Reason = "upload_too_large"
+	ReasonTaskRunning            Reason = "task_running"
+	ReasonTooManyWindows         Reason = "too_many_windows"
+	ReasonNoWindow               Reason = "no_window"
+	ReasonNoRunHere              Reason = "no_run_here"
+	ReasonTooManySettings        Reason = "too_many_settings"
+	ReasonDraftTooLarge          Reason = "draft_too_large"
+	ReasonDraftChanged           Reason = "draft_changed"
+	ReasonDraftsFull             Reason = "drafts_full"
+	ReasonNothingUnsaved         Reason = "nothing_unsaved"
+	ReasonNoDocumentThen         Reason = "no_document_then"
+	ReasonDocumentExists         Reason = "document_exists"
+	ReasonDocumentChanged        Reason = "document_changed"
+	ReasonTitleBlank             Reason = "title_blank"
+	ReasonNoOverlay              Reason = "no_overlay"
+	ReasonNotInLog               Reason = "not_in_log"
+	ReasonSourceNotOlder         Reason = "source_not_older"
+	ReasonDesktopBudget          Reason = "desktop_budget"
+	ReasonRunAtWork              Reason = "run_at_work"
+	ReasonNoSuchQuestion         Reason = "no_such_question"
+	ReasonRunEnded               Reason = "run_ended"
+	ReasonNoRunToFollow          Reason = "no_run_to_follow"
+	ReasonRunNotEnded            Reason = "run_not_ended"
+	ReasonUndoRunOpen            Reason = "undo_run_open"
+	ReasonUndoNoFiles            Reason = "undo_no_files"
+	ReasonUndoUnknown            Reason = "undo_unknown"
+	ReasonUndoCallOpen           Reason = "undo_call_open"
+	ReasonUndoTaskOpen           Reason = "undo_task_open"
+	ReasonUndoNeverBegan         Reason = "undo_never_began"
+	ReasonTaskDoesNotStop        Reason = "task_does_not_stop"
+	ReasonRewindUnderWay         Reason = "rewind_under_way"
+	ReasonNoRewind               Reason = "no_rewind"
+	ReasonChangedOnBothSides     Reason = "changed_on_both_sides"
+	ReasonNoEvent                Reason = "no_event"
+	ReasonNoSnapshotThen         Reason = "no_snapshot_then"
+	ReasonNoTerminalNow          Reason = "no_terminal_now"
+	ReasonTooManyTerminals       Reason = "too_many_terminals"
+	ReasonNoTerminal             Reason = "no_terminal"
+	ReasonTypedTooFar            Reason = "typed_too_far"
+	ReasonSandboxEnded           Reason = "sandbox_ended"
+	ReasonSandboxSilent          Reason = "sandbox_silent"
+	ReasonNoProject              Reason = "no_project"
+	ReasonNotAProjectName        Reason = "not_a_project_name"
+	ReasonNoProjectName          Reason = "no_project_name"
+	ReasonNoWorkToExport         Reason = "no_work_to_export"
+	ReasonNoModelKey             Reason = "no_model_key"
+	ReasonNoModel                Reason = "no_model"
+	ReasonNoModelFor             Reason = "no_model_for"
+	ReasonKeyRefused             Reason = "key_refused"
+	ReasonKeyRefusedInForm       Reason = "key_refused_in_form"
+	ReasonNoCredit               Reason = "no_credit"
+	ReasonModelFailed            Reason = "model_failed"
+	ReasonModelRefused           Reason = "model_refused"
+	ReasonModelNotThere          Reason = "model_not_there"
+	ReasonModelOverloaded        Reason = "model_overloaded"
+	ReasonModelUnreachable       Reason = "model_unreachable"
+	ReasonModelUnreachableInForm Reason = "model_unreachable_in_form"
+	ReasonModelSilent            Reason = "model_silent"
+	ReasonConnectUnderWay        Reason = "connect_under_way"
+	ReasonRegionMissing          Reason = "region_missing"
+	ReasonKeyAgain               Reason = "key_again"
+	ReasonKeyMissing             Reason = "key_missing"
+	ReasonKeyEmpty               Reason = "key_empty"
+	ReasonKeyTooLong             Reason = "key_too_long"
+	ReasonKeyNotAlone            Reason = "key_not_alone"
+	ReasonNotAServiceName        Reason = "not_a_service_name"
+	ReasonAddressNotHTTP         Reason = "address_not_http"
+	ReasonAddressWithSecret      Reason = "address_with_secret"
+	ReasonAddressForbidden       Reason = "address_forbidden"
+	ReasonPriceUnknown           Reason = "price_unknown"
+	ReasonPriceUnknownTested     Reason = "price_unknown_tested"
+	ReasonServiceUnknown         Reason = "service_unknown"
+	ReasonKeyFileMissing         Reason = "key_file_missing"
+	ReasonKeyFileOpen            Reason = "key_file_open"
+	ReasonKeyFileEmpty           Reason = "key_file_empty"
+)
+
+// reasonCodes maps each reason to the code of its errors.
+var reasonCodes = map[Reason]Code{
+	ReasonNoComputer:             CodeNotFound,
+	ReasonNotRunning:             CodeUnavailable,
+	ReasonStopped:                CodeUnavailable,
+	ReasonNoComputerYet:          CodeNotFound,
+	ReasonNothingOfYours:         CodeNotFound,
+	ReasonNoOperation:            CodeNotFound,
+	ReasonNobodyLoggedIn:         CodeUnauthenticated,
+	ReasonNotLoggedIn:            CodeUnauthenticated,
+	ReasonSessionEnded:           CodeUnauthenticated,
+	ReasonPageHasNoSession:       CodeUnauthenticated,
+	ReasonLinkUsed:               CodeUnauthenticated,
+	ReasonLinkTooOld:             CodeUnauthenticated,
+	ReasonTicketSpent:            CodeUnauthenticated,
+	ReasonTooManyTickets:         CodeRateLimited,
+	ReasonOnlyOnHost:             CodeForbidden,
+	ReasonOnlyOwner:              CodeForbidden,
+	ReasonDesktopMayNot:          CodeForbidden,
+	ReasonOtherComputersDesktop:  CodeForbidden,
+	ReasonOtherPage:              CodeForbidden,
+	ReasonTooManySockets:         CodeRateLimited,
+	ReasonBodyTooLarge:           CodeTooLarge,
+	ReasonTooManyDrafts:          CodeRateLimited,
+	ReasonTooManyDeskChanges:     CodeRateLimited,
+	ReasonTooManyConnects:        CodeRateLimited,
+	ReasonTooManyPrompts:         CodeRateLimited,
+	ReasonPromptLength:           CodeInvalid,
+	ReasonNoIsolation:            CodeUnavailable,
+	ReasonComputerNotOpened:      CodeUnavailable,
+	ReasonComputerNotRunning:     CodeUnavailable,
+	ReasonComputerNotStarted:     CodeUnavailable,
+	ReasonEgressNone:             CodeRefused,
+	ReasonMakingComputers:        CodeBusy,
+	ReasonNameBeingMade:          CodeConflict,
+	ReasonNameTaken:              CodeConflict,
+	ReasonNameLength:             CodeInvalid,
+	ReasonNameIsID:               CodeInvalid,
+	ReasonImportUnderWay:         CodeBusy,
+	ReasonDemoUnderWay:           CodeBusy,
+	ReasonImportNoSpace:          CodeNoSpace,
+	ReasonDiskFull:               CodeNoSpace,
+	ReasonPathExists:             CodeConflict,
+	ReasonPathVanished:           CodeConflict,
+	ReasonPathChanged:            CodeConflict,
+	ReasonPathMissing:            CodeNotFound,
+	ReasonPathMissingThen:        CodeNotFound,
+	ReasonPathOutside:            CodeInvalid,
+	ReasonPathLength:             CodeInvalid,
+	ReasonPathInGit:              CodeRefused,
+	ReasonTargetTwice:            CodeInvalid,
+	ReasonAlreadyThere:           CodeInvalid,
+	ReasonIntoItself:             CodeInvalid,
+	ReasonHoldsItself:            CodeInvalid,
+	ReasonInTrash:                CodeInvalid,
+	ReasonOneInsideOther:         CodeInvalid,
+	ReasonNotInTrash:             CodeNotFound,
+	ReasonNoTrashItem:            CodeInvalid,
+	ReasonUploadTooLarge:         CodeTooLarge,
+	ReasonTaskRunning:            CodeConflict,
+	ReasonTooManyWindows:         CodeTooLarge,
+	ReasonNoWindow:               CodeNotFound,
+	ReasonNoRunHere:              CodeInvalid,
+	ReasonTooManySettings:        CodeTooLarge,
+	ReasonDraftTooLarge:          CodeTooLarge,
+	ReasonDraftChanged:           CodeConflict,
+	ReasonDraftsFull:             CodeTooLarge,
+	ReasonNothingUnsaved:         CodeNotFound,
+	ReasonNoDocumentThen:         CodeNotFound,
+	ReasonDocumentExists:         CodeConflict,
+	ReasonDocumentChanged:        CodeConflict,
+	ReasonTitleBlank:             CodeInvalid,
+	ReasonNoOverlay:              CodeNotFound,
+	ReasonNotInLog:               CodeNotFound,
+	ReasonSourceNotOlder:         CodeConflict,
+	ReasonDesktopBudget:          CodeBudget,
+	ReasonRunAtWork:              CodeConflict,
+	ReasonNoSuchQuestion:         CodeConflict,
+	ReasonRunEnded:               CodeConflict,
+	ReasonNoRunToFollow:          CodeNotFound,
+	ReasonRunNotEnded:            CodeConflict,
+	ReasonUndoRunOpen:            CodeConflict,
+	ReasonUndoNoFiles:            CodeConflict,
+	ReasonUndoUnknown:            CodeNotFound,
+	ReasonUndoCallOpen:           CodeConflict,
+	ReasonUndoTaskOpen:           CodeConflict,
+	ReasonUndoNeverBegan:         CodeConflict,
+	ReasonTaskDoesNotStop:        CodeTimeout,
+	ReasonRewindUnderWay:         CodeBusy,
+	ReasonNoRewind:               CodeConflict,
+	ReasonChangedOnBothSides:     CodeConflict,
+	ReasonNoEvent:                CodeNotFound,
+	ReasonNoSnapshotThen:         CodeNotFound,
+	ReasonNoTerminalNow:          CodeConflict,
+	ReasonTooManyTerminals:       CodeRateLimited,
+	ReasonNoTerminal:             CodeNotFound,
+	ReasonTypedTooFar:            CodeTooLarge,
+	ReasonSandboxEnded:           CodeUnavailable,
+	ReasonSandboxSilent:          CodeUnavailable,
+	ReasonNoProject:              CodeNotFound,
+	ReasonNotAProjectName:        CodeInvalid,
+	ReasonNoProjectName:          CodeInvalid,
+	ReasonNoWorkToExport:         CodeNotFound,
+	ReasonNoModelKey:             CodeUnavailable,
+	ReasonNoModel:                CodeUnavailable,
+	ReasonNoModelFor:             CodeUnavailable,
+	ReasonKeyRefused:             CodeRefused,
+	ReasonKeyRefusedInForm:       CodeRefused,
+	ReasonNoCredit:               CodeRefused,
+	ReasonModelFailed:            CodeProvider,
+	ReasonModelRefused:           CodeInvalid,
+	ReasonModelNotThere:          CodeInvalid,
+	ReasonModelOverloaded:        CodeOverloaded,
+	ReasonModelUnreachable:       CodeUnavailable,
+	ReasonModelUnreachableInForm: CodeUnavailable,
+	ReasonModelSilent:            CodeTimeout,
+	ReasonConnectUnderWay:        CodeBusy,
+	ReasonRegionMissing:          CodeInvalid,
+	ReasonKeyAgain:               CodeInvalid,
+	ReasonKeyMissing:             CodeInvalid,
+	ReasonKeyEmpty:               CodeInvalid,
+	ReasonKeyTooLong:             CodeInvalid,
+	ReasonKeyNotAlone:            CodeInvalid,
+	ReasonNotAServiceName:        CodeInvalid,
+	ReasonAddressNotHTTP:         CodeInvalid,
+	ReasonAddressWithSecret:      CodeInvalid,
+	ReasonAddressForbidden:       CodeInvalid,
+	ReasonPriceUnknown:           CodeInvalid,
+	ReasonPriceUnknownTested:     CodeInvalid,
+	ReasonServiceUnknown:         CodeNotFound,
+	ReasonKeyFileMissing:         CodeNotFound,
+	ReasonKeyFileOpen:            CodeRefused,
+	ReasonKeyFileEmpty:           CodeUnavailable,
+}

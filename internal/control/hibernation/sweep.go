@@ -1,0 +1,135 @@
+package hibernation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// Counts are the numbers of a pool's computers, by state, and of openings and closings
+// since New.
+type Counts struct {
+	Open, Hibernated, Failed int
+	Opened, Closed           uint64
+}
+
+// Counts counts the computers. During an opening or closing a computer counts as before it.
+func (p *Pool[C]) Counts() Counts {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := Counts{Opened: p.opened, Closed: p.closed}
+	for _, s := range p.slots {
+		switch {
+		case s.open:
+			n.Open++
+		case s.failed != nil:
+			n.Failed++
+		default:
+			n.Hibernated++
+		}
+	}
+	return n
+}
+
+// The bounds of the time between two sweeps, which is a quarter of Config.After within them.
+const (
+	minSweep = 100 * time.Millisecond
+	maxSweep = time.Minute
+)
+
+// Serve sweeps regularly until ctx ends.
+func (p *Pool[C]) Serve(ctx context.Context) error {
+	if p.cfg.After == 0 {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	tick := time.NewTicker(min(max(p.cfg.After/4, minSweep), maxSweep))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+			p.Sweep(ctx)
+		}
+	}
+}
+
+// String returns the name of the service.
+func (p *Pool[C]) String() string { return "hibernation" }
+
+// Sweep begins to close every computer that was neither used nor busy for Config.After. A
+// busy computer counts as used now.
+func (p *Pool[C]) Sweep(ctx context.Context) {
+	if p.cfg.After == 0 {
+		return
+	}
+	unused := p.unused()
+	if len(unused) == 0 {
+		return
+	}
+	busy := p.cfg.Check()
+	for _, u := range unused {
+		if ctx.Err() != nil {
+			return
+		}
+		p.consider(u, busy(ctx, u.id, u.computer))
+	}
+}
+
+// unused is a slot whose computer was open and without uses.
+type unused[C any] struct {
+	id       choir.ID
+	slot     *slot[C]
+	computer C
+	used     time.Time // its last use
+}
+
+// unused returns the open computers without uses.
+func (p *Pool[C]) unused() (out []unused[C]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range p.order {
+		if s := p.slots[id]; s.open && s.change == nil && s.uses == 0 {
+			out = append(out, unused[C]{id, s, s.computer, s.used})
+		}
+	}
+	return out
+}
+
+// consider begins to close a computer that is idle, unless it was used since it was
+// looked at. busy is why it must stay open.
+func (p *Pool[C]) consider(u unused[C], busy string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, now := u.slot, p.cfg.Now()
+	switch {
+	case p.stopped || !s.open || s.change != nil || s.uses > 0 || s.used != u.used:
+	case busy != "":
+		s.used = now
+	case now.Sub(s.used) >= p.cfg.After:
+		s.change = &change{done: make(chan struct{})}
+		p.work.Go(func() { p.close(u.id, s) })
+	}
+}
+
+// close closes the computer of a slot and ends the slot's change.
+func (p *Pool[C]) close(id choir.ID, s *slot[C]) {
+	err := p.cfg.Close(p.ctx, id, s.computer)
+	if err != nil {
+		p.cfg.Log.Error("a computer did not hibernate in order", "computer", id, "error", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if errors.Is(err, ErrKept) {
+		s.used = p.cfg.Now()
+	} else {
+		var none C
+		s.open, s.computer = false, none
+		p.closed++
+	}
+	close(s.change.done)
+	s.change = nil
+}

@@ -1,0 +1,26 @@
+import { spoken } from "./language";
+import { markWords } from "./markwords";
+import { capital } from "./problem";
+import type { Mark } from "./views";
+import { fill, type Text } from "./words";
+
+type Sentence = keyof typeof markWords.en;
+
+/** A mark as far as its sentence needs it. */
+export type Tellable = Pick<Mark, "kind" | "text" | "told" | "files">;
+
+/** What happened at a mark, in the language of the page; in the words of the log for a sentence that this page does not know. */
+export function markSaid({ kind, text, told, files = 0 }: Tellable): string {
+  if (!Object.hasOwn(markWords.en, told.sentence)) return capital(text);
+  const unnamed = say(kind === "document" ? "aDocument" : "aWindow");
+  const named = (told.about ?? []).map((name) => name || unnamed).join(", ") || say("nothing");
+  const about = told.more ? say("andMore", { text: named, n: told.more }) : named;
+  const said = say(told.sentence as Sentence, { text: about, n: files, tool: told.tool ?? "" });
+  // A name at the head of a sentence stays as it is written.
+  return told.about?.[0] === "" ? capital(said) : said;
+}
+
+function say(sentence: Sentence, values: Record<string, string | number> = {}): string {
+  const text: Text = markWords[spoken()][sentence];
+  return fill(text, spoken(), values);
+}

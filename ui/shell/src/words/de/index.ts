@@ -1,0 +1,16 @@
+import { bar } from "./bar";
+import { desktop } from "./desktop";
+import { events } from "./events";
+import { launcher } from "./launcher";
+import { log } from "./log";
+import { login } from "./login";
+import { models } from "./models";
+import { page } from "./page";
+import { recover } from "./recover";
+import { runs } from "./runs";
+import { step } from "./step";
+import { time } from "./time";
+import { work } from "./work";
+
+/** All texts of the shell in German, by the part of the page that they are of. */
+export const de = { bar, desktop, events, launcher, log, login, models, page, recover, runs, step, time, work };

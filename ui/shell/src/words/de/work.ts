@@ -1,0 +1,33 @@
+import type { Translated } from "#base/domain/words.ts";
+import type { work as english } from "../en/work";
+
+export const work: Translated<typeof english> = {
+  edit: "Bearbeiten",
+  run: "Ausführen",
+  git: "Git",
+  inspect: "Ansehen",
+  task: "Aufgabe: {text}",
+  attempt: "{n}. Versuch",
+  working: "in Arbeit",
+  handedOver: "übergeben",
+  commands: "Befehle",
+  checks: "Prüfungen",
+  whatFailed: "Was fehlschlug",
+  whyNot: "Warum es nicht geprüft ist",
+  conflicts: "Auch von Hand geändert, das bleibt: {paths}",
+  passed: "bestanden",
+  failed: "fehlgeschlagen",
+  criteria: "Woran es gemessen wird",
+  met: "erfüllt",
+  notMet: "nicht erfüllt",
+  toolCalls: { one: "{n} Werkzeugaufruf", other: "{n} Werkzeugaufrufe" },
+  running: "läuft",
+  done: "fertig",
+  openRun: "Einen Lauf öffnen, um zu sehen, wie er arbeitet.",
+  noPlan: "Dieser Lauf brauchte keinen Plan.",
+  planning: "Der Director plant.",
+  planRefused: "Ein Plan hielt nicht stand: {problems}",
+  egress: "{host} wurde verlangt und verweigert: die Regel ist {policy}",
+  budget: "Grenze erreicht ({scope}): {max} {limit}",
+  added: "Ergänzt: {text}",
+};

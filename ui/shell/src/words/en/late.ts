@@ -1,0 +1,11 @@
+import { events } from "./events";
+import { log } from "./log";
+import { login } from "./login";
+import { models } from "./models";
+import { recover } from "./recover";
+import { runs } from "./runs";
+import { time } from "./time";
+import { work } from "./work";
+
+/** The English texts that come with the first page beside the desktop. */
+export const late = { events, log, login, models, recover, runs, time, work };

@@ -1,0 +1,7 @@
+import { late } from "./en/late";
+import { addEnglish } from "./words";
+
+// This runs before the body of every module that imports from here.
+addEnglish(late);
+
+export { type Key, openText, t } from "./words";
