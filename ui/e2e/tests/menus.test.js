@@ -64,7 +64,13 @@ const contexts = [
       await list.click({ button: "right", position: { x: width / 2, y: height - 12 } });
     },
   },
-  { name: "files, in the trash", app: "files", subject: () => "trash:", open: rightClick(entryOfFiles) },
+  {
+    name: "files, in the trash",
+    app: "files",
+    subject: () => "trash:",
+    // A page that still holds an earlier list of the trash draws that one first.
+    open: rightClick((win) => win.locator(".files-entry").filter({ hasText: trashed })),
+  },
 ];
 
 /** Opens a window of an app as a person finds it, with the keyboard in its content. */
@@ -76,10 +82,16 @@ async function openFresh(app, subjectOf = subjects[app] ?? (() => "")) {
   return win;
 }
 
+/** The name of the file that lies in the trash, another one for each window. */
+let trashed = "";
+let timesFilled = 0;
+
 /** One file is in the trash, whatever was removed for good or put back before. */
 async function fillTrash() {
   await desktopAPI(it.page, "/trash", { method: "DELETE" });
-  const { body: file } = await writeFile(it.page, "menus/gone.txt", "It was here.\n");
+  timesFilled++;
+  trashed = `gone${timesFilled}.txt`;
+  const { body: file } = await writeFile(it.page, `menus/${trashed}`, "It was here.\n");
   await desktopAPI(it.page, "/trash", json("POST", { items: [{ path: file.path, if_match: file.digest }] }));
 }
 
