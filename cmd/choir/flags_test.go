@@ -75,3 +75,17 @@ func TestAVerbThatIsNotThereNamesTheNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestHelpSaysWhichVerbsEndTerminals(t *testing.T) {
+	t.Parallel()
+	root := newRootCommand(newApp())
+	for _, verb := range []string{"undo", "rewind", "take"} {
+		c, _, err := root.Find([]string{verb})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if words := strings.Join(strings.Fields(c.Long), " "); !strings.Contains(strings.ToLower(words), "open terminals end, with what runs in them.") {
+			t.Errorf("choir %s --help says nothing of terminals:\n%s", verb, c.Long)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func newRewindCommand(a *app) *cobra.Command {
 	var dry, cancel bool
 	c := &cobra.Command{
 		Use: "rewind [EVENT]", Short: "Put the whole computer back to an earlier moment",
-		Long:    "Put files, documents, windows, theme and settings back to what they were after an event or\nat a checkpoint. Runs at work are stopped first. Grants, budgets, runs and checkpoints stay.\nIt is a step forward: what happened in between stays in the log, and a rewind can be rewound.\nWhat no moment holds, because it is too large or too much, stays where it is and is named;\nwhat of it is in the way is moved to the trash, and comes back when the rewind is rewound.\nA rewind of a large workspace says how far it is; ctrl-C or --cancel stops it, and then\nthe workspace is as it was before.",
+		Long:    "Put files, documents, windows, theme and settings back to what they were after an event or\nat a checkpoint. Runs at work are stopped first. Open terminals end, with what runs in them.\nGrants, budgets, runs and checkpoints stay.\nIt is a step forward: what happened in between stays in the log, and a rewind can be rewound.\nWhat no moment holds, because it is too large or too much, stays where it is and is named;\nwhat of it is in the way is moved to the trash, and comes back when the rewind is rewound.\nA rewind of a large workspace says how far it is; ctrl-C or --cancel stops it, and then\nthe workspace is as it was before.",
 		Example: "  choir timeline\n  choir rewind 120 --dry-run\n  choir rewind --checkpoint ID\n  choir rewind --cancel",
 		RunE: func(c *cobra.Command, args []string) error {
 			req := api.RewindRequest{Checkpoint: choir.ID(checkpoint), DryRun: dry}

@@ -17,7 +17,8 @@ func newTakeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "take --from COMPUTER [PATH...]", Short: "Take over what changed in another computer",
 		Long: "Take over what changed in another computer since both had the same past: all of it, or some paths.\n" +
-			"What both changed differently is a conflict; then nothing is changed. Files that look like keys stay where they are.",
+			"What both changed differently is a conflict; then nothing is changed. Files that look like keys stay where they are.\n" +
+			"Open terminals end, with what runs in them.",
 		Example: "  choir diff --with experiment\n  choir take --from experiment --dry-run\n  choir take --from experiment workspace/hello",
 		RunE: func(c *cobra.Command, args []string) error {
 			if from == "" {

@@ -17,6 +17,7 @@ func newUndoCommand(a *app) *cobra.Command {
 		Use: "undo RUN|TASK|CALL", Short: "Take one action back and keep what came after",
 		Long: "Take back what one run, one task or one tool call changed in the files, and keep what came after.\n" +
 			"Where something later depends on it, the paths are listed and nothing is changed.\n" +
+			"Open terminals end, with what runs in them.\n" +
 			"It is a step forward: it can be rewound.",
 		Example: "  choir timeline\n  choir undo TASK --dry-run\n  choir undo TASK",
 		RunE: func(c *cobra.Command, args []string) error {
