@@ -72,11 +72,46 @@ describe("a new window", () => {
     );
   });
 
-  it("goes a step beside the one that has the focus, and below its title bar", () => {
+  it("covers no window while a place that covers none is free", () => {
+    const free = desks.chain(({ area, focused, others }) =>
+      fc
+        .record({
+          width: fc.integer({ min: 200, max: area.width }),
+          height: fc.integer({ min: 160, max: area.height }),
+        })
+        .chain(({ width, height }) =>
+          fc.record({
+            area: fc.constant(area),
+            windows: fc.constant([focused, ...others]),
+            place: fc.record({
+              x: fc.integer({ min: 0, max: area.width - width }),
+              y: fc.integer({ min: 0, max: area.height - height }),
+              width: fc.constant(width),
+              height: fc.constant(height),
+            }),
+          }),
+        ),
+    );
+    fc.assert(
+      fc.property(free, ({ area, windows, place }) => {
+        const [focused, ...others] = windows.filter((w) => !meet(w, place));
+        const at = placeOfNew(place, { focused, steps: true, others }, area);
+        expect([focused, ...others].filter((w) => w && meet(w, at))).toEqual([]);
+      }),
+    );
+  });
+
+  it("covers the least of a window that leaves no such place", () => {
     const focused = { x: 100, y: 60, width: 700, height: 500 };
+    const at = placeOfNew({ width: 700, height: 500 }, { focused, steps: true, others: [] }, page);
+    expect(at).toEqual({ x: 740, y: 280, width: 700, height: 500 });
+  });
+
+  it("goes a step beside the one that has the focus, and below its title bar, where none is better", () => {
+    const focused = { x: 0, y: 0, ...page };
     expect(placeOfNew({ width: 700, height: 500 }, { focused, steps: true, others: [] }, page)).toEqual({
-      x: 132,
-      y: 100,
+      x: 32,
+      y: BAR,
       width: 700,
       height: 500,
     });

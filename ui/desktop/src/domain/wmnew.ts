@@ -1,5 +1,5 @@
 import type { Rect } from "#base/domain/contracts.ts";
-import { type Area, BAR, buttonsOf, meet } from "./wmplace";
+import { type Area, BAR, buttonsOf, covers, meet } from "./wmplace";
 
 /** Pixels by which a new window lies beside the one that has the focus; below it, it leaves the title bar free. */
 const STEP = 32;
@@ -10,9 +10,12 @@ const NEAR = 16;
 /** A new window becomes lower for the sake of the title bar below it, but not lower than this. */
 const LOWEST = 240;
 
-interface Size {
-  width: number;
-  height: number;
+type Size = Pick<Rect, "width" | "height">;
+type Point = Pick<Rect, "x" | "y">;
+
+/** A window that is seen, and the buttons of its title bar. */
+interface Seen extends Rect {
+  buttons: Rect;
 }
 
 /** What is on the desktop already, as it is drawn. */
@@ -26,29 +29,32 @@ export interface There {
 }
 
 /**
- * Where a new window goes: a step from the one that has the focus, never outside of the page. It leaves the title bar
- * of that one free and lies exactly over no other; where a step does not allow that, it goes to the place where it
- * covers the least buttons of other windows, nearest to the middle. Where no place leaves the title bar free, the new
- * window becomes lower, and only on a page that has no room for that either it covers the title bar.
+ * Where a new window goes: wholly on the page, to the place where it covers the fewest buttons of other windows, and
+ * of those the one where it covers the least of the windows. Where none is better, it goes a step from the window that
+ * has the focus. It leaves the title bar of that one free and lies exactly over no other. Where no place leaves the
+ * title bar free, the new window becomes lower, and only on a page that has no room for that either it covers the
+ * title bar.
  */
 export function placeOfNew(wanted: Size, { focused, steps = false, others }: There, area: Area): Rect {
   const size = { width: Math.min(wanted.width, area.width), height: Math.min(wanted.height, area.height) };
   const bar = focused && { ...focused, height: BAR };
-  const seen = focused ? [...others, focused] : others;
-  const isGood = (r: Rect) => isWithin(r, area) && !(bar && meet(r, bar)) && !seen.some((o) => isOver(r, o));
+  const drawn = focused ? [...others.filter((o) => !covers(focused, o)), focused] : others;
+  const seen = drawn.map((o) => ({ ...o, buttons: buttonsOf(o, area) }));
+  const isApart = (r: Rect) =>
+    isWithin(r, area) && !others.some((o) => isOver(r, o)) && !(focused && isOver(r, focused));
+  const isGood = (r: Rect) => isApart(r) && !(bar && meet(r, bar));
   const first = { ...(focused && steps ? { x: focused.x + STEP, y: focused.y + BAR } : middleOf(size, area)), ...size };
-  if (isGood(first)) return first;
   const below = focused ? area.height - focused.y - BAR : 0;
   const lower = below < size.height && below >= LOWEST ? [{ width: size.width, height: below }] : [];
   for (const one of [size, ...lower]) {
-    const best = bestOf(placesFor(one, focused, area).filter(isGood), others, area);
-    if (best) return best;
+    const best = leastOf(placesFor(one, seen, area).filter(isGood), seen, middleOf(one, area));
+    if (best) return isGood(first) && !isBetter(best, costOf(first, seen)) ? first : best.place;
   }
-  const apart = placesFor(size, focused, area).filter((r) => isWithin(r, area) && !seen.some((o) => isOver(r, o)));
-  return bestOf(apart, others, area) ?? { ...middleOf(size, area), ...size };
+  const apart = leastOf(placesFor(size, seen, area).filter(isApart), seen, middleOf(size, area));
+  return apart?.place ?? { ...middleOf(size, area), ...size };
 }
 
-function middleOf({ width, height }: Size, area: Area): { x: number; y: number } {
+function middleOf({ width, height }: Size, area: Area): Point {
   return {
     x: Math.round((area.width - width) / 2),
     y: Math.max(0, Math.round((area.height - height) / 2.6)),
@@ -64,14 +70,17 @@ function isOver(r: Rect, other: Rect): boolean {
   return Math.abs(r.x - other.x) < NEAR && Math.abs(r.y - other.y) < NEAR;
 }
 
-/** A grid of places all over the page, and those right beside the window that has the focus. */
-function placesFor(size: Size, focused: Rect | undefined, area: Area): Rect[] {
+/** A grid of places all over the page, and those at the edges of the windows that are seen. */
+function placesFor(size: Size, seen: readonly Rect[], area: Area): Rect[] {
   const middle = middleOf(size, area);
-  const xs = new Set([middle.x, area.width - size.width, ...stepsTo(area.width - size.width, STEP)]);
-  const ys = new Set([middle.y, area.height - size.height, ...stepsTo(area.height - size.height, BAR)]);
-  if (focused) {
-    xs.add(focused.x - size.width).add(focused.x + focused.width);
-    ys.add(focused.y - size.height).add(focused.y + BAR);
+  const right = area.width - size.width;
+  const bottom = area.height - size.height;
+  const xs = new Set([middle.x, right, ...stepsTo(right, STEP)]);
+  const ys = new Set([middle.y, bottom, ...stepsTo(bottom, BAR)]);
+  for (const { x, y, width, height } of seen) {
+    for (const at of [x, x + width, x - size.width, x + width - size.width]) if (at >= 0 && at <= right) xs.add(at);
+    for (const at of [y, y + BAR, y + height, y - size.height, y + height - size.height])
+      if (at >= 0 && at <= bottom) ys.add(at);
   }
   return [...ys].flatMap((y) => [...xs].map((x) => ({ x, y, ...size })));
 }
@@ -80,18 +89,39 @@ function stepsTo(end: number, step: number): number[] {
   return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => i * step);
 }
 
-/** The place that covers the buttons of the fewest windows, and of those the one nearest to the middle. */
-function bestOf(places: readonly Rect[], others: readonly Rect[], area: Area): Rect | undefined {
-  const buttons = others.map((o) => buttonsOf(o, area));
-  let best: Rect | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (const place of places) {
-    const middle = middleOf(place, area);
-    const far = Math.abs(place.x - middle.x) + Math.abs(place.y - middle.y);
-    const cost = buttons.filter((b) => meet(place, b)).length * 10_000 + far;
-    if (cost >= least) continue;
-    best = place;
-    least = cost;
+/** The pixels that a rectangle covers of another. */
+function coveredOf(r: Rect, other: Rect): number {
+  const width = Math.min(r.x + r.width, other.x + other.width) - Math.max(r.x, other.x);
+  const height = Math.min(r.y + r.height, other.y + other.height) - Math.max(r.y, other.y);
+  return width > 0 && height > 0 ? width * height : 0;
+}
+
+/** What a window at a place would cover: the buttons of so many windows, and so much of all of them. */
+interface Cost {
+  place: Rect;
+  buttons: number;
+  covered: number;
+}
+
+function costOf(place: Rect, seen: readonly Seen[]): Cost {
+  let buttons = 0;
+  let covered = 0;
+  for (const one of seen) {
+    if (meet(place, one.buttons)) buttons++;
+    covered += coveredOf(place, one);
   }
-  return best;
+  return { place, buttons, covered };
+}
+
+const isBetter = (a: Cost, b: Cost) => a.buttons < b.buttons || (a.buttons === b.buttons && a.covered < b.covered);
+
+/** The place that costs least, and of several the one nearest to the middle. */
+function leastOf(places: readonly Rect[], seen: readonly Seen[], middle: Point): Cost | undefined {
+  const far = (r: Rect) => Math.abs(r.x - middle.x) + Math.abs(r.y - middle.y);
+  let least: Cost | undefined;
+  for (const place of places) {
+    const cost = costOf(place, seen);
+    if (!least || isBetter(cost, least) || (!isBetter(least, cost) && far(place) < far(least.place))) least = cost;
+  }
+  return least;
 }
