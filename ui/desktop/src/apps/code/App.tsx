@@ -7,18 +7,27 @@ import { isDirty } from "../../domain/draft";
 import { nameOf } from "../../domain/path";
 import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
+import { late } from "../../kit/late";
 import { Empty, Loading, TooLarge, Trouble } from "../../kit/States";
 import { LARGEST, NotText, TooLong } from "../../session/useFile";
 import { useUnsaved } from "../../session/useUnsaved";
 import { useWindow } from "../../session/useWindow";
 import { useStore } from "../../state/store";
 import { fileAddress } from "../../transport/files";
-import { Editor } from "./Editor";
 import { words } from "./i18n";
-import { Merge } from "./Merge";
+import { useLanguage } from "./language";
 import { Start } from "./Start";
 import { useDraft } from "./useDraft";
 import "./code.css";
+
+const Editor = late(
+  () => import("./Editor"),
+  () => <Loading />,
+);
+const Merge = late(
+  () => import("./Merge"),
+  () => <Loading />,
+);
 
 /** Source files: written here, saved over what was seen and nothing else. */
 export default function Code() {
@@ -32,6 +41,11 @@ function File({ path }: { path: string }) {
   const { draft, gone, error, retry, type, save, revert, decide } = useDraft(path);
   const [comparing, setComparing] = useState(false);
   const [place, setPlace] = useState({ line: 1, column: 1 });
+  const language = useLanguage(path);
+  // The editor is fetched while the file is read; a failure is shown in its place.
+  useEffect(() => {
+    Editor.load().catch(() => undefined);
+  }, []);
   const dirty = draft !== undefined && isDirty(draft);
   useUnsaved(dirty, { name: nameOf(path), save, discard: revert });
   const called = `${dirty ? "● " : ""}${nameOf(path)}`;
@@ -90,9 +104,12 @@ function File({ path }: { path: string }) {
           </Button>
         </div>
       )}
-      {other ? (
+      {language === undefined ? (
+        <Loading />
+      ) : other ? (
         <Merge
           path={path}
+          language={language}
           other={other.text}
           mine={draft.text}
           otherName={t(draft.theirs?.unsaved ? "beside" : draft.theirs ? "theirs" : "onDisk")}
@@ -102,6 +119,7 @@ function File({ path }: { path: string }) {
       ) : (
         <Editor
           path={path}
+          language={language}
           text={draft.text}
           label={t("text", { name: nameOf(path) })}
           onText={type}

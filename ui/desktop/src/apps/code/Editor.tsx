@@ -1,4 +1,4 @@
-import { EditorState } from "@codemirror/state";
+import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import { fromOutside, showText } from "./outside";
@@ -6,6 +6,7 @@ import { setupFor } from "./setup";
 
 interface Props {
   path: string;
+  language: Extension | null;
   text: string;
   label: string;
   onText(text: string): void;
@@ -13,7 +14,7 @@ interface Props {
 }
 
 /** The text of a file. What comes from outside replaces it only when it is another one. */
-export function Editor({ path, text, label, onText, onPlace }: Props) {
+export default function Editor({ path, language, text, label, onText, onPlace }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const told = useRef({ onText, onPlace });
@@ -33,12 +34,12 @@ export function Editor({ path, text, label, onText, onPlace }: Props) {
     });
     const state = EditorState.create({
       doc: first.current,
-      extensions: [setupFor(path, label, first.current), listen],
+      extensions: [setupFor({ path, language, label, text: first.current }), listen],
     });
     const made = new EditorView({ state, parent: box.current });
     view.current = made;
     return () => made.destroy();
-  }, [path, label]);
+  }, [path, language, label]);
   useEffect(() => {
     if (view.current) showText(view.current, text);
   }, [text]);

@@ -1,5 +1,5 @@
 import { MergeView } from "@codemirror/merge";
-import { EditorState } from "@codemirror/state";
+import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import { fromOutside, showText } from "./outside";
@@ -7,6 +7,7 @@ import { setupFor } from "./setup";
 
 interface Props {
   path: string;
+  language: Extension | null;
   other: string;
   mine: string;
   otherName: string;
@@ -15,7 +16,7 @@ interface Props {
 }
 
 /** Two versions beside each other; parts of the other one can be taken over into mine. */
-export function Merge({ path, other, mine, otherName, mineName, onMine }: Props) {
+export default function Merge({ path, language, other, mine, otherName, mineName, onMine }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const told = useRef(onMine);
   told.current = onMine;
@@ -29,15 +30,21 @@ export function Merge({ path, other, mine, otherName, mineName, onMine }: Props)
       if (u.docChanged && !outside) told.current(u.state.sliceDoc());
     });
     const view = new MergeView({
-      a: { doc: other, extensions: [setupFor(path, otherName, other, true), EditorState.readOnly.of(true)] },
-      b: { doc: first.current, extensions: [setupFor(path, mineName, first.current), listen] },
+      a: {
+        doc: other,
+        extensions: [setupFor({ path, language, label: otherName, text: other }, true), EditorState.readOnly.of(true)],
+      },
+      b: {
+        doc: first.current,
+        extensions: [setupFor({ path, language, label: mineName, text: first.current }), listen],
+      },
       parent: box.current,
       revertControls: "a-to-b",
       collapseUnchanged: { margin: 3, minSize: 6 },
     });
     side.current = view.b;
     return () => view.destroy();
-  }, [path, other, otherName, mineName]);
+  }, [path, language, other, otherName, mineName]);
   // What was typed in another browser goes on here.
   useEffect(() => {
     if (side.current) showText(side.current, mine);

@@ -7,14 +7,14 @@ import { clear, pass, show, told } from "../../testing/page";
 import Code from "./App";
 
 vi.mock("./Editor", () => ({
-  Editor: ({ text, label, onText }: { text: string; label: string; onText(text: string): void }) =>
+  default: ({ text, label, onText }: { text: string; label: string; onText(text: string): void }) =>
     createElement("textarea", {
       "aria-label": label,
       value: text,
       onChange: (e: { target: { value: string } }) => onText(e.target.value),
     }),
 }));
-vi.mock("./Merge", () => ({ Merge: () => null }));
+vi.mock("./Merge", () => ({ default: () => null }));
 
 const file = (content: string, digest: string): Reply => {
   return () => new Response(content, { headers: { ETag: `"${digest}"`, "Content-Length": String(content.length) } });
@@ -40,6 +40,8 @@ const save = () => fireEvent.click(screen.getByRole("button", { name: "Save" }))
 const state = () => screen.getAllByRole("status").map((s) => s.textContent);
 const open = async () => {
   show(Code, "a.txt", "code");
+  // The editor is fetched beside the file.
+  await vi.dynamicImportSettled();
   await pass(100);
 };
 

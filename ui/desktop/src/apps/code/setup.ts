@@ -1,10 +1,3 @@
-import { css } from "@codemirror/lang-css";
-import { go } from "@codemirror/lang-go";
-import { html } from "@codemirror/lang-html";
-import { javascript } from "@codemirror/lang-javascript";
-import { json } from "@codemirror/lang-json";
-import { markdown } from "@codemirror/lang-markdown";
-import { python } from "@codemirror/lang-python";
 import { HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
@@ -14,20 +7,6 @@ import { indentOf } from "../../domain/indent";
 import { extensionOf } from "../../domain/path";
 import { useStore } from "../../state/store";
 import { phrasesIn } from "./phrases";
-
-const languages: Record<string, () => Extension> = {
-  go: () => go(),
-  js: () => javascript({ jsx: true }),
-  jsx: () => javascript({ jsx: true }),
-  mjs: () => javascript(),
-  ts: () => javascript({ typescript: true }),
-  tsx: () => javascript({ typescript: true, jsx: true }),
-  json: () => json(),
-  css: () => css(),
-  html: () => html(),
-  md: () => markdown(),
-  py: () => python(),
-};
 
 // In the tokens of the theme, so that every theme has its own.
 const colours = HighlightStyle.define([
@@ -114,9 +93,16 @@ const look = EditorView.theme({
 /** Every line of the text ends as on Windows, and is to go on doing so. */
 const isCRLF = (text: string) => text.includes("\r\n") && !/[^\r]\n|\r(?!\n)/.test(text);
 
+/** A text to be edited, and the file it is of. */
+export interface Setup {
+  path: string;
+  language: Extension | null;
+  label: string;
+  text: string;
+}
+
 /** What an editor of a file is made of. The keyboard goes to it unless it is only to be looked at. */
-export function setupFor(path: string, label: string, text: string, lookOnly = false): Extension[] {
-  const language = languages[extensionOf(path)];
+export function setupFor({ path, language, label, text }: Setup, lookOnly = false): Extension[] {
   const unit = indentOf(text, extensionOf(path));
   return [
     basicSetup,
@@ -127,6 +113,6 @@ export function setupFor(path: string, label: string, text: string, lookOnly = f
     syntaxHighlighting(colours),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ "aria-label": label, ...(lookOnly ? {} : { "data-autofocus": "" }) }),
-    ...(language ? [language()] : []),
+    ...(language ? [language] : []),
   ];
 }

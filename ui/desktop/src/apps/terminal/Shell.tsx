@@ -1,15 +1,19 @@
 import { useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
-import { unawaited } from "#base/kit/unawaited.ts";
 import { OfferButton } from "../../actions/OfferButton";
 import { useWords } from "../../i18n/words";
 import { isPrompting } from "../../kit/keyboard";
+import { nextTask } from "../../kit/nextTask";
 import { useStore } from "../../state/store";
 import type { End } from "../../transport/terminals";
 import { words } from "./i18n";
 import type { LinkState, Status } from "./link";
 import { SearchBar } from "./SearchBar";
-import { Screen } from "./screen";
+import type { Screen } from "./screen";
+
+const fetchScreen = () => import("./screen");
+// It is fetched while the terminals are asked for; a failure is shown in its place.
+fetchScreen().catch(() => undefined);
 
 /** How many lines an agent is shown of a terminal. */
 const LAST = 200;
@@ -33,6 +37,7 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
   const [screen, setScreen] = useState<Screen>();
   const [state, setState] = useState<LinkState>("connecting");
   const [status, setStatus] = useState<Status>();
+  const [failure, setFailure] = useState<unknown>();
   const [tooFast, setTooFast] = useState(false);
   const theme = useStore((s) => s.theme);
   const newest = useRef({ t, title, isOurs, onTitle, onEnd });
@@ -52,14 +57,16 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
       isOurs: (e: KeyboardEvent) => newest.current.isOurs(e),
       missed: (n: number) => newest.current.t("missed", { n }),
     };
-    // Its cells are measured with the font they are drawn in.
-    unawaited(
-      document.fonts.load(`14px ${getComputedStyle(box).fontFamily}`).finally(() => {
-        if (gone) return;
-        made = new Screen(id, box, hears, newest.current.t("screen", { title: newest.current.title }));
-        setScreen(made);
-      }),
-    );
+    const make = async () => {
+      // Its cells are measured with the font they are drawn in; without it they are drawn in another.
+      const font = document.fonts.load(`14px ${getComputedStyle(box).fontFamily}`).catch(() => undefined);
+      const [module] = await Promise.all([fetchScreen(), font]);
+      await nextTask();
+      if (gone) return;
+      made = new module.Screen(id, box, hears, newest.current.t("screen", { title: newest.current.title }));
+      setScreen(made);
+    };
+    make().catch(setFailure);
     return () => {
       gone = true;
       made?.stop();
@@ -81,6 +88,7 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
     return () => system.removeEventListener("change", dress);
   }, [screen, theme]);
 
+  if (failure) throw failure;
   return (
     <div className="terminal-shell" id={`terminal-${id}`} role="tabpanel" aria-label={title}>
       {searching && screen && <SearchBar screen={screen} onDone={onSearched} />}

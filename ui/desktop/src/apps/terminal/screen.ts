@@ -5,6 +5,7 @@ import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal } from "@xterm/xterm";
 import type { ID } from "#base/domain/contracts.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
+import { nextTask } from "../../kit/nextTask";
 import { type End, type Size, terminals } from "../../transport/terminals";
 import { Link, type LinkState, type Status, type Wire } from "./link";
 import { paletteAt } from "./palette";
@@ -133,6 +134,8 @@ export class Screen {
 
   /** Lets the graphics card draw, where there is a real one. */
   private async accelerate(): Promise<void> {
+    await nextTask();
+    if (!this.term.element) return;
     const canvas = document.createElement("canvas");
     const gl = canvas.getContext("webgl2", { failIfMajorPerformanceCaveat: true });
     if (!gl) return;

@@ -1,12 +1,14 @@
 import { EditorContent, type Editor as Tiptap, useEditor } from "@tiptap/react";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Overlay } from "../../transport/documents";
-import { laidOut, parts, read, rewritten, written } from "./markdown";
+import { laidOut, parts, type Reading, readingOf, written } from "./markdown";
 import { OverlayMarks, overlayMarks } from "./marks";
 import "#base/kit/markdown.css";
 
 interface Props {
   text: string;
+  /** The text as it was read before, if it is still that one. */
+  ahead: Reading | undefined;
   label: string;
   overlays: readonly Overlay[];
   onText(text: string): void;
@@ -14,15 +16,16 @@ interface Props {
 }
 
 /** Rich text over Markdown. What comes from outside replaces it only when it is another text than was typed here. */
-export function Editor({ text, label, overlays, onText, onEditor }: Props) {
+export function Editor({ text, ahead, label, overlays, onText, onEditor }: Props) {
   const told = useRef({ onText, onEditor });
   told.current = { onText, onEditor };
+  const [first] = useState(() => (ahead?.text === text ? ahead : readingOf(text)));
   const typed = useRef(text);
   // The text from outside, and what the editor makes of it untouched: laying it out is no writing.
   const given = useRef({ text, laid: "" });
   const editor = useEditor({
     extensions: [...parts, OverlayMarks],
-    content: read(text),
+    content: first.content,
     editorProps: {
       attributes: {
         "aria-label": label,
@@ -34,7 +37,8 @@ export function Editor({ text, label, overlays, onText, onEditor }: Props) {
       },
     },
     onBeforeCreate: () => {
-      given.current = { text, laid: laidOut(rewritten(text)) };
+      typed.current = first.text;
+      given.current = { text: first.text, laid: laidOut(first.back) };
     },
     onUpdate: ({ editor: e }) => {
       const now = written(e.getJSON());
@@ -51,8 +55,9 @@ export function Editor({ text, label, overlays, onText, onEditor }: Props) {
   useEffect(() => {
     if (!editor || text === typed.current) return;
     typed.current = text;
-    given.current = { text, laid: laidOut(rewritten(text)) };
-    editor.commands.setContent(read(text), { emitUpdate: false });
+    const { content, back } = readingOf(text);
+    given.current = { text, laid: laidOut(back) };
+    editor.commands.setContent(content, { emitUpdate: false });
   }, [editor, text]);
   // The marks are laid again over every text that comes from outside.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new text has new places

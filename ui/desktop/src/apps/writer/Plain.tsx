@@ -1,24 +1,20 @@
 import { markdown } from "@codemirror/lang-markdown";
-import { MergeView } from "@codemirror/merge";
-import { EditorState, type Extension } from "@codemirror/state";
+import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { minimalSetup } from "codemirror";
 import { useEffect, useMemo, useRef } from "react";
-import { folded } from "./markdown";
-
-const editorLook = (label: string, main = true): Extension[] => [
-  minimalSetup,
-  EditorView.lineWrapping,
-  EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", ...(main ? { "data-autofocus": "" } : {}) }),
-  EditorView.theme({
-    "&": { height: "100%", backgroundColor: "transparent", color: "var(--ink)", fontSize: "13.5px" },
-    ".cm-scroller": { fontFamily: "var(--font-code)", lineHeight: "1.65" },
-    ".cm-cursor": { borderLeftColor: "var(--ink)" },
-  }),
-];
+import { folded } from "./folded";
+import { editorLook } from "./plainlook";
 
 /** Markdown as it is written, or only shown; what is seen of it is laid out, so its length does not matter. */
-export function Plain({ text: given, label, onText }: { text: string; label: string; onText?(text: string): void }) {
+export default function Plain({
+  text: given,
+  label,
+  onText,
+}: {
+  text: string;
+  label: string;
+  onText?(text: string): void;
+}) {
   const fixed = onText === undefined;
   const text = useMemo(() => (fixed ? folded(given) : given), [fixed, given]);
   const box = useRef<HTMLDivElement>(null);
@@ -46,32 +42,4 @@ export function Plain({ text: given, label, onText }: { text: string; label: str
     }
   }, [text]);
   return <div className="writer-plain" ref={box} />;
-}
-
-/** Two versions beside each other. */
-export function Sides({ left, right, names }: { left: string; right: string; names: [string, string] }) {
-  const box = useRef<HTMLDivElement>(null);
-  const [a, b] = names;
-  useEffect(() => {
-    if (!box.current) return;
-    const fixed = EditorState.readOnly.of(true);
-    const view = new MergeView({
-      a: { doc: left, extensions: [editorLook(a, false), fixed] },
-      b: { doc: right, extensions: [editorLook(b), fixed] },
-      parent: box.current,
-      collapseUnchanged: { margin: 3, minSize: 6 },
-      // What takes longer is shown as changed as a whole.
-      diffConfig: { scanLimit: 500, timeout: 100 },
-    });
-    return () => view.destroy();
-  }, [left, right, a, b]);
-  return (
-    <div className="writer-sides">
-      <div className="writer-names">
-        <span>{a}</span>
-        <span>{b}</span>
-      </div>
-      <div className="writer-merge scroll" ref={box} />
-    </div>
-  );
 }

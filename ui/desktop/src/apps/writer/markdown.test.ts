@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { folded, howOf, rewritten, survives } from "./markdown";
+import { folded } from "./folded";
+import { howOf, readAhead, readingOf, survives } from "./markdown";
+
+const rewritten = (text: string) => readingOf(text).back;
 
 const samples = {
   headings: "# One\n\nText.\n\n## Two\n\nMore *text*, **bold**, `code` and ~~gone~~.",
@@ -98,3 +101,15 @@ it("folds long lines between words where it can, and changes nothing else", () =
   expect(lines.join("")).toBe(text.replaceAll("\n", ""));
   expect(lines.filter((l) => l.startsWith("w")).every((l) => /^(word )+$/.test(l))).toBe(true);
 });
+
+it.each([...Object.values(samples), "text[^1]\n\n[^1]: a note", "word ".repeat(20_000)])(
+  "reads a text ahead, step by step, as it does at once",
+  async (text) => {
+    const how = howOf(text);
+    const ahead = await readAhead(text, text);
+    expect(ahead).toEqual({ version: text, how, ...(how === "rich" ? { reading: readingOf(text) } : {}) });
+    // What was typed over it and not saved is what is read.
+    const typed = await readAhead(text, "typed");
+    expect(typed.reading).toEqual(how === "rich" ? readingOf("typed") : undefined);
+  },
+);

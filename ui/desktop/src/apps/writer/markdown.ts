@@ -3,6 +3,7 @@ import { ListItem, OrderedList, TaskItem, TaskList } from "@tiptap/extension-lis
 import { TableKit } from "@tiptap/extension-table";
 import { MarkdownManager } from "@tiptap/markdown";
 import StarterKit from "@tiptap/starter-kit";
+import { nextTask } from "../../kit/nextTask";
 
 /** The mark of a list's first item. */
 const LIST = /^\s*([-+*]|[\p{L}\p{N}]+[.)])\s/u;
@@ -101,11 +102,6 @@ function boxed(node: JSONContent): JSONContent {
 /** Rich text as Markdown. */
 export const written = (content: JSONContent): string => manager.serialize(content);
 
-/** Markdown as it is written back after it was read, unchanged. */
-export function rewritten(markdown: string): string {
-  return written(read(markdown));
-}
-
 /** A text without the blank lines at its end, which an editor adds to have a place to go on. */
 export const laidOut = (markdown: string): string => markdown.replace(/(\s|&nbsp;)+$/, "");
 
@@ -120,22 +116,60 @@ function letters(text: string): string {
   return text.replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
+/** What rich text shows of a text, and the Markdown it is written back as, unchanged. */
+export interface Reading {
+  text: string;
+  content: JSONContent;
+  back: string;
+}
+
+/** Reads a text, step by step: each takes its time. */
+function* reading(text: string): Generator<undefined, Reading> {
+  const content = read(text);
+  yield;
+  return { text, content, back: written(content) };
+}
+
 /**
- * Whether a text can go through rich text and back without a loss: every letter of its Markdown comes back,
- * and what comes back means the same.
+ * Reads a text as rich text, step by step, if it can go through that and back without a loss: every letter of its
+ * Markdown comes back, and what comes back means the same.
  */
-export function survives(markdown: string): boolean {
-  if (beyond.test(markdown)) return false;
+function* surviving(text: string): Generator<undefined, Reading | undefined> {
+  if (beyond.test(text)) return undefined;
   try {
-    const content = read(markdown);
-    const back = written(content);
+    const one = yield* reading(text);
     // A box of a task that became plain words would look the same in letters.
-    if (ESCAPED.test(back) && !ESCAPED.test(markdown)) return false;
-    return letters(back) === letters(markdown) && JSON.stringify(read(back)) === JSON.stringify(content);
+    if (ESCAPED.test(one.back) && !ESCAPED.test(text)) return undefined;
+    if (letters(one.back) !== letters(text)) return undefined;
+    yield;
+    return JSON.stringify(read(one.back)) === JSON.stringify(one.content) ? one : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
+
+/** Does all steps at once. */
+function atOnce<T>(steps: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Does each step in a task of its own. */
+async function inTasks<T>(steps: Generator<undefined, T>): Promise<T> {
+  for (;;) {
+    await nextTask();
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Whether a text survives rich text, see surviving. */
+export const survives = (markdown: string): boolean => atOnce(surviving(markdown)) !== undefined;
+
+/** Reads a text as rich text. */
+export const readingOf = (text: string): Reading => atOnce(reading(text));
 
 /** How a text is shown: as rich text; as Markdown, because of what it has or because it is long; or only to be read. */
 export type How = "rich" | "source" | "long" | "large";
@@ -148,16 +182,30 @@ const LINE = 64 << 10;
 
 /** How a text that comes from outside is shown. */
 export function howOf(text: string): How {
-  if (text.length <= RICH) return survives(text) ? "rich" : "source";
+  return howLong(text) ?? (survives(text) ? "rich" : "source");
+}
+
+/** How a text is shown that is too long to be rich. */
+function howLong(text: string): How | undefined {
+  if (text.length <= RICH) return undefined;
   return isLarge(text) || text.split("\n").some((line) => line.length > LINE) ? "large" : "long";
+}
+
+/** A text that was read before it is shown: how its version is shown, and the text as rich text if that is how. */
+export interface ReadAhead {
+  version: string;
+  how: How;
+  reading?: Reading | undefined;
+}
+
+/** Reads a text that was written over a version, without holding up the page. */
+export async function readAhead(version: string, text: string): Promise<ReadAhead> {
+  const long = howLong(version);
+  if (long) return { version, how: long };
+  const survived = await inTasks(surviving(version));
+  if (!survived) return { version, how: "source" };
+  return { version, how: "rich", reading: text === version ? survived : await inTasks(reading(text)) };
 }
 
 /** Whether what goes over a whole text at once would hold up the page. */
 export const isLarge = (text: string) => text.length > LARGE;
-
-/** A text in lines that a page can lay out: of each that is seen, all is measured once. */
-export function folded(text: string): string {
-  // By lines, because a pattern over the whole would begin anew at each of their characters.
-  const fold = (line: string) => (line.length > 2000 ? line.replace(/.{1000,1999}[ \t]|.{2000}/g, "$&\n") : line);
-  return text.split("\n").map(fold).join("\n");
-}

@@ -47,6 +47,8 @@ const state = () => screen.getAllByRole("status").map((s) => s.textContent);
 const write = (words: string) => fireEvent.change(text(), { target: { value: words } });
 const open = async () => {
   show(Writer, `document:${ID}`, "writer");
+  // The editor is fetched beside the document.
+  await vi.dynamicImportSettled();
   await pass(100);
   // What is asked for once the document is there.
   await pass(100);
@@ -60,6 +62,8 @@ describe("a document", () => {
     expect(state()).toEqual(["Loading…"]);
     slow.answer();
     await pass(100);
+    // Its text is read before it is shown.
+    await pass(100);
     expect(text().value).toBe("two");
   });
 
@@ -70,6 +74,7 @@ describe("a document", () => {
     expect(screen.getByRole("alert").textContent).toContain("The computer does not answer");
     server.on(LATEST, json(version(2, "two")));
     fireEvent.click(screen.getByRole("button", { name: "Try again" }));
+    await pass(100);
     await pass(100);
     expect(text().value).toBe("two");
   });
