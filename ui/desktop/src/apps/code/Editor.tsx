@@ -1,6 +1,6 @@
 import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import { fromOutside, showText } from "./outside";
 import { setupFor } from "./setup";
 
@@ -40,7 +40,8 @@ export default function Editor({ path, language, text, label, onText, onPlace }:
     view.current = made;
     return () => made.destroy();
   }, [path, language, label]);
-  useEffect(() => {
+  // At once, as it is drawn: a key that comes before would make of the text typed here one from outside.
+  useLayoutEffect(() => {
     if (view.current) showText(view.current, text);
   }, [text]);
   return <div className="code-editor" ref={box} />;

@@ -1,7 +1,7 @@
 import { MergeView } from "@codemirror/merge";
 import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import { fromOutside, showText } from "./outside";
 import { setupFor } from "./setup";
 
@@ -45,8 +45,8 @@ export default function Merge({ path, language, other, mine, otherName, mineName
     side.current = view.b;
     return () => view.destroy();
   }, [path, language, other, otherName, mineName]);
-  // What was typed in another browser goes on here.
-  useEffect(() => {
+  // What was typed in another browser goes on here; at once, or a key that comes before would be lost.
+  useLayoutEffect(() => {
     if (side.current) showText(side.current, mine);
   }, [mine]);
   return (

@@ -8,16 +8,18 @@ import { isChord } from "../../domain/chord";
 import { isUnsaved, type Writing } from "../../domain/writing";
 import { useWords } from "../../i18n/words";
 import { late } from "../../kit/late";
+import { nextTask } from "../../kit/nextTask";
 import { Loading, Trouble } from "../../kit/States";
 import { useUnsaved } from "../../session/useUnsaved";
 import { useWindow } from "../../session/useWindow";
 import type { Doc } from "../../transport/documents";
 import { Banner } from "./Banner";
-import { Editor } from "./Editor";
+import { Editor, type MadeAhead } from "./Editor";
 import { Head } from "./Head";
 import { words } from "./i18n";
 import { type How, howOf, isLarge, type ReadAhead, readAhead } from "./markdown";
 import { Overlays } from "./Overlays";
+import { newEditor } from "./richtext";
 import { Tools } from "./Tools";
 import { Undone } from "./Undone";
 import { useOverlays } from "./useOverlays";
@@ -39,18 +41,29 @@ type Props = { id: ID; doc: Doc; writing: Writing } & Hand;
 
 /** A document that is there, once its text was read. */
 export default function Open(props: Props) {
-  const ahead = useReadAhead(props.writing);
+  const ahead = useAhead(props.writing);
   return ahead ? <Sheet {...props} ahead={ahead} /> : <Loading />;
 }
 
-/** The text that a window opens with, read before anything is drawn of it. */
-function useReadAhead(writing: Writing): ReadAhead | undefined {
-  const [ahead, setAhead] = useState<ReadAhead>();
+interface Ahead extends Omit<ReadAhead, "reading"> {
+  made?: MadeAhead | undefined;
+}
+
+/** The text that a window opens with, read and its editor made before anything is drawn of it. */
+function useAhead(writing: Writing): Ahead | undefined {
+  const t = useWords(words);
+  const label = useRef(t("text"));
+  const [ahead, setAhead] = useState<Ahead>();
   const first = useRef(writing);
   useEffect(() => {
     let here = true;
     const { base, text } = first.current;
-    unawaited(readAhead(base.content, text).then((read) => here && setAhead(read)));
+    const prepare = async () => {
+      const { reading, ...rest } = await readAhead(base.content, text);
+      await nextTask();
+      if (here) setAhead({ ...rest, made: reading && { reading, editor: newEditor(reading, label.current) } });
+    };
+    unawaited(prepare());
     return () => {
       here = false;
     };
@@ -58,10 +71,13 @@ function useReadAhead(writing: Writing): ReadAhead | undefined {
   return ahead;
 }
 
-function Sheet({ id, doc, writing, ahead, save, type, choose, discard }: Props & { ahead: ReadAhead }) {
+function Sheet({ id, doc, writing, ahead, save, type, choose, discard }: Props & { ahead: Ahead }) {
   const { title, show, close } = useWindow();
   const t = useWords(words);
   const [editor, setEditor] = useState<Tiptap>();
+  // What stands around the text is drawn before it, in a task of its own.
+  const [isAround, setAround] = useState(false);
+  useEffect(() => unawaited(nextTask().then(() => setAround(true))), []);
   const [side, setSide] = useState(false);
   // How often a comment was asked for: each time its field gets the keyboard, and the selection is its text.
   const [asked, setAsked] = useState(0);
@@ -112,10 +128,11 @@ function Sheet({ id, doc, writing, ahead, save, type, choose, discard }: Props &
     if (looking !== undefined) return old ? <Old text={old.content ?? ""} label={t("text")} /> : <Loading />;
     if (how === "large") return <Plain text={writing.text} label={t("text")} />;
     if (how !== "rich") return <Plain text={writing.text} label={t("text")} onText={type} />;
+    if (!isAround) return <Loading />;
     return (
       <Editor
         text={writing.text}
-        ahead={ahead.reading}
+        ahead={ahead.made}
         label={t("text")}
         overlays={over.open}
         onText={type}
@@ -206,7 +223,7 @@ function Sheet({ id, doc, writing, ahead, save, type, choose, discard }: Props &
 }
 
 /** How the text is written: decided for each that comes from outside, and kept while one is written here. */
-function useHow({ base, touched }: Writing, ahead: ReadAhead): How {
+function useHow({ base, touched }: Writing, ahead: Ahead): How {
   const known = useRef({ content: ahead.version, how: ahead.how });
   if (known.current.content !== base.content) {
     known.current = { content: base.content, how: touched ? known.current.how : howOf(base.content) };

@@ -3,11 +3,17 @@ import type { ID } from "#base/domain/contracts.ts";
 import { isGone } from "#base/domain/problem.ts";
 import { isUnsaved } from "../../domain/writing";
 import { late } from "../../kit/late";
+import { nextTask } from "../../kit/nextTask";
 import { Gone, Loading, Trouble } from "../../kit/States";
 import { useWriting } from "./useWriting";
 
 const Open = late(
-  () => import("./Open"),
+  async () => {
+    // Both are large: each is evaluated in a task of its own.
+    await import("./markdown");
+    await nextTask();
+    return import("./Open");
+  },
   () => <Loading />,
 );
 

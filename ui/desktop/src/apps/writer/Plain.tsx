@@ -1,7 +1,7 @@
 import { markdown } from "@codemirror/lang-markdown";
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import { folded } from "./folded";
 import { editorLook } from "./plainlook";
 
@@ -34,7 +34,8 @@ export default function Plain({
     view.current = made;
     return () => made.destroy();
   }, [label, fixed]);
-  useEffect(() => {
+  // At once, as it is drawn: a key that comes before would make of the text typed here one from outside.
+  useLayoutEffect(() => {
     first.current = text;
     const there = view.current;
     if (there && there.state.doc.toString() !== text) {

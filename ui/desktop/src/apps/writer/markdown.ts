@@ -77,10 +77,15 @@ export const parts = [
 
 // One for all editors: each adds what it knows to a parser that all share, so that with one for each every
 // document that is opened would be read more slowly than the one before.
-const manager = new MarkdownManager({ extensions: parts });
+// It is made when it is first needed, which takes its time.
+let made: MarkdownManager | undefined;
+function manager(): MarkdownManager {
+  made ??= new MarkdownManager({ extensions: parts });
+  return made;
+}
 
 /** What rich text shows of Markdown. */
-export const read = (markdown: string): JSONContent => boxed(manager.parse(markdown));
+export const read = (markdown: string): JSONContent => boxed(manager().parse(markdown));
 
 /** Makes the boxes at the beginning of items what they say. */
 function boxed(node: JSONContent): JSONContent {
@@ -100,7 +105,7 @@ function boxed(node: JSONContent): JSONContent {
 }
 
 /** Rich text as Markdown. */
-export const written = (content: JSONContent): string => manager.serialize(content);
+export const written = (content: JSONContent): string => manager().serialize(content);
 
 /** A text without the blank lines at its end, which an editor adds to have a place to go on. */
 export const laidOut = (markdown: string): string => markdown.replace(/(\s|&nbsp;)+$/, "");
@@ -201,6 +206,7 @@ export interface ReadAhead {
 /** Reads a text that was written over a version, without holding up the page. */
 export async function readAhead(version: string, text: string): Promise<ReadAhead> {
   const long = howLong(version);
+  if (!long) manager();
   if (long) return { version, how: long };
   const survived = await inTasks(surviving(version));
   if (!survived) return { version, how: "source" };

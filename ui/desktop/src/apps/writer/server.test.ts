@@ -49,9 +49,11 @@ const open = async () => {
   show(Writer, `document:${ID}`, "writer");
   // The editor is fetched beside the document.
   await vi.dynamicImportSettled();
-  await pass(100);
-  // What is asked for once the document is there.
-  await pass(100);
+  await shown();
+};
+/** What a document is drawn of comes one after the other, once it is there. */
+const shown = async () => {
+  for (let n = 0; n < 4; n++) await pass(100);
 };
 
 describe("a document", () => {
@@ -61,9 +63,7 @@ describe("a document", () => {
     await open();
     expect(state()).toEqual(["Loading…"]);
     slow.answer();
-    await pass(100);
-    // Its text is read before it is shown.
-    await pass(100);
+    await shown();
     expect(text().value).toBe("two");
   });
 
@@ -74,8 +74,7 @@ describe("a document", () => {
     expect(screen.getByRole("alert").textContent).toContain("The computer does not answer");
     server.on(LATEST, json(version(2, "two")));
     fireEvent.click(screen.getByRole("button", { name: "Try again" }));
-    await pass(100);
-    await pass(100);
+    await shown();
     expect(text().value).toBe("two");
   });
 

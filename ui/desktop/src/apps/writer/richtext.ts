@@ -1,0 +1,25 @@
+import { Editor } from "@tiptap/react";
+import { parts, type Reading } from "./markdown";
+import { OverlayMarks } from "./marks";
+
+/** What the element of a rich text says of itself, by the name that it is read out with. */
+const propsOf = (label: string) => ({
+  attributes: {
+    "aria-label": label,
+    role: "textbox",
+    "aria-multiline": "true",
+    // The type of what is only looked at, so that nothing moves between the two.
+    class: "writer-text markdown",
+    "data-autofocus": "",
+  },
+});
+
+/** Makes the editor of a text that was read. It has no element yet: that takes as long again. */
+export function newEditor({ content }: Reading, label: string): Editor {
+  return new Editor({ element: null, extensions: [...parts, OverlayMarks], content, editorProps: propsOf(label) });
+}
+
+/** Gives the element of an editor another name. */
+export function rename(editor: Editor, label: string): void {
+  editor.setOptions({ editorProps: propsOf(label) });
+}
