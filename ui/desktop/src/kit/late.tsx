@@ -32,8 +32,10 @@ export function late<P extends object>(
   };
   function Part(props: P) {
     const [shown, show] = useState<{ Body?: ComponentType<P> | undefined; error?: unknown }>({ Body: body });
+    // Code that came since this was drawn is not shown yet.
+    const isShown = shown.Body !== undefined;
     useEffect(() => {
-      if (body) return;
+      if (isShown) return;
       let here = true;
       fetch().then(
         () => here && show({ Body: body }),
@@ -42,7 +44,7 @@ export function late<P extends object>(
       return () => {
         here = false;
       };
-    }, []);
+    }, [isShown]);
     if (shown.error) throw shown.error;
     return shown.Body ? <shown.Body {...props} /> : waiting(props);
   }

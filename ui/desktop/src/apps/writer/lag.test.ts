@@ -20,10 +20,8 @@ function Typing() {
   useLayoutEffect(() => {
     if (text === "o") press("n");
   }, [text]);
-  return [
-    createElement(Plain, { key: "plain", text, label: "Text", onText: setText }),
-    createElement("output", { key: "kept" }, text),
-  ];
+  const plain = createElement(Plain, { text, label: "Text", onText: setText });
+  return createElement("main", {}, plain, createElement("output", {}, text));
 }
 
 it("a key that comes before the one before it was taken in is not lost", async () => {

@@ -47,7 +47,9 @@ const state = () => screen.getAllByRole("status").map((s) => s.textContent);
 const write = (words: string) => fireEvent.change(text(), { target: { value: words } });
 const open = async () => {
   show(Writer, `document:${ID}`, "writer");
-  // The editor is fetched beside the document.
+  // The editor is fetched beside the document, in two parts.
+  await vi.dynamicImportSettled();
+  await pass(100);
   await vi.dynamicImportSettled();
   await shown();
 };
