@@ -1,6 +1,8 @@
 import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useLayoutEffect, useRef } from "react";
+import { unawaited } from "#base/kit/unawaited.ts";
+import { nextTask } from "../../kit/nextTask";
 import { fromOutside, showText } from "./outside";
 import { setupFor } from "./setup";
 
@@ -36,9 +38,20 @@ export default function Editor({ path, language, text, label, onText, onPlace }:
       doc: first.current,
       extensions: [setupFor({ path, language, label, text: first.current }), listen],
     });
-    const made = new EditorView({ state, parent: box.current });
-    view.current = made;
-    return () => made.destroy();
+    let gone = false;
+    const build = async () => {
+      await nextTask();
+      if (gone || !box.current) return;
+      view.current = new EditorView({ state, parent: box.current });
+      // What came meanwhile.
+      showText(view.current, first.current);
+    };
+    unawaited(build());
+    return () => {
+      gone = true;
+      view.current?.destroy();
+      view.current = undefined;
+    };
   }, [path, language, label]);
   // At once, as it is drawn: a key that comes before would make of the text typed here one from outside.
   useLayoutEffect(() => {

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Overlay } from "../../transport/documents";
 import { laidOut, type Reading, readingOf, written } from "./markdown";
 import { overlayMarks } from "./marks";
-import { newEditor, rename } from "./richtext";
+import { draw, newEditor, rename } from "./richtext";
 import "#base/kit/markdown.css";
 
 /** An editor that was made before it is shown, and what it was made of. */
@@ -25,10 +25,13 @@ interface Props {
 /** Makes the editor of a text, or takes the one that was made of it before. */
 function begin(text: string, ahead: MadeAhead | undefined, label: string) {
   const reading = ahead?.reading.text === text ? ahead.reading : readingOf(text);
-  const editor = (reading === ahead?.reading && ahead.editor) || newEditor(reading, label);
+  const laid = laidOut(reading.back);
+  const made = reading === ahead?.reading ? ahead.editor : undefined;
   if (ahead) ahead.editor = undefined;
-  editor.mount(document.createElement("div"));
-  return { editor, laid: laidOut(reading.back) };
+  if (made) return { editor: made, laid };
+  const editor = newEditor(reading, label);
+  draw(editor);
+  return { editor, laid };
 }
 
 /** Rich text over Markdown. What comes from outside replaces it only when it is another text than was typed here. */

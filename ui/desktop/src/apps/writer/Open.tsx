@@ -17,9 +17,9 @@ import { Banner } from "./Banner";
 import { Editor, type MadeAhead } from "./Editor";
 import { Head } from "./Head";
 import { words } from "./i18n";
-import { type How, howOf, isLarge, type ReadAhead, readAhead } from "./markdown";
+import { type How, howOf, isLarge, type ReadAhead, type Reading, readAhead } from "./markdown";
 import { Overlays } from "./Overlays";
-import { newEditor } from "./richtext";
+import { draw, newEditor } from "./richtext";
 import { Tools } from "./Tools";
 import { Undone } from "./Undone";
 import { useOverlays } from "./useOverlays";
@@ -49,6 +49,16 @@ interface Ahead extends Omit<ReadAhead, "reading"> {
   made?: MadeAhead | undefined;
 }
 
+/** Makes an editor, each step in a task of its own. */
+async function makeAhead(reading: Reading, label: string): Promise<MadeAhead> {
+  await nextTask();
+  const editor = newEditor(reading, label);
+  await nextTask();
+  draw(editor);
+  await nextTask();
+  return { reading, editor };
+}
+
 /** The text that a window opens with, read and its editor made before anything is drawn of it. */
 function useAhead(writing: Writing): Ahead | undefined {
   const t = useWords(words);
@@ -60,8 +70,9 @@ function useAhead(writing: Writing): Ahead | undefined {
     const { base, text } = first.current;
     const prepare = async () => {
       const { reading, ...rest } = await readAhead(base.content, text);
-      await nextTask();
-      if (here) setAhead({ ...rest, made: reading && { reading, editor: newEditor(reading, label.current) } });
+      const made = reading && (await makeAhead(reading, label.current));
+      if (here) setAhead({ ...rest, made });
+      else made?.editor?.destroy();
     };
     unawaited(prepare());
     return () => {

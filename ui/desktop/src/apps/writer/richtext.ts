@@ -14,9 +14,22 @@ const propsOf = (label: string) => ({
   },
 });
 
-/** Makes the editor of a text that was read. It has no element yet: that takes as long again. */
+/** Makes the editor of a text that was read. Drawing it takes as long again. */
 export function newEditor({ content }: Reading, label: string): Editor {
-  return new Editor({ element: null, extensions: [...parts, OverlayMarks], content, editorProps: propsOf(label) });
+  const editor = new Editor({
+    element: null,
+    extensions: [...parts, OverlayMarks],
+    content,
+    editorProps: propsOf(label),
+  });
+  // What shows it would have all of it drawn a second time, for views of React, of which there are none.
+  editor.createNodeViews = () => undefined;
+  return editor;
+}
+
+/** Draws the text of an editor, outside of the page as yet. */
+export function draw(editor: Editor): void {
+  editor.mount(document.createElement("div"));
 }
 
 /** Gives the element of an editor another name. */
