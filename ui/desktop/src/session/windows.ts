@@ -2,7 +2,7 @@ import type { ID, Rect } from "#base/domain/contracts.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { pace, pageClock } from "../domain/pace";
 import { maximisedOf, minimisedOf, opened, restoredOf, type Snap, snappedOf, type Win } from "../domain/windows";
-import { placeOfNew, type There } from "../domain/wmnew";
+import type { There } from "../domain/wmnew";
 import { focusedOf, onDesktop } from "../domain/wmorder";
 import { NARROW, placed } from "../domain/wmplace";
 import { useStore } from "../state/store";
@@ -110,6 +110,7 @@ export class Windows {
   private async openNew(app: AppFacts, subject: string, title: string): Promise<void> {
     // Its code is fetched while the server is asked.
     this.apps.preload(app.id);
+    const { placeOfNew } = await import("../domain/wmnew");
     const { area, desktop } = state();
     const bounds = placeOfNew(app.size, this.seen(), area);
     const window = await this.ask({ app: app.id, subject, title, bounds, desktop }, crypto.randomUUID());

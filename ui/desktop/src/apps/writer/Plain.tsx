@@ -21,14 +21,20 @@ export default function Plain({
   const view = useRef<EditorView>(undefined);
   const told = useRef(onText);
   told.current = onText;
-  const first = useRef(text);
+  // The text that the editor has: of megabytes, it is made and compared no more often than needed.
+  const has = useRef(text);
   useEffect(() => {
     if (!box.current) return;
-    const listen = EditorView.updateListener.of((u) => u.docChanged && told.current?.(u.state.doc.toString()));
+    const listen = EditorView.updateListener.of((u) => {
+      const now = u.docChanged ? u.state.doc.toString() : has.current;
+      if (now === has.current) return;
+      has.current = now;
+      told.current?.(now);
+    });
     // A parser for a text of megabytes would be felt.
     const parts = fixed ? [editorLook(label), EditorState.readOnly.of(true)] : [editorLook(label), markdown(), listen];
     const made = new EditorView({
-      state: EditorState.create({ doc: first.current, extensions: parts }),
+      state: EditorState.create({ doc: has.current, extensions: parts }),
       parent: box.current,
     });
     view.current = made;
@@ -36,11 +42,10 @@ export default function Plain({
   }, [label, fixed]);
   // At once, as it is drawn: a key that comes before would make of the text typed here one from outside.
   useLayoutEffect(() => {
-    first.current = text;
+    if (text === has.current) return;
+    has.current = text;
     const there = view.current;
-    if (there && there.state.doc.toString() !== text) {
-      there.dispatch({ changes: { from: 0, to: there.state.doc.length, insert: text } });
-    }
+    there?.dispatch({ changes: { from: 0, to: there.state.doc.length, insert: text } });
   }, [text]);
   return <div className="writer-plain" ref={box} />;
 }
