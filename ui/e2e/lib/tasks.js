@@ -1,4 +1,6 @@
 // How long a page does nothing else.
+import { frameOf } from "./desktop.js";
+import { within } from "./limits.js";
 
 /** No task may take as long, in milliseconds: a person feels 200, and machines that test are busy. */
 export const HELD_MS = 400;
@@ -36,4 +38,47 @@ export async function leastHeld(frame, act) {
     least = Math.min(least, await longest());
   }
   return least;
+}
+
+/**
+ * Does something up to three times, until no task of the desktop's page took `limit` milliseconds of the processor.
+ * Gives the longest task of the best time. What else the machine does is no part of it, but makes each task slower.
+ * @param {{ before(): Promise<unknown>, act(): Promise<unknown>, after(): Promise<unknown> }} does
+ */
+export async function leastWorked(page, limit, { before, act, after }) {
+  let least = Number.POSITIVE_INFINITY;
+  for (let n = 0; n < 3 && least >= limit; n++) {
+    await before();
+    least = Math.min(least, await longestWork(page, act));
+    await after();
+  }
+  return least;
+}
+
+const traced = ["toplevel", "disabled-by-default-devtools.timeline", "blink.user_timing"];
+
+/** The longest task of the desktop's page while something is done, in milliseconds of the processor. */
+async function longestWork(page, act) {
+  const session = await page.context().newCDPSession(page);
+  const events = [];
+  session.on("Tracing.dataCollected", ({ value }) => events.push(...value));
+  const frame = await frameOf(page);
+  await session.send("Tracing.start", { transferMode: "ReportEvents", traceConfig: { includedCategories: traced } });
+  const ended = new Promise((done) => session.once("Tracing.tracingComplete", done));
+  try {
+    // It says which thread the page has.
+    await frame.evaluate(() => performance.mark("work-begins"));
+    await act();
+    await frame.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+  } finally {
+    await session.send("Tracing.end");
+    await within(ended, "the end of a trace");
+    await session.detach();
+  }
+  const begins = events.find((e) => e.name === "work-begins");
+  const tasks = events.filter(
+    (e) =>
+      e.name.endsWith("RunTask") && e.ph === "X" && e.pid === begins.pid && e.tid === begins.tid && e.ts > begins.ts,
+  );
+  return Math.max(...tasks.map((e) => e.tdur / 1000));
 }
