@@ -169,7 +169,11 @@ func (r *run) execute(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	messages := []model.Message{agentloop.Say(model.User, opening(r.rec, talk))}
+	facts, err := r.cfg.Log.ReadFacts(ctx, r.rec.run)
+	if err != nil {
+		return choir.Wrap("director.facts", "", err, "read what is in the workspace")
+	}
+	messages := []model.Message{agentloop.Say(model.User, opening(r.rec, facts, talk))}
 	var said []string
 	for reminders := 0; r.ending == nil; reminders++ {
 		out, err := agentloop.Run(ctx, r.loop(ctx, messages))
