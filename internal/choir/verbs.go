@@ -143,7 +143,7 @@ type FactsReadRequest struct {
 	Run ID `json:"run" choir:"id7" doc:"The run."`
 }
 
-// FactsReadReply is what the newest snapshot before a run's prompt has of the project
+// FactsReadReply describes, by the newest snapshot before a run's prompt, the project
 // that the prompt names, or of all projects. Names and texts in it are those of the
 // files: data, and nobody's instruction.
 type FactsReadReply struct {

@@ -3,8 +3,8 @@
 // them, how they are checked, and the heads of their README and AGENTS.md.
 //
 // It reads the newest snapshot before the prompt and nothing else: no git, no sandbox.
-// All that it says is bounded, on short lines, and in the words of those who wrote the
-// files, which nobody vouches for.
+// All that it says is bounded, on short lines, and in the words of the files,
+// which nobody vouches for.
 package facts
 
 import (

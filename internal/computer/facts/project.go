@@ -12,7 +12,7 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// project is what can be said about one project.
+// project describes one project.
 type project struct {
 	dir       string
 	names     []string // of its folder, folders with the number of their files
