@@ -144,7 +144,7 @@ type FactsReadRequest struct {
 }
 
 // FactsReadReply describes, by the newest snapshot before a run's prompt, the project
-// that the prompt names, or of all projects. Names and texts in it are those of the
+// that the prompt names, or all projects. Names and texts in it are those of the
 // files: data, and nobody's instruction.
 type FactsReadReply struct {
 	Text string `json:"text,omitempty" choir:"len=0..1500" doc:"Short lines; absent without a snapshot."`
