@@ -1,7 +1,7 @@
 #!/bin/sh
 # Finds what the build and the tests need beside Go. As root it installs what is
 # missing, else it prints the command that does. Says nothing when all is there.
-# With firefox or webkit as arguments these browsers are wanted too.
+# With firefox, webkit or headless-shell as arguments these browsers are wanted too.
 set -eu
 cd "$(dirname "$0")/.."
 wanted=$*
@@ -39,6 +39,7 @@ find_missing() {
 	need_in_usr python3 python3
 	browser || missing="$missing chromium"
 	case " $wanted " in *" firefox "*) [ -x "$usr/bin/firefox" ] || need_in_usr firefox-esr firefox-esr ;; esac
+	case " $wanted " in *" headless-shell "*) need_in_usr chromium-headless-shell chromium-headless-shell ;; esac
 	case " $wanted " in *" webkit "*)
 		need_in_usr WebKitWebDriver webkit2gtk-driver
 		need_in_usr Xvfb xvfb

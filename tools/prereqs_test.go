@@ -78,8 +78,8 @@ func TestPrereqsNameTheCommandForAnOrdinaryUser(t *testing.T) {
 func TestPrereqsWantOtherBrowsersOnlyWhenAsked(t *testing.T) {
 	m := newMachine(t, "1000")
 	m.stub(t, "apt-get", "echo must not run; exit 1")
-	said, ok := m.prereqs(t, "firefox", "webkit")
-	if ok || !strings.Contains(said, "apt-get install -y --no-install-recommends firefox-esr webkit2gtk-driver xvfb'") {
+	said, ok := m.prereqs(t, "firefox", "headless-shell", "webkit")
+	if ok || !strings.Contains(said, "apt-get install -y --no-install-recommends firefox-esr chromium-headless-shell webkit2gtk-driver xvfb'") {
 		t.Errorf("%t: %s", ok, said)
 	}
 	m.stub(t, "firefox", "")

@@ -70,6 +70,14 @@ func (c *Client) ReadRun(ctx context.Context, run choir.ID) (choir.RunReadReply,
 	return reply, err
 }
 
+// ReadFacts returns what lay in the workspace when a run was asked for; "" when that is
+// not known.
+func (c *Client) ReadFacts(ctx context.Context, run choir.ID) (string, error) {
+	var reply choir.FactsReadReply
+	err := c.Call(ctx, choir.VerbFactsRead, choir.FactsReadRequest{Run: run}, &reply)
+	return reply.Text, err
+}
+
 // eventsAfter requests one page of events after number seq, see EventsAfter.
 func (c *Client) eventsAfter(ctx context.Context, seq uint64, limit int) (choir.EventsAfterReply, error) {
 	var reply choir.EventsAfterReply

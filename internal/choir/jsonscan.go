@@ -16,6 +16,8 @@ type scanner struct {
 	pos  int
 	// lenient passes over members that a struct does not have.
 	lenient bool
+	// thorough goes on after a mistake, see DecodeStrictAll.
+	thorough bool
 }
 
 func (s *scanner) fail(msg string) error {

@@ -25,15 +25,26 @@ type RunCancelRequested struct {
 
 // RunFinished ends a run. Signature is Ed25519 over SignedText.
 type RunFinished struct {
-	Outcome   Outcome `json:"outcome" choir:"enum=done|failed|cancelled" doc:"How it ended."`
-	Code      Code    `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when not done."`
-	Answer    string  `json:"answer" choir:"len=0..20000" doc:"The Director's answer to the user."`
-	Signature string  `json:"signature,omitempty" choir:"len=1..200" doc:"Ed25519, base64, by the key in sandbox.started."`
-	Said      string  `json:"said,omitempty" choir:"len=1..2000" doc:"What a model said that ended the run in plain words, without one of its tools. Nobody answers for it."`
+	Outcome   Outcome      `json:"outcome" choir:"enum=done|failed|cancelled" doc:"How it ended."`
+	Code      Code         `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when not done."`
+	Status    AnswerStatus `json:"status,omitempty" choir:"enum=partly|not_done" doc:"How much of what was asked is done, says the Director; absent is done."`
+	Answer    string       `json:"answer" choir:"len=0..20000" doc:"The Director's answer to the user."`
+	Signature string       `json:"signature,omitempty" choir:"len=1..200" doc:"Ed25519, base64, by the key in sandbox.started."`
+	Said      string       `json:"said,omitempty" choir:"len=1..2000" doc:"What a model said that ended the run in plain words, without one of its tools. Nobody answers for it."`
 }
 
 // RunDismissed says that a person has read how a run ended and put its card away.
 type RunDismissed struct{}
+
+// AnswerStatus is how much of what was asked a run's answer gives.
+type AnswerStatus string
+
+// The statuses of answers.
+const (
+	AnsweredDone    AnswerStatus = "done"
+	AnsweredPartly  AnswerStatus = "partly"
+	AnsweredNotDone AnswerStatus = "not_done"
+)
 
 // Outcome is how a run ended.
 type Outcome string

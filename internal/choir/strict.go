@@ -197,13 +197,14 @@ func (s *scanner) decodeList(v reflect.Value, r *rules, depth int) error {
 		return err
 	}
 	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	var found mistakes
 	for i := 0; ; i++ {
 		more, err := s.next(']', i == 0)
 		if err != nil {
 			return err
 		}
 		if !more {
-			return length(r.len, i, "items")
+			return found.with(length(r.len, i, "items"))
 		}
 		if r.len != nil && float64(i) >= r.len.max {
 			return length(r.len, i+1, "items")
@@ -212,8 +213,11 @@ func (s *scanner) decodeList(v reflect.Value, r *rules, depth int) error {
 			v.Grow(1)
 		}
 		v.SetLen(i + 1)
+		start := s.pos
 		if err := s.decode(v.Index(i), r.item, depth+1); err != nil {
-			return Under(indexPath(i), err)
+			if err = s.goOn(&found, indexPath(i), err, start, depth); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -230,23 +234,27 @@ func (s *scanner) decodeStruct(v reflect.Value, depth int) error {
 		return err
 	}
 	var seen uint64 // one bit for each field
+	var found mistakes
 	at := -1
 	for first := true; ; first = false {
 		more, err := s.next('}', first)
 		if err != nil {
 			return err
 		}
+		if !more && s.thorough {
+			return s.completeAll(shape, v, seen, found)
+		}
 		if !more {
 			return shape.complete(v, seen)
 		}
-		found, err := s.decodeMember(v, shape, at+1, depth)
+		member, err := s.decodeMember(v, shape, at+1, depth, &found)
 		if err != nil {
 			return err
 		}
-		if found == unknown {
+		if member == unknown {
 			continue
 		}
-		if at = found; seen&(1<<at) != 0 {
+		if at = member; seen&(1<<at) != 0 {
 			return Invalid(shape.fields[at].name, "is given twice")
 		}
 		seen |= 1 << at
@@ -257,9 +265,9 @@ func (s *scanner) decodeStruct(v reflect.Value, depth int) error {
 const unknown = -1
 
 // decodeMember decodes one member into its field of v and returns the index of the field,
-// or unknown if the scanner is lenient and there is none. In canonical JSON the index is
-// at least from.
-func (s *scanner) decodeMember(v reflect.Value, shape *shape, from, depth int) (int, error) {
+// or unknown if the scanner is lenient or thorough and there is none. In canonical JSON
+// the index is at least from. A thorough scanner adds mistakes to found.
+func (s *scanner) decodeMember(v reflect.Value, shape *shape, from, depth int, found *mistakes) (int, error) {
 	name, err := s.name()
 	if err != nil {
 		return 0, err
@@ -269,13 +277,18 @@ func (s *scanner) decodeMember(v reflect.Value, shape *shape, from, depth int) (
 		_, err := s.tree(depth + 1)
 		return unknown, err
 	}
+	if !ok && s.thorough {
+		return unknown, s.goOn(found, "", shape.unknownField(string(name)), s.pos, depth)
+	}
 	if !ok {
 		return 0, Invalid(pathOf(string(name)), "is not a known field")
 	}
 	f := &shape.fields[at]
-	into := v.Field(f.at)
+	into, start := v.Field(f.at), s.pos
 	if err := s.decode(into, f.rules, depth+1); err != nil {
-		return 0, Under(f.name, err)
+		if err = s.goOn(found, f.name, err, start, depth); err != nil {
+			return 0, err
+		}
 	}
 	if !f.required && into.Kind() == reflect.Slice && into.Len() == 0 {
 		into.SetZero()

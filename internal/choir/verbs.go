@@ -11,6 +11,7 @@ const (
 	VerbEventsAfter  Verb = "events-after"
 	VerbTasksAfter   Verb = "tasks-after"
 	VerbRunRead      Verb = "run-read"
+	VerbFactsRead    Verb = "facts-read"
 	VerbBlobPut      Verb = "blob-put"
 	VerbBlobGet      Verb = "blob-get"
 	VerbHello        Verb = "hello"
@@ -27,6 +28,7 @@ const (
 	BlobChunk      = 512 << 10 // bytes of content in one blob-put or blob-get
 	LargeBody      = 900 << 10 // bytes of a request or a reply that goes in one message; of more the blob store has it
 	MaxLargeBody   = 64 << 20  // bytes of a body in the blob store
+	MaxFacts       = 1500      // bytes of the facts of one run
 )
 
 // VerbInfo declares one verb: who may ask, with what, and what is answered.
@@ -43,6 +45,7 @@ var verbs = []VerbInfo{
 	{VerbEventsAfter, "Read committed events in order.", readers, EventsAfterRequest{}, EventsAfterReply{}},
 	{VerbTasksAfter, "Read the committed events of the types that the Associate hears, in order.", associate, TasksAfterRequest{}, TasksAfterReply{}},
 	{VerbRunRead, "Read what was asked and answered in a run that has ended.", director, RunReadRequest{}, RunReadReply{}},
+	{VerbFactsRead, "Read what lay in the workspace when a run was asked for, in about a kilobyte.", director, FactsReadRequest{}, FactsReadReply{}},
 	{VerbBlobPut, "Store one chunk of a blob.", workers, BlobPutRequest{}, BlobPutReply{}},
 	{VerbBlobGet, "Read one chunk of a blob.", workers, BlobGetRequest{}, BlobGetReply{}},
 	{VerbHello, "Say that the Director runs, and the key it signs with.", director, HelloRequest{}, Done{}},
@@ -133,6 +136,18 @@ type RunReadRequest struct {
 type RunReadReply struct {
 	Asked PromptSubmitted `json:"asked" doc:"The prompt it began with."`
 	Ended RunFinished     `json:"ended" doc:"How it ended."`
+}
+
+// FactsReadRequest asks for the facts that a run begins with.
+type FactsReadRequest struct {
+	Run ID `json:"run" choir:"id7" doc:"The run."`
+}
+
+// FactsReadReply describes, by the newest snapshot before a run's prompt, the project
+// that the prompt names, or all projects. Names and texts in it are those of the
+// files: data, and nobody's instruction.
+type FactsReadReply struct {
+	Text string `json:"text,omitempty" choir:"len=0..1500" doc:"Short lines; absent without a snapshot."`
 }
 
 // BlobPutRequest carries one chunk of a blob. Chunks of one blob come in order;

@@ -17,6 +17,7 @@ import (
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/desk/drafts"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/facts"
 	"choiros/internal/computer/moments"
 	"choiros/internal/computer/origin"
 	"choiros/internal/computer/projects"
@@ -91,6 +92,7 @@ func makeParts(c *Computer, log *eventstore.Store) {
 	})
 	c.verbs = verbs.New(cfg.ID, verbs.Parts{
 		Log: log, Blobs: c.blobs, Content: c.guestBlobs, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: c.taskChanges,
+		Facts: facts.New(log, c.moments.Tree, c.keeper),
 	}, cfg.Observer, cfg.Log)
 }
 

@@ -113,13 +113,53 @@ const (
 
 func rules(list ...string) string { return `{"rules":[` + strings.Join(list, ",") + `]}` }
 
-func TestARunWhoseModelOnlyTalksEndsWithWhatItSaid(t *testing.T) {
+// TestPlainWordsAreTheAnswerWhenNothingIsOpen: after one reminder where there was no
+// plan, since they may only announce work, and never while a step is open.
+func TestPlainWordsAreTheAnswerWhenNothingIsOpen(t *testing.T) {
 	t.Parallel()
-	d := sit(t, rules(`{"match":{"first":"capital"},"respond":{"text":"Paris is the capital."}}`), nil)
+	d := sit(t, rules(`{"match":{"first":"capital"},"respond":{"text":"Paris is the capital."}}`,
+		`{"match":{"first":"steps","turn":1},"respond":{"tool_calls":[{"name":"submit_plan","input":{"goal":1}}]}}`,
+		`{"match":{"first":"steps"},"respond":{"text":"I shall plan it."}}`), nil)
 	d.submit(run(1), &choir.PromptSubmitted{Text: "capital"})
-	end := d.finished(run(1))
-	if end.Outcome != choir.OutcomeFailed || end.Said != "Paris is the capital." || strings.Contains(end.Answer, "Paris") {
+	if end := d.finished(run(1)); end.Outcome != choir.OutcomeDone || end.Answer != "Paris is the capital." || end.Said != "" || end.Signature == "" {
 		t.Errorf("the run ended with %+v", end)
+	}
+	if asked := len(d.model()); asked != 4 {
+		t.Errorf("%d events of model calls", asked)
+	}
+	d.submit(run(2), &choir.PromptSubmitted{Text: "steps"})
+	if end := d.finished(run(2)); end.Outcome != choir.OutcomeFailed || end.Said != "I shall plan it." || strings.Contains(end.Answer, "I shall") {
+		t.Errorf("with a refused plan the run ended with %+v", end)
+	}
+}
+
+// TestAnAnswerSaysHowMuchIsDone: the event and the first words of the document.
+func TestAnAnswerSaysHowMuchIsDone(t *testing.T) {
+	t.Parallel()
+	say := func(first, status string) string {
+		return `{"match":{"first":"` + first + `"},"respond":{"tool_calls":[{"name":"answer","input":{` + status + `"text":"Nothing was changed."}}]}}`
+	}
+	d := sit(t, rules(say("zero", `"status":"not_done",`), say("some", `"status":"partly",`), say("all", `"status":"done",`), say("word", "")), nil)
+	for i, c := range []struct {
+		prompt string
+		status choir.AnswerStatus
+		begins string
+	}{{"zero", choir.AnsweredNotDone, "Not done."}, {"some", choir.AnsweredPartly, "Partly done."}, {"all", "", "Answered."}, {"word", "", "Answered."}} {
+		d.submit(run(i), &choir.PromptSubmitted{Text: c.prompt})
+		if end := d.finished(run(i)); end.Outcome != choir.OutcomeDone || end.Status != c.status {
+			t.Errorf("%s: %+v", c.prompt, end)
+		}
+		var shown string
+		for e, err := range d.Events(t.Context(), 1, 0) {
+			if err == nil && e.Run == run(i) && e.Type == choir.TypeDocumentVersioned {
+				var v choir.DocumentVersioned
+				decode(t, e, &v)
+				shown = v.Content
+			}
+		}
+		if !strings.HasPrefix(shown, "# "+c.prompt+"\n\n**"+c.begins+"**\n") {
+			t.Errorf("%s: the document is %q", c.prompt, shown)
+		}
 	}
 }
 

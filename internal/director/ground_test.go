@@ -43,6 +43,7 @@ type ground struct {
 	stop    context.CancelFunc
 	relay   sync.WaitGroup
 
+	facts string            // of every run
 	first func(choir.Draft) // sees each draft of the Director before it is appended; nil for nobody
 
 	mu   sync.Mutex // guards keys
@@ -157,6 +158,10 @@ func (g *ground) answer(ctx context.Context, caller choir.Caller, verb choir.Ver
 			return nil, err
 		}
 		return readRun(ctx, g.Store, req.Run)
+	case choir.VerbFactsRead:
+		var req choir.FactsReadRequest
+		err := choir.DecodeStrict(body, &req)
+		return choir.FactsReadReply{Text: g.facts}, err
 	case choir.VerbHello:
 		var req choir.HelloRequest
 		if err := choir.DecodeStrict(body, &req); err != nil {

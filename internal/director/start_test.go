@@ -25,7 +25,8 @@ import (
 // countedLog is the log without a bus between, and counts what is read of it.
 type countedLog struct {
 	*eventstore.Store
-	read atomic.Int64
+	facts string // of every run
+	read  atomic.Int64
 }
 
 func (l *countedLog) Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error) {
@@ -64,6 +65,8 @@ func (l *countedLog) Follow(ctx context.Context, seq uint64, fn func(choir.Event
 func (l *countedLog) ReadRun(ctx context.Context, run choir.ID) (choir.RunReadReply, error) {
 	return readRun(ctx, l.Store, run)
 }
+
+func (l *countedLog) ReadFacts(context.Context, choir.ID) (string, error) { return l.facts, nil }
 
 func (l *countedLog) PutBlob(context.Context, []byte) (choir.Digest, error) {
 	return "", choir.E("test", choir.CodeUnavailable, "this test has no blobs")

@@ -67,7 +67,11 @@ func (f fault) prepare(ctx context.Context, b *bench) error {
 		return b.fresh()
 	}
 	if !f.point.grown {
-		if err := b.used(ctx); err != nil {
+		use := b.begun
+		if f.cut != "" {
+			use = b.used // what it left unsynced may be lost, too
+		}
+		if err := use(ctx); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ const verbs = {
   async open({ url, wire }) {
     await opened?.close();
     // The page's policies do not let it speak to another server.
-    opened = await openBrowser({ bypassCSP: true, flags: ["--disable-features=ConnectionAllowlists"] });
+    opened = await openBrowser({ stock: true, bypassCSP: true, flags: ["--disable-features=ConnectionAllowlists"] });
     const { page } = opened;
     page.setDefaultTimeout(PATIENCE_MS);
     await page.addInitScript(tellSights, wire);

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -44,7 +42,7 @@ func (p project) rustChecks(m Machine) []Check {
 const noTest = "no test specified"
 
 func (p project) nodeChecks(m Machine) []Check {
-	raw, err := os.ReadFile(p.at("package.json"))
+	raw, err := fs.ReadFile(p.tree, p.at("package.json"))
 	if err != nil {
 		return nil
 	}
@@ -89,7 +87,7 @@ func isNodeTest(name string) bool {
 func (p project) pythonTests() []string {
 	var found []string
 	for _, pattern := range []string{"test_*.py", "*_test.py", "tests/test_*.py", "tests/*_test.py", "tests/*/test_*.py", "test/test_*.py"} {
-		names, _ := filepath.Glob(p.at(pattern)) // the patterns are well formed
+		names, _ := fs.Glob(p.tree, p.at(pattern)) // the patterns are well formed
 		found = append(found, names...)
 	}
 	return found
@@ -107,7 +105,7 @@ func (p project) pythonChecks(m Machine) []Check {
 		return []Check{argv("python", true, m, "python3", "-m", "pytest", "-q", "-p", "no:cacheprovider")}
 	}
 	c := argv("python", true, m, append([]string{"python3", "-m", "unittest", "discover"}, p.unittestArgs(tests)...)...)
-	if c.Missing == "" && !mention(tests, "unittest") {
+	if c.Missing == "" && !p.mention(tests, "unittest") {
 		c.Missing = "the tests are written for pytest, which is not on this machine"
 	}
 	return []Check{c}
@@ -128,9 +126,9 @@ func (p project) unittestArgs(tests []string) []string {
 }
 
 // mention reports whether one of the files contains a word.
-func mention(files []string, word string) bool {
+func (p project) mention(files []string, word string) bool {
 	for _, f := range files {
-		if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(word)) {
+		if b, err := fs.ReadFile(p.tree, f); err == nil && bytes.Contains(b, []byte(word)) {
 			return true
 		}
 	}
@@ -143,7 +141,7 @@ var target = regexp.MustCompile(`(?m)^(test|check)[ \t]*:([^=]|$)`)
 func (p project) makeChecks(m Machine) []Check {
 	var found []Check
 	for _, name := range markers[4].files {
-		raw, err := os.ReadFile(p.at(name))
+		raw, err := fs.ReadFile(p.tree, p.at(name))
 		if err != nil {
 			continue
 		}
@@ -170,7 +168,7 @@ func (p project) contains(marker string, want func(name string) bool) bool {
 	found, left := false, maxLook
 	top := p.at(".")
 	// Errors are folders that cannot be read: no tests of ours are in there.
-	_ = filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(p.tree, top, func(file string, d fs.DirEntry, err error) error {
 		left--
 		switch {
 		case err != nil:
@@ -188,14 +186,14 @@ func (p project) contains(marker string, want func(name string) bool) bool {
 
 // skipFolder returns fs.SkipDir if dir does not belong to the project at top, else nil.
 func (p project) skipFolder(dir, top, marker string) error {
-	base := filepath.Base(dir)
-	if dir == filepath.Clean(top) {
+	base := path.Base(dir)
+	if dir == top {
 		return nil
 	}
 	if strings.HasPrefix(base, ".") || base == "node_modules" || base == "vendor" || base == "target" {
 		return fs.SkipDir
 	}
-	if _, err := os.Stat(filepath.Join(dir, marker)); err == nil {
+	if _, err := fs.Stat(p.tree, path.Join(dir, marker)); err == nil {
 		return fs.SkipDir
 	}
 	return nil

@@ -4,6 +4,7 @@
 package verify
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,13 +44,18 @@ type Machine interface {
 	HasPython(module string) bool
 }
 
-// Discover returns the checks for the changed paths (raw, slash-separated, below root):
-// those of the nearest project folder above each, or of the root if there are none. In
-// smoke mode only the fastest check that executes tests, for each kind of code that
-// changed; in full mode all.
+// Discover returns the checks for the changed paths (raw, slash-separated, below the
+// folder root): those of the nearest project folder above each, or of the root if there
+// are none. In smoke mode only the fastest check that executes tests, for each kind of
+// code that changed; in full mode all.
 func Discover(root string, changed []string, mode choir.VerifyMode, m Machine) []Check {
+	return DiscoverIn(folder(root), changed, mode, m)
+}
+
+// DiscoverIn is Discover in a tree of any kind, such as a snapshot.
+func DiscoverIn(tree fs.FS, changed []string, mode choir.VerifyMode, m Machine) []Check {
 	var checks []Check
-	for _, p := range projects(root, changed) {
+	for _, p := range projects(tree, changed) {
 		found := p.checks(m)
 		if mode != choir.VerifyFull {
 			found = p.fastest(found)
@@ -59,19 +65,26 @@ func Discover(root string, changed []string, mode choir.VerifyMode, m Machine) [
 	return checks
 }
 
+// folder is the tree of a folder of this machine. Other than os.DirFS it takes names of
+// any bytes, and names above it.
+type folder string
+
+func (f folder) Open(name string) (fs.File, error) { return os.Open(filepath.Join(string(f), name)) }
+
 // project is a folder that has a marker file of a known kind of project.
 type project struct {
-	root, dir string
-	changed   []string // changed paths, relative to dir
+	tree    fs.FS
+	dir     string
+	changed []string // changed paths, relative to dir
 }
 
-// at returns the path of a file in the project's folder.
-func (p project) at(name string) string { return filepath.Join(p.root, p.dir, name) }
+// at returns the path in the tree of a file in the project's folder.
+func (p project) at(name string) string { return path.Join(p.dir, name) }
 
 // has reports whether one of the named files exists in the project's folder.
 func (p project) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
-		_, err := os.Stat(p.at(n))
+		_, err := fs.Stat(p.tree, p.at(n))
 		return err == nil
 	})
 }
@@ -99,14 +112,14 @@ func (p project) isOne() bool {
 }
 
 // projects returns the projects that the changed paths lie in, sorted by folder.
-func projects(root string, changed []string) []project {
+func projects(tree fs.FS, changed []string) []project {
 	if len(changed) == 0 {
 		changed = []string{"."}
 	}
 	byDir := map[string]*project{}
 	for _, c := range changed {
 		for d := path.Dir(c); ; d = path.Dir(d) {
-			p := project{root: root, dir: d}
+			p := project{tree: tree, dir: d}
 			if byDir[d] == nil && p.isOne() {
 				byDir[d] = &p
 			}

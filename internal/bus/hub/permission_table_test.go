@@ -24,6 +24,7 @@ var permittedVerbs = map[choir.Verb]string{
 	"events-after":  "shell desktop cli director",
 	"tasks-after":   "associate",
 	"run-read":      "director",
+	"facts-read":    "director",
 	"blob-put":      "director associate",
 	"blob-get":      "director associate",
 	"hello":         "director",

@@ -125,7 +125,8 @@ func (l *randomLog) checkpoint(trigger string, about choir.Draft) {
 func (l *randomLog) files() {
 	role, in := pick(l, choir.RoleControl, choir.RoleControl, choir.RoleShell, choir.RoleDesktop), l.digest()
 	about := choir.Draft{}
-	if len(l.tasks) > 0 && rapid.Bool().Draw(l.rt, "of a task") {
+	// What a person writes is of no task.
+	if role == choir.RoleControl && len(l.tasks) > 0 && rapid.Bool().Draw(l.rt, "of a task") {
 		t := pick(l, l.tasks...)
 		about.Run, about.Task = t.RunID, t.TaskID
 	}

@@ -145,8 +145,8 @@ func (w *markWalk) work(e *choir.Event, p choir.Payload) error {
 }
 
 func (w *markWalk) file(e *choir.Event, in choir.Digest, count int, path string) {
-	if w.group == nil || w.group.taken.Snapshot != in {
-		return
+	if w.group == nil || w.group.taken.Snapshot != in || e.Task != "" && e.Task != w.group.event.Task {
+		return // another task's own marks tell of its files
 	}
 	w.group.count += count
 	w.group.first = path

@@ -42,6 +42,11 @@ type Runs interface {
 	Read(ctx context.Context, run choir.ID) (choir.RunReadReply, error)
 }
 
+// Facts reads what a run begins with; facts.Facts is one.
+type Facts interface {
+	Read(ctx context.Context, run choir.ID) (choir.FactsReadReply, error)
+}
+
 // Roles takes note of the key of a Director that has started; rolehost.Host is one.
 type Roles interface {
 	Hello(ctx context.Context, publicKey string) error
@@ -64,6 +69,7 @@ type Parts struct {
 	Content Content    // of Blobs
 	Desk    Desk
 	Runs    Runs
+	Facts   Facts
 	Roles   Roles
 	Tasks   Tasks
 }
@@ -124,6 +130,8 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 		return handle(body, func(r choir.TasksAfterRequest) (choir.TasksAfterReply, error) { return v.tasksAfter(ctx, r) })
 	case choir.VerbRunRead:
 		return handle(body, func(r choir.RunReadRequest) (choir.RunReadReply, error) { return v.parts.Runs.Read(ctx, r.Run) })
+	case choir.VerbFactsRead:
+		return handle(body, func(r choir.FactsReadRequest) (choir.FactsReadReply, error) { return v.parts.Facts.Read(ctx, r.Run) })
 	case choir.VerbBlobPut:
 		return handle(body, func(r choir.BlobPutRequest) (choir.BlobPutReply, error) { return v.parts.Content.Put(ctx, who, r) })
 	case choir.VerbBlobGet:

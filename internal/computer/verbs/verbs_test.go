@@ -34,7 +34,7 @@ func newLab(t *testing.T) *lab {
 	t.Parallel()
 	l := &lab{t: t, parts: &stubParts{}, blobs: mem.New(mem.Config{})}
 	l.Verbs = New("computer", Parts{
-		Log: l.parts, Blobs: l.blobs, Content: l.parts, Desk: l.parts, Runs: l.parts, Roles: l.parts, Tasks: l.parts,
+		Log: l.parts, Blobs: l.blobs, Content: l.parts, Desk: l.parts, Runs: l.parts, Facts: stubFacts{l.parts}, Roles: l.parts, Tasks: l.parts,
 	}, l, slog.New(slog.NewTextHandler(&l.logged, nil)))
 	return l
 }
@@ -100,6 +100,13 @@ func (s *stubParts) Read(_ context.Context, run choir.ID) (choir.RunReadReply, e
 	return choir.RunReadReply{}, s.note("read %s", run)
 }
 
+// stubFacts is the part whose method has the name of another part's.
+type stubFacts struct{ *stubParts }
+
+func (s stubFacts) Read(_ context.Context, run choir.ID) (choir.FactsReadReply, error) {
+	return choir.FactsReadReply{}, s.note("facts %s", run)
+}
+
 func (s *stubParts) Hello(_ context.Context, key string) error { return s.note("hello %s", key) }
 
 func (s *stubParts) Start(_ context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error) {
@@ -141,6 +148,7 @@ func TestEveryVerbIsAnsweredByItsPart(t *testing.T) {
 		{choir.VerbEventsAfter, `{"seq":2}`, []string{fmt.Sprint("events 2 ", choir.MaxEventsAfter)}},
 		{choir.VerbTasksAfter, `{"seq":2}`, []string{fmt.Sprint("events 2 ", choir.MaxEventsAfter), fmt.Sprint("events 3 ", choir.MaxEventsAfter)}},
 		{choir.VerbRunRead, `{"run":"ID"}`, []string{"read ID"}},
+		{choir.VerbFactsRead, `{"run":"ID"}`, []string{"facts ID"}},
 		{choir.VerbBlobPut, `{"digest":"` + digest + `","size":1,"offset":0,"chunk":"eA=="}`, []string{"put c 1"}},
 		{choir.VerbBlobGet, `{"digest":"` + digest + `","offset":4}`, []string{"get 4"}},
 		{choir.VerbHello, `{"public_key":"KEY"}`, []string{"hello KEY"}},

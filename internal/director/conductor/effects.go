@@ -89,10 +89,19 @@ func (r *run) documentEffect() []effect {
 func (r *run) finish(end ending, before ...effect) error {
 	end.answer = clipRunes(end.answer, maxAnswer)
 	done := &choir.RunFinished{
-		Outcome: end.outcome, Code: end.code, Answer: end.answer,
+		Outcome: end.outcome, Code: end.code, Answer: end.answer, Status: r.statusOf(end),
 		Signature: r.sign(choir.TypeRunFinished, end.answer), Said: clipRunes(r.said, maxSaid),
 	}
 	return r.commit(append(before, effect{id: r.eventID(choir.TypeRunFinished), cause: r.rec.cause, payload: done})...)
+}
+
+// statusOf returns the status of an ending; empty unless it is an answer to something
+// that is not or only partly done.
+func (r *run) statusOf(end ending) choir.AnswerStatus {
+	if end.outcome != choir.OutcomeDone || r.status == choir.AnsweredDone {
+		return ""
+	}
+	return r.status
 }
 
 // adopt replaces this execution's document by the recorded one, if a stop or a limit
@@ -145,10 +154,10 @@ func (r *run) toastEffect() []effect {
 }
 
 // proposalEffect returns the effect that adds the answer to a document as a proposal, if
-// the prompt asked for one and the run is done; else none.
+// the prompt asked for one and the run gave it at least in part; else none.
 func (r *run) proposalEffect() []effect {
 	to := r.rec.prompt.Proposal
-	if to == nil || r.ending.outcome != choir.OutcomeDone {
+	if to == nil || r.ending.outcome != choir.OutcomeDone || r.status == choir.AnsweredNotDone {
 		return nil
 	}
 	proposal := &choir.OverlayAdded{

@@ -31,6 +31,8 @@ func (blobLog) Events(context.Context, uint64, uint64) iter.Seq2[choir.Event, er
 
 func (blobLog) Follow(context.Context, uint64, func(choir.Event) error) error { panic("not used") }
 
+func (blobLog) ReadFacts(context.Context, choir.ID) (string, error) { panic("not used") }
+
 func (blobLog) ReadRun(context.Context, choir.ID) (choir.RunReadReply, error) { panic("not used") }
 
 // putJSON stores a value as JSON and gives its digest.

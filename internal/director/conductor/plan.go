@@ -29,10 +29,8 @@ func newPlan(p choir.PlanMade) *plan {
 // there are none.
 func decodePlan(raw []byte, repo string, repos []string) (choir.PlanMade, []string) {
 	var p choir.PlanMade
-	if err := choir.DecodeStrict(raw, &p); err != nil {
-		return p, []string{problem(err)}
-	}
-	problems := checkSteps(p, repo, repos)
+	problems := misread(choir.DecodeStrictAll(raw, &p))
+	problems = append(problems, checkRead(p, problems, repo, repos)...)
 	if len(problems) == 0 {
 		p.Steps, problems = ordered(p.Steps)
 	}
@@ -55,6 +53,27 @@ const (
 
 // problem returns the text of an error for the model, with the path first.
 func problem(err error) string { return clipRunes(plain(err), maxProblem) }
+
+// misread returns the mistakes of a decoded plan as problems.
+func misread(mistakes []error) (problems []string) {
+	for _, err := range mistakes {
+		problems = append(problems, problem(err))
+	}
+	return problems
+}
+
+// checkRead is checkSteps for a plan that was decoded with the given problems: of a step
+// with one of them, and of dependencies that such a step may be meant by, it says nothing.
+func checkRead(p choir.PlanMade, misread []string, repo string, repos []string) []string {
+	problems := checkSteps(p, repo, repos)
+	if len(misread) == 0 {
+		return problems
+	}
+	return slices.DeleteFunc(problems, func(found string) bool {
+		step, field, _ := strings.Cut(found, ".")
+		return strings.HasPrefix(field, "depends_on") || slices.ContainsFunc(misread, func(m string) bool { return strings.HasPrefix(m, step+".") })
+	})
+}
 
 // checkSteps returns the problems of a plan's steps, each with a field's path. repo is
 // the prompt's project, repos are all.

@@ -61,6 +61,38 @@ func TestEveryProblemIsNamed(t *testing.T) {
 	}
 }
 
+// TestAllMistakesOfAPlanAreSaidAtOnce: those of its form, each with the field that was
+// meant, and those of its steps that could be read.
+func TestAllMistakesOfAPlanAreSaidAtOnce(t *testing.T) {
+	t.Parallel()
+	plan := `{"goals":"g","steps":[
+		{"id":"a","titel":"t","kind":"edit","instruction":"i","criteria":["c"],"commands":[{"shell":"x","timeout":"5"}]},
+		{"id":"b","title":"t","kind":"run","instruction":7,"acceptance_criteria":["c"],"repo":"attic","colour":{"red":[1]}},
+		{"id":"c","title":"t","kind":"run","instruction":"i","acceptance_criteria":["c"],"repo":"cellar","depends_on":["a","z"]}]}`
+	_, problems := decodePlan([]byte(plan), "", []string{"house"})
+	want := []string{
+		"goals is not a known field; goal was probably meant",
+		"steps[0].titel is not a known field; title was probably meant",
+		`steps[0].kind must be one of`,
+		"steps[0].criteria is not a known field; acceptance_criteria was probably meant",
+		"steps[0].commands[0].timeout is not a known field; timeout_s was probably meant",
+		"steps[0].acceptance_criteria is required",
+		"steps[0].title is required",
+		"steps[1].instruction must be a string, not a number",
+		"steps[1].colour is not a known field; there are acceptance_criteria, allowed_tools, commands",
+		"goal is required",
+		`steps[2].repo there is no project "cellar"`,
+	}
+	if len(problems) != len(want) {
+		t.Errorf("%d problems, want %d", len(problems), len(want))
+	}
+	for i, p := range problems {
+		if i >= len(want) || !strings.HasPrefix(p, want[i]) {
+			t.Errorf("problem %d: %s", i, p)
+		}
+	}
+}
+
 func TestAStepIsATaskWithDefaults(t *testing.T) {
 	t.Parallel()
 	task := newTask("t", "r", "house", choir.PlanStep{Kind: choir.TaskRun, Instruction: "i"})

@@ -88,10 +88,11 @@ type run struct {
 	refusals   int // plans that did not hold
 	questions  int
 	questionID map[string]bool
-	pending    *attempt // the result the model is to judge
-	toast      string   // shown instead of a document
-	said       string   // plain words of the model that led to nothing
-	ending     *ending  // how the run ends, once that is decided
+	pending    *attempt           // the result the model is to judge
+	toast      string             // shown instead of a document
+	status     choir.AnswerStatus // of the answer; empty for a run that is not answered
+	said       string             // plain words of the model that led to nothing
+	ending     *ending            // how the run ends, once that is decided
 }
 
 // ending is the outcome of a run with its answer.
@@ -169,7 +170,11 @@ func (r *run) execute(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	messages := []model.Message{agentloop.Say(model.User, opening(r.rec, talk))}
+	facts, err := r.cfg.Log.ReadFacts(ctx, r.rec.run)
+	if err != nil {
+		return choir.Wrap("director.facts", "", err, "read what is in the workspace")
+	}
+	messages := []model.Message{agentloop.Say(model.User, opening(r.rec, facts, talk))}
 	var said []string
 	for reminders := 0; r.ending == nil; reminders++ {
 		out, err := agentloop.Run(ctx, r.loop(ctx, messages))
@@ -183,6 +188,8 @@ func (r *run) execute(ctx context.Context) error {
 		}
 		said = append(said, strings.TrimSpace(out.Final))
 		switch {
+		case out.Stopped == agentloop.Done && r.mayBeAnswered(reminders, out.Final):
+			return r.answerWith(choir.AnsweredDone, clipRunes(strings.Join(slices.Compact(said), "\n\n"), maxAnswer))
 		case out.Stopped == agentloop.Done && reminders < maxReminders:
 			messages = append(out.Messages, agentloop.Say(model.User, reminder))
 		default:
@@ -191,6 +198,16 @@ func (r *run) execute(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// mayBeAnswered reports whether words of the model outside of tools are its answer:
+// nothing is open, and where there was no plan, it was reminded of its tools once, since
+// such words may only announce work.
+func (r *run) mayBeAnswered(reminders int, words string) bool {
+	if strings.TrimSpace(words) == "" {
+		return false
+	}
+	return r.plan != nil && r.plan.next == len(r.plan.steps) || r.plan == nil && r.refusals == 0 && reminders > 0
 }
 
 // maxReminders is the maximum of reminders to a model that answers without a tool.

@@ -44,8 +44,11 @@ func (r *run) earlierTalk(ctx context.Context) (talk []turn, err error) {
 
 // answered returns the answer of an ended run, with its outcome if that is not done.
 func answered(end choir.RunFinished) string {
-	if end.Outcome == choir.OutcomeDone {
+	if end.Outcome == choir.OutcomeDone && end.Status == "" {
 		return end.Answer
+	}
+	if end.Outcome == choir.OutcomeDone {
+		return fmt.Sprintf("(you answered with status %s) %s", end.Status, end.Answer)
 	}
 	return fmt.Sprintf("(the run ended as %s) %s", end.Outcome, end.Answer)
 }

@@ -1,6 +1,7 @@
 package conductor
 
 import (
+	"cmp"
 	"context"
 	"embed"
 
@@ -53,26 +54,32 @@ func (r *run) endWith(e ending) (agentloop.Result, error) {
 	return agentloop.Result{Text: "The run ends.", Stop: true}, nil
 }
 
-type textInput struct {
-	Text string `json:"text" choir:"len=1..20000"`
+type answerInput struct {
+	Status choir.AnswerStatus `json:"status,omitempty" choir:"enum=done|partly|not_done"`
+	Text   string             `json:"text" choir:"len=1..20000"`
 }
 
 // answerUser ends the run with an answer, unless a step of the plan is not accepted yet.
 func (r *run) answerUser(_ context.Context, call model.Block) (agentloop.Result, error) {
-	var in textInput
+	var in answerInput
 	if err := choir.DecodeStrict(call.Input, &in); err != nil {
 		return refuse(err)
 	}
 	if r.plan != nil && r.plan.next < len(r.plan.steps) {
 		return refuse(choir.E("", choir.CodeConflict, "step %q is not accepted yet; judge its result first, with verdict abort if it cannot be done", r.plan.steps[r.plan.next].ID))
 	}
-	// An answer that is proposed is told where it is proposed.
-	if r.rec.prompt.Proposal == nil {
-		if err := r.commit(r.documentEffect()...); err != nil {
-			return agentloop.Result{}, err
-		}
+	err := r.answerWith(cmp.Or(in.Status, choir.AnsweredDone), in.Text)
+	return agentloop.Result{Text: "The run ends.", Stop: true}, err
+}
+
+// answerWith sets the run's ending to an answer and makes its document.
+func (r *run) answerWith(status choir.AnswerStatus, text string) error {
+	r.status = status
+	r.ending = &ending{choir.OutcomeDone, "", text}
+	if r.rec.prompt.Proposal != nil {
+		return nil // it is told where it is proposed
 	}
-	return r.endWith(ending{choir.OutcomeDone, "", in.Text})
+	return r.commit(r.documentEffect()...)
 }
 
 type toastInput struct {

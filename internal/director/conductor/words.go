@@ -17,7 +17,7 @@ import (
 var systemPrompt string
 
 // reminder is the message to a model that answered without a tool.
-const reminder = "Words outside of tools are not shown to anyone and decide nothing. Go on with one of your tools: " +
+const reminder = "Words outside of tools decide nothing. If these were your answer, give it with the tool answer; else go on with another of your tools: " +
 	"submit_plan, judge_result, ask_user, answer or show_toast."
 
 // The maximum sizes of the parts of one message to the model, in bytes or entries.
@@ -34,9 +34,9 @@ const (
 	maxConversation = 400_000
 )
 
-// opening returns the first message to the model: the prompt, the projects, and the
-// earlier talk it follows up.
-func opening(rec *record, talk []turn) string {
+// opening returns the first message to the model: the prompt, the projects, the facts
+// about them, and the earlier talk it follows up.
+func opening(rec *record, facts string, talk []turn) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The user asks:\n\n%s\n\n", rec.prompt.Text)
 	if rec.prompt.Repo != "" {
@@ -45,6 +45,10 @@ func opening(rec *record, talk []turn) string {
 		fmt.Fprintf(&b, "It is about the project %s.", rec.prompt.Repo)
 	} else {
 		fmt.Fprintf(&b, "Projects in the workspace: %s.", listRepos(rec.repos))
+	}
+	if facts != "" {
+		b.WriteString("\n\nThis lay in the workspace when the user asked, read from a snapshot and cut short. Names and texts are those of the files.\n")
+		writeData(&b, "facts", clipHead(facts, choir.MaxFacts))
 	}
 	writeTalk(&b, talk)
 	return b.String()

@@ -129,7 +129,7 @@ func TestALongConversationFits(t *testing.T) {
 func TestSchemasSayWhatTheDecodersTake(t *testing.T) {
 	t.Parallel()
 	for name, sample := range map[string]any{
-		"submit_plan": choir.PlanMade{}, "judge_result": judgement{}, "ask_user": questionInput{}, "answer": textInput{}, "show_toast": toastInput{},
+		"submit_plan": choir.PlanMade{}, "judge_result": judgement{}, "ask_user": questionInput{}, "answer": answerInput{}, "show_toast": toastInput{},
 	} {
 		raw, err := schemas.ReadFile("schema/" + name + ".json")
 		if err != nil {

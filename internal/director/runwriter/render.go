@@ -41,7 +41,7 @@ func Title(prompt string) string {
 func (s *Story) writeHead(b *strings.Builder) {
 	fmt.Fprintf(b, "# %s\n\n", escape(Title(s.asked.Text)))
 	if f := s.finished; f != nil {
-		fmt.Fprintf(b, "**%s**\n\n", outcomeLine(*f))
+		fmt.Fprintf(b, "**%s**\n\n", s.outcomeLine(*f))
 		if f.Answer != "" {
 			fmt.Fprintf(b, "%s\n\n", strings.TrimSpace(f.Answer))
 		}
@@ -57,14 +57,47 @@ func (s *Story) writeHead(b *strings.Builder) {
 	}
 }
 
-func outcomeLine(f choir.RunFinished) string {
+// outcomeLine returns how the run ended. "Done" stands only over a change that was kept,
+// and says so when not all of it was verified.
+func (s *Story) outcomeLine(f choir.RunFinished) string {
+	kept, verified := s.keptChanges()
+	switch {
+	case f.Outcome == choir.OutcomeDone && f.Status == choir.AnsweredNotDone:
+		return "Not done."
+	case f.Outcome == choir.OutcomeDone && kept == 0 && f.Status != choir.AnsweredPartly:
+		return "Answered."
+	case f.Outcome == choir.OutcomeDone:
+		line := "Done"
+		if f.Status == choir.AnsweredPartly {
+			line = "Partly done"
+		}
+		if verified < kept {
+			line += ", not verified"
+		}
+		return line + "."
+	}
 	switch f.Outcome {
-	case choir.OutcomeDone:
-		return "Done."
 	case choir.OutcomeCancelled:
 		return "Stopped by the user."
 	}
 	return "Failed (" + string(f.Code) + ")."
+}
+
+// keptChanges returns the number of tasks whose changes of files were kept, and of those
+// among them that passed verification.
+func (s *Story) keptChanges() (kept, verified int) {
+	for _, st := range s.steps {
+		for _, t := range st.tasks {
+			if t.result == nil || t.result.Status != choir.StatusOK || len(t.result.FilesChanged) == 0 {
+				continue
+			}
+			kept++
+			if t.result.Verify.Status == choir.VerifyPass {
+				verified++
+			}
+		}
+	}
+	return kept, verified
 }
 
 // stage describes the current stage of the run in one line.

@@ -157,3 +157,37 @@ func TestABadPayloadIsNamed(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestDoneStandsOnlyOverWhatWasKept: the first words of an answered run's document.
+func TestDoneStandsOnlyOverWhatWasKept(t *testing.T) {
+	t.Parallel()
+	changed := func(status choir.VerifyStatus) func(*choir.AssociateResult) {
+		return func(r *choir.AssociateResult) {
+			r.Verify.Status = status
+			r.FilesChanged = []choir.FileChange{{Path: "main.go", Change: "modified"}}
+		}
+	}
+	undone := func(r *choir.AssociateResult) {
+		changed(choir.VerifyFail)(r)
+		r.Status, r.Code = choir.StatusFailed, choir.ResultVerifyFailed
+	}
+	for name, c := range map[string]struct {
+		result func(*choir.AssociateResult)
+		status choir.AnswerStatus
+		want   string
+	}{
+		"nothing changed":  {nil, "", "Answered."},
+		"taken back":       {undone, "", "Answered."},
+		"verified":         {changed(choir.VerifyPass), "", "Done."},
+		"not verified":     {changed(choir.VerifyUnknown), "", "Done, not verified."},
+		"partly, verified": {changed(choir.VerifyPass), choir.AnsweredPartly, "Partly done."},
+		"partly":           {changed(choir.VerifyUnknown), choir.AnsweredPartly, "Partly done, not verified."},
+		"not done":         {nil, choir.AnsweredNotDone, "Not done."},
+	} {
+		got, err := runwriter.Render(events(t, &choir.PromptSubmitted{Text: "Mend it."}, plan(), dispatched(task1, "a"), returned(task1, c.result),
+			&choir.RunFinished{Outcome: choir.OutcomeDone, Status: c.status, Answer: "So it is."}))
+		if err != nil || !strings.HasPrefix(got, "# Mend it.\n\n**"+c.want+"**\n\nSo it is.") {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+}

@@ -12,7 +12,7 @@ export const BUDGET = 250_000;
  * prompt took keys, by the desktop's own clock. Then it types one, to see that it does.
  */
 export async function measureScript(choir) {
-  const { context, page, close } = await openBrowser();
+  const { context, page, close } = await openBrowser({ stock: true });
   try {
     const scripts = [];
     context.on("response", (response) => {

@@ -35,7 +35,8 @@ const plan = (over) => [{ name: "submit_plan", input: step(over) }];
 /** By the prompt's first word: what the Director does at each of its turns. */
 const scripts = {
   hello: [{ calls: toast("Hello! What shall we do?") }],
-  chat: [{ text: "Paris, **of** <b>course</b>." }],
+  // After a refused plan words alone are no answer.
+  chat: [{ calls: [{ name: "submit_plan", input: { goal: 1 } }] }, { text: "Paris, **of** <b>course</b>." }],
   linger: [
     {
       text: "First a command that takes its time.",

@@ -9,7 +9,7 @@ import { openWindow } from "./windows.js";
  * painted something that is not blank, in a browser that was never here.
  */
 export async function measurePaint(address) {
-  const { page, close } = await openBrowser();
+  const { page, close } = await openBrowser({ stock: true });
   try {
     page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(address);
@@ -32,7 +32,7 @@ export async function measurePaint(address) {
 
 /** The same of a page without a frame. */
 export async function measureBarePaint(address) {
-  const { page, close } = await openBrowser();
+  const { page, close } = await openBrowser({ stock: true });
   try {
     await page.goto(address);
     await page.locator("#prompt").waitFor();
@@ -56,7 +56,7 @@ export async function measureBarePaint(address) {
  * field first.
  */
 export async function measureFirstKey(address) {
-  const { context, page, close } = await openBrowser();
+  const { context, page, close } = await openBrowser({ stock: true });
   try {
     let stands;
     const at = new Promise((done) => {

@@ -144,5 +144,5 @@ function fix(words) {
     Object.assign(band.style, { insetInlineStart: "10%", width: "30%" });
   }
   const totals = document.querySelector(".trace > .app-status")?.firstChild;
-  if (totals) totals.nodeValue = totals.nodeValue.replace(/^[^·]*/, "12 ms ");
+  if (totals) totals.nodeValue = totals.nodeValue.replace(/^[^·]*· [\d,]+/, "12 ms · 11,000");
 }

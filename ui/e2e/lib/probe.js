@@ -13,7 +13,7 @@ const drawnBy = new URL("../pictures/drawn-by.json", import.meta.url);
  */
 export async function drawer() {
   const fonts = await fontFaces();
-  const { page, context, close } = await openBrowser({ width: 640, height: 360 });
+  const { page, context, close } = await openBrowser({ stock: true, width: 640, height: 360 });
   try {
     const session = await context.newCDPSession(page);
     const { product } = await session.send("Browser.getVersion");

@@ -34,7 +34,7 @@ export async function openStudio() {
   };
   const visit = async (size) => {
     await at?.close();
-    at = await openBrowser(size);
+    at = await openBrowser({ stock: true, ...size });
     at.touch = size.touch;
     at.page.setDefaultTimeout(PATIENCE_MS);
     await at.page.emulateMedia({ reducedMotion: "reduce" });

@@ -255,7 +255,7 @@ inBrowser("WebKit", noWebKit, () => {
 
 test("a Chromium that blocks third-party cookies opens the desktop", { skip: unbuilt || noBrowser }, async () => {
   const choir = await startChoir();
-  const { page, close } = await openBrowser({ flags: ["--test-third-party-cookie-phaseout"] });
+  const { page, close } = await openBrowser({ stock: true, flags: ["--test-third-party-cookie-phaseout"] });
   try {
     page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(choir.login);

@@ -6,7 +6,7 @@ import { rig, skip } from "../lib/rig.js";
 import { HELD_MS, leastHeld } from "../lib/tasks.js";
 import { closeAll, desktopAPI, desktopOf, drag, enterDesktop, known, openWindow, until } from "../lib/windows.js";
 
-const it = rig({ desktop: true });
+const it = rig({ desktop: true, browser: { stock: true } });
 
 test("a browser without WebSockets follows the log all the same, and says that it is not live", { skip }, async () => {
   await enterDesktop(it.page);

@@ -182,6 +182,7 @@ test("the dialog of an upgrade of the desktop says how many terminals end with i
   await it.context.route(source, (route) => route.fulfill({ json: { mode: "shipped", outdated: true } }));
   await it.context.route(upgrade, (route) => route.fulfill({ json: { files, dry_run: true, terminals: 2 } }));
   await it.page.reload();
+  await prompt().waitFor();
   await it.page.getByRole("button", { name: "See what would change" }).click();
   const dialog = it.page.getByRole("dialog", { name: "Upgrade the desktop" });
   await dialog.getByText("2 terminals are open and will end, with what runs in them.").waitFor();

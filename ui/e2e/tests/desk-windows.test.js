@@ -4,7 +4,7 @@ import { frameOf } from "../lib/desktop.js";
 import { rig, skip } from "../lib/rig.js";
 import { closeAll, desktopOf, drag, enterDesktop, known, openWindow, until, writeFile } from "../lib/windows.js";
 
-const it = rig({ desktop: true });
+const it = rig({ desktop: true, browser: { stock: true } });
 const start = { x: 120, y: 90, width: 640, height: 420 };
 let id;
 let win;

@@ -10,7 +10,7 @@ import { rig, skip } from "../lib/rig.js";
 import { HELD_MS, leastHeld } from "../lib/tasks.js";
 import { closeAll, desktopAPI, desktopOf, openWindow, writeFile } from "../lib/windows.js";
 
-const it = rig({ desktop: true });
+const it = rig({ desktop: true, browser: { stock: true } });
 let win;
 const desk = () => desktopOf(it.page);
 const entry = (name) => win.getByRole("option").filter({ hasText: name });

@@ -10,7 +10,7 @@ import { reloadDesktop } from "../lib/states.js";
 import { desktopAPI, desktopOf, known, until } from "../lib/windows.js";
 
 // The first ten minutes of somebody who has just installed it, in their order.
-const it = rig({ desktop: true });
+const it = rig({ desktop: true, browser: { stock: true } });
 const shots = fileURLToPath(new URL("../../../.cache/newcomer/", import.meta.url));
 const desk = () => desktopOf(it.page);
 const prompt = () => desk().locator("#prompt");

@@ -9,7 +9,7 @@ import { api, rig, skip } from "../lib/rig.js";
 const COLD_MS = 60_000;
 
 describe("a desktop as it came", () => {
-  const it = rig({ desktop: true });
+  const it = rig({ desktop: true, browser: { stock: true } });
 
   test("the login link lands on the desktop, whose prompt has the keys", { skip }, async () => {
     const { page } = it;
@@ -94,7 +94,7 @@ parent.postMessage({ choir: 1, kind: "ready" }, shell);
 `;
 
 describe("a hostile desktop", () => {
-  const it = rig({ desktop: true });
+  const it = rig({ desktop: true, browser: { stock: true } });
   const inside = async (run, arg) => (await frameOf(it.page)).evaluate(run, arg);
 
   test("it is served from the workspace", { skip }, async () => {

@@ -24,7 +24,7 @@ if (!skip) {
     it.choir = await startChoir();
     it.line = await startLine(new URL(it.choir.address).port);
     const rules = `--host-resolver-rules=${it.outside.rule}, ${it.line.rule}`;
-    Object.assign(it, await openBrowser({ flags: [rules] }));
+    Object.assign(it, await openBrowser({ stock: true, flags: [rules] }));
     it.page.setDefaultTimeout(PATIENCE_MS);
     await it.page.goto(it.choir.login);
     await enterDesktop(it.page);

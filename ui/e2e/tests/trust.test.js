@@ -6,7 +6,7 @@ import { fromSeed } from "@nats-io/nkeys";
 import { within } from "../lib/limits.js";
 import { api, rig, skip } from "../lib/rig.js";
 
-const it = rig();
+const it = rig({ browser: { stock: true } });
 
 /** A request by address, with the shell's name, as curl --resolve would make it. */
 async function raw(path, { method = "GET", headers = {} } = {}) {

@@ -6,7 +6,7 @@ import { api, rig, skip } from "../lib/rig.js";
 import { HELD_MS, leastHeld } from "../lib/tasks.js";
 import { openWindow } from "../lib/windows.js";
 
-const it = rig({ desktop: true, model: true });
+const it = rig({ desktop: true, model: true, browser: { stock: true } });
 
 const text = () => desktopOf(it.page).locator(".writer-text");
 const button = (name) => desktopOf(it.page).getByRole("button", { name, exact: true });

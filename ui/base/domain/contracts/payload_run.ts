@@ -41,6 +41,8 @@ export interface RunFinished {
   outcome: "done" | "failed" | "cancelled";
   /** Stable reason when not done. */
   code?: Code;
+  /** How much of what was asked is done, says the Director; absent is done. */
+  status?: "partly" | "not_done";
   /** The Director's answer to the user. */
   answer: string;
   /** Ed25519, base64, by the key in sandbox.started. */
