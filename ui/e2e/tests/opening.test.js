@@ -11,7 +11,7 @@ const FILE = "opening/sum.py";
 const TEXT =
   "## Plan\n\n1. [x] **Make** it\n2. [ ] Check it\n\nDone so far, see [this](https://example.com).\n\n".repeat(20);
 
-/** No task of an app that opens may take as long, in milliseconds of the processor: it took up to 160 here once. */
+/** Milliseconds of processor time that no task may take while an app opens. A busy machine takes up to three times as long. */
 const WORK_MS = 150;
 
 /** What an app opens with, and what is seen of it then. */
