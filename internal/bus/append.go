@@ -78,6 +78,13 @@ func (c *Client) ReadFacts(ctx context.Context, run choir.ID) (string, error) {
 	return reply.Text, err
 }
 
+// Look lists, reads or searches in a snapshot of the workspace.
+func (c *Client) Look(ctx context.Context, r choir.LookRequest) (string, error) {
+	var reply choir.LookReply
+	err := c.Call(ctx, choir.VerbLook, r, &reply)
+	return reply.Text, err
+}
+
 // eventsAfter requests one page of events after number seq, see EventsAfter.
 func (c *Client) eventsAfter(ctx context.Context, seq uint64, limit int) (choir.EventsAfterReply, error) {
 	var reply choir.EventsAfterReply

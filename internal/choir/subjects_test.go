@@ -25,7 +25,7 @@ func TestSubjectsOfEachRole(t *testing.T) {
 		RoleDesktop: {ask("desktop", "events-after"), slices.Concat(events, live, []string{"draft." + string(testUser) + "." + string(testComputer)})},
 		RoleCLI:     {ask("cli", "events-after"), slices.Concat(events, live)},
 		RoleDirector: {
-			append([]string{"live" + at + "director.*"}, ask("director", "append", "events-after", "run-read", "facts-read", "blob-put", "blob-get", "hello")...),
+			append([]string{"live" + at + "director.*"}, ask("director", "append", "events-after", "run-read", "facts-read", "look", "blob-put", "blob-get", "hello")...),
 			events},
 		RoleAssociate: {
 			append([]string{"live" + at + "associate.*"}, ask("associate", "append", "tasks-after", "blob-put", "blob-get", "task-begin", "task-tree", "task-rollback", "task-commit")...),

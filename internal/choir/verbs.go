@@ -12,6 +12,7 @@ const (
 	VerbTasksAfter   Verb = "tasks-after"
 	VerbRunRead      Verb = "run-read"
 	VerbFactsRead    Verb = "facts-read"
+	VerbLook         Verb = "look"
 	VerbBlobPut      Verb = "blob-put"
 	VerbBlobGet      Verb = "blob-get"
 	VerbHello        Verb = "hello"
@@ -29,6 +30,7 @@ const (
 	LargeBody      = 900 << 10 // bytes of a request or a reply that goes in one message; of more the blob store has it
 	MaxLargeBody   = 64 << 20  // bytes of a body in the blob store
 	MaxFacts       = 1500      // bytes of the facts of one run
+	MaxLook        = 16_000    // bytes of the answer to one look
 )
 
 // VerbInfo declares one verb: who may ask, with what, and what is answered.
@@ -46,6 +48,7 @@ var verbs = []VerbInfo{
 	{VerbTasksAfter, "Read the committed events of the types that the Associate hears, in order.", associate, TasksAfterRequest{}, TasksAfterReply{}},
 	{VerbRunRead, "Read what was asked and answered in a run that has ended.", director, RunReadRequest{}, RunReadReply{}},
 	{VerbFactsRead, "Read what lay in the workspace when a run was asked for, in about a kilobyte.", director, FactsReadRequest{}, FactsReadReply{}},
+	{VerbLook, "List a folder, read a file or search, in a snapshot of the workspace.", director, LookRequest{}, LookReply{}},
 	{VerbBlobPut, "Store one chunk of a blob.", workers, BlobPutRequest{}, BlobPutReply{}},
 	{VerbBlobGet, "Read one chunk of a blob.", workers, BlobGetRequest{}, BlobGetReply{}},
 	{VerbHello, "Say that the Director runs, and the key it signs with.", director, HelloRequest{}, Done{}},
@@ -148,6 +151,47 @@ type FactsReadRequest struct {
 // files: data, and nobody's instruction.
 type FactsReadReply struct {
 	Text string `json:"text,omitempty" choir:"len=0..1500" doc:"Short lines; absent without a snapshot."`
+}
+
+// LookWhat names what is looked at.
+type LookWhat string
+
+// What can be looked at in a snapshot.
+const (
+	LookList   LookWhat = "list"
+	LookRead   LookWhat = "read"
+	LookSearch LookWhat = "search"
+)
+
+// LookRequest asks to look at the workspace as it was when a run was asked for, or after
+// one of the run's tasks.
+type LookRequest struct {
+	Run     ID       `json:"run" choir:"id7" doc:"The run."`
+	Task    ID       `json:"task,omitempty" choir:"id7" doc:"A task of the run that has returned: the workspace after it. Absent: before the run."`
+	What    LookWhat `json:"what" choir:"enum=list|read|search" doc:"list: the names in a folder. read: numbered lines of a file. search: the lines below the path that the pattern matches."`
+	Path    string   `json:"path,omitempty" choir:"len=0..4096" doc:"Path in the workspace; absent: its top."`
+	From    int      `json:"from,omitempty" choir:"range=0..100000000" doc:"For read: the first line, from 1; absent: 1."`
+	Lines   int      `json:"lines,omitempty" choir:"range=0..1000" doc:"For read: how many lines; absent: 200."`
+	Pattern string   `json:"pattern,omitempty" choir:"len=0..1000" doc:"For search: a regular expression of RE2."`
+}
+
+// Check returns an error if the fields do not belong together.
+func (r *LookRequest) Check() error {
+	switch {
+	case r.What == LookSearch && r.Pattern == "":
+		return Invalid("pattern", "is required to search")
+	case r.What != LookSearch && r.Pattern != "":
+		return Invalid("pattern", "is only for search")
+	case r.What != LookRead && (r.From != 0 || r.Lines != 0):
+		return Invalid("from", "and lines are only for read")
+	}
+	return nil
+}
+
+// LookReply is what was seen. Names and texts in it are those of the files: data, and
+// nobody's instruction.
+type LookReply struct {
+	Text string `json:"text" choir:"len=0..16000" doc:"Lines; the last ones say what was left out."`
 }
 
 // BlobPutRequest carries one chunk of a blob. Chunks of one blob come in order;

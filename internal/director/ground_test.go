@@ -43,7 +43,8 @@ type ground struct {
 	stop    context.CancelFunc
 	relay   sync.WaitGroup
 
-	facts string            // of every run
+	facts string // of every run
+	look  func(choir.LookRequest) (choir.LookReply, error)
 	first func(choir.Draft) // sees each draft of the Director before it is appended; nil for nobody
 
 	mu   sync.Mutex // guards keys
@@ -162,6 +163,12 @@ func (g *ground) answer(ctx context.Context, caller choir.Caller, verb choir.Ver
 		var req choir.FactsReadRequest
 		err := choir.DecodeStrict(body, &req)
 		return choir.FactsReadReply{Text: g.facts}, err
+	case choir.VerbLook:
+		var req choir.LookRequest
+		if err := choir.DecodeStrict(body, &req); err != nil {
+			return nil, err
+		}
+		return g.look(req)
 	case choir.VerbHello:
 		var req choir.HelloRequest
 		if err := choir.DecodeStrict(body, &req); err != nil {

@@ -1,10 +1,10 @@
-// Package facts says in about a kilobyte what lay in a computer's workspace when a run
-// was asked for, so that the Director does not begin blind: the projects, what is in
-// them, how they are checked, and the heads of their README and AGENTS.md.
+// Package facts reads the workspace for the Director, which has no files of its own. Read
+// describes in about a kilobyte what lay there when a run was asked for: the projects,
+// what is in them, how they are checked, and the heads of their README and AGENTS.md.
+// Look lists a folder, reads lines of a file or searches.
 //
-// It reads the newest snapshot before the prompt and nothing else: no git, no sandbox.
-// All that it says is bounded, on short lines, and in the words of the files,
-// which nobody vouches for.
+// Both read a snapshot and nothing else: no git, no sandbox. Their answers are bounded,
+// on short lines, and in the words of the files, which nobody vouches for.
 package facts
 
 import (
@@ -18,7 +18,7 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Log finds the prompt of a run; eventstore.Store is one.
+// Log finds the prompt of a run and the result of a task; eventstore.Store is one.
 type Log interface {
 	First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error)
 }

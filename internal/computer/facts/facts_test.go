@@ -34,17 +34,8 @@ var run = choir.DeriveID("019f0000-0000-7000-8000-000000000000", "run")
 // factsOf takes a snapshot of files and returns the facts of a run about repo.
 func factsOf(t *testing.T, repo string, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, content := range files {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 	keeper := snapshot.NewKeeper(mem.New(mem.Config{}))
-	root := snapshotOf(t, keeper, dir)
+	root := snapshotOf(t, keeper, folderOf(t, files))
 	tree := func(_ context.Context, seq uint64) (choir.Digest, error) {
 		if seq != 7 {
 			t.Errorf("the tree of event %d", seq)
@@ -56,6 +47,21 @@ func factsOf(t *testing.T, repo string, files map[string]string) string {
 		t.Fatalf("%d bytes, %v", len(got.Text), err)
 	}
 	return got.Text
+}
+
+// folderOf writes files into a new folder.
+func folderOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 func snapshotOf(t *testing.T, keeper *snapshot.Keeper, dir string) choir.Digest {

@@ -107,6 +107,10 @@ func (s stubFacts) Read(_ context.Context, run choir.ID) (choir.FactsReadReply, 
 	return choir.FactsReadReply{}, s.note("facts %s", run)
 }
 
+func (s stubFacts) Look(_ context.Context, r choir.LookRequest) (choir.LookReply, error) {
+	return choir.LookReply{}, s.note("look %s %s %s", r.Run, r.What, r.Path)
+}
+
 func (s *stubParts) Hello(_ context.Context, key string) error { return s.note("hello %s", key) }
 
 func (s *stubParts) Start(_ context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error) {
@@ -149,6 +153,7 @@ func TestEveryVerbIsAnsweredByItsPart(t *testing.T) {
 		{choir.VerbTasksAfter, `{"seq":2}`, []string{fmt.Sprint("events 2 ", choir.MaxEventsAfter), fmt.Sprint("events 3 ", choir.MaxEventsAfter)}},
 		{choir.VerbRunRead, `{"run":"ID"}`, []string{"read ID"}},
 		{choir.VerbFactsRead, `{"run":"ID"}`, []string{"facts ID"}},
+		{choir.VerbLook, `{"run":"ID","what":"list","path":"a"}`, []string{"look ID list a"}},
 		{choir.VerbBlobPut, `{"digest":"` + digest + `","size":1,"offset":0,"chunk":"eA=="}`, []string{"put c 1"}},
 		{choir.VerbBlobGet, `{"digest":"` + digest + `","offset":4}`, []string{"get 4"}},
 		{choir.VerbHello, `{"public_key":"KEY"}`, []string{"hello KEY"}},

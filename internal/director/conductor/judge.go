@@ -28,17 +28,21 @@ type revision struct {
 	TimeBudgetS   int                  `json:"time_budget_s,omitempty" choir:"range=1..86400"`
 }
 
-// readJudgement decodes a judgement and checks it against its result a. stands means
-// that an earlier execution accepted it, so it is only decoded.
-func readJudgement(input []byte, a *attempt, stands bool) (j judgement, err error) {
+// readJudgement decodes a judgement and checks it against its result a; mistakes are all
+// that it has, each with the field's path. stands means that an earlier execution accepted
+// it, so it is only decoded.
+func readJudgement(input []byte, a *attempt, stands bool) (j judgement, mistakes []error) {
 	if stands {
-		return j, choir.Wrap("", choir.CodeInvalid, json.Unmarshal(input, &j), "read the judgement")
+		if err := json.Unmarshal(input, &j); err != nil {
+			return j, []error{choir.Wrap("", choir.CodeInvalid, err, "read the judgement")}
+		}
+		return j, nil
 	}
-	if err := choir.DecodeStrict(input, &j); err != nil {
-		return j, err
+	if mistakes := choir.DecodeStrictAll(input, &j); len(mistakes) > 0 {
+		return j, mistakes
 	}
 	if a == nil {
-		return j, choir.E("", choir.CodeConflict, "there is no result to judge")
+		return j, []error{choir.E("", choir.CodeConflict, "there is no result to judge")}
 	}
 	return j, j.check(a)
 }
@@ -46,69 +50,71 @@ func readJudgement(input []byte, a *attempt, stands bool) (j judgement, err erro
 // maxTasksPerStep is the maximum of tasks for one step.
 const maxTasksPerStep = 3
 
-// check validates a judgement of the result a. Code invalid, with the field's path.
-func (j *judgement) check(a *attempt) error {
+// check returns the mistakes of a judgement of the result a: code invalid, each with the
+// field's path. Of a judgement of another step's result that is the only one.
+func (j *judgement) check(a *attempt) (mistakes []error) {
+	if j.Step != a.step.ID {
+		return []error{choir.Invalid("step", "the result to judge is that of step %q, not %q", a.step.ID, j.Step)}
+	}
 	switch {
-	case j.Step != a.step.ID:
-		return choir.Invalid("step", "the result to judge is that of step %q, not %q", a.step.ID, j.Step)
-	case j.Verdict == choir.VerdictRevise && j.Revised == nil:
-		return choir.Invalid("revised", "is required for verdict revise: say what the next task shall do")
-	case j.Verdict != choir.VerdictRevise && j.Revised != nil:
-		return choir.Invalid("revised", "is only for verdict revise, not %s", j.Verdict)
 	case j.Verdict == choir.VerdictRevise && a.number >= maxTasksPerStep:
-		return choir.Invalid("verdict", "step %q has had its %d tasks: accept what is met, or abort with an honest reason", j.Step, maxTasksPerStep)
+		mistakes = append(mistakes, choir.Invalid("verdict", "step %q has had its %d tasks: accept what is met, or abort with an honest reason", j.Step, maxTasksPerStep))
+	case j.Verdict == choir.VerdictRevise && j.Revised == nil:
+		mistakes = append(mistakes, choir.Invalid("revised", "is required for verdict revise: say what the next task shall do"))
+	case j.Verdict != choir.VerdictRevise && j.Revised != nil:
+		mistakes = append(mistakes, choir.Invalid("revised", "is only for verdict revise, not %s", j.Verdict))
 	}
-	if err := j.covers(a.step.AcceptanceCriteria); err != nil {
-		return err
-	}
+	mistakes = append(mistakes, j.covers(a.step.AcceptanceCriteria)...)
 	if j.Verdict == choir.VerdictAccept {
-		return j.acceptable(a)
+		mistakes = append(mistakes, j.acceptable(a)...)
 	}
-	return nil
+	return mistakes
 }
 
-// covers checks that every criterion is judged exactly once, ignoring white space, and
-// replaces each judged criterion by the plan's own text.
-func (j *judgement) covers(criteria []string) error {
+// covers returns a mistake for each criterion that is not judged exactly once, ignoring
+// white space, and replaces each judged criterion by the plan's own text.
+func (j *judgement) covers(criteria []string) (mistakes []error) {
 	judged := map[string]int{}
 	for i, c := range j.Criteria {
 		key := normal(c.Criterion)
 		if first, twice := judged[key]; twice {
-			return choir.Invalid(fmt.Sprintf("criteria[%d].criterion", i), "is the same as criteria[%d].criterion", first)
+			mistakes = append(mistakes, choir.Invalid(fmt.Sprintf("criteria[%d].criterion", i), "is the same as criteria[%d].criterion", first))
+			continue
 		}
 		judged[key] = i
 	}
 	for _, c := range criteria {
 		i, ok := judged[normal(c)]
 		if !ok {
-			return choir.Invalid("criteria", "every acceptance criterion must be judged in its own words; this one is missing: %q", c)
+			mistakes = append(mistakes, choir.Invalid("criteria", "every acceptance criterion must be judged in its own words; this one is missing: %q", c))
+			continue
 		}
 		j.Criteria[i].Criterion = c
 		delete(judged, normal(c))
 	}
 	for i, c := range j.Criteria {
-		if _, extra := judged[normal(c.Criterion)]; extra {
-			return choir.Invalid(fmt.Sprintf("criteria[%d].criterion", i), "%q is not a criterion of the step", clipHead(c.Criterion, 200))
+		if first, extra := judged[normal(c.Criterion)]; extra && first == i {
+			mistakes = append(mistakes, choir.Invalid(fmt.Sprintf("criteria[%d].criterion", i), "%q is not a criterion of the step", clipHead(c.Criterion, 200)))
 		}
 	}
-	return nil
+	return mistakes
 }
 
 // normal returns a criterion with single spaces, for comparison.
 func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// acceptable checks that a result may be accepted: its task succeeded and every
-// criterion is met.
-func (j *judgement) acceptable(a *attempt) error {
+// acceptable returns the reasons why a result may not be accepted: its task did not
+// succeed, or a criterion is not met.
+func (j *judgement) acceptable(a *attempt) (mistakes []error) {
 	if a.result.Status != choir.StatusOK {
-		return choir.Invalid("verdict", "accept is not possible: the task's status is %s", a.result.Status)
+		mistakes = append(mistakes, choir.Invalid("verdict", "accept is not possible: the task's status is %s", a.result.Status))
 	}
 	for i, c := range j.Criteria {
 		if !c.Met {
-			return choir.Invalid("verdict", "accept is not possible: criteria[%d] is not met; revise or abort", i)
+			mistakes = append(mistakes, choir.Invalid("verdict", "accept is not possible: criteria[%d] is not met; revise or abort", i))
 		}
 	}
-	return nil
+	return mistakes
 }
 
 // revised returns the step with a revision applied.

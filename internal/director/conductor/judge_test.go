@@ -24,7 +24,7 @@ func TestJudgementsThatDoNotHold(t *testing.T) {
 	for name, c := range map[string]struct {
 		judgement judgement
 		attempt   *attempt
-		want      string // path of the refusal; empty when it holds
+		want      string // paths of the mistakes, in order; empty when it holds
 	}{
 		"accept":                 {judgement{Step: "a", Verdict: "accept", Criteria: both}, tried("ok", 1), ""},
 		"revise":                 {judgement{Step: "a", Verdict: "revise", Criteria: unmet, Revised: again}, tried("failed", 1), ""},
@@ -36,18 +36,20 @@ func TestJudgementsThatDoNotHold(t *testing.T) {
 		"accept a failure":       {judgement{Step: "a", Verdict: "accept", Criteria: both}, tried("failed", 1), "verdict"},
 		"accept what is not met": {judgement{Step: "a", Verdict: "accept", Criteria: unmet}, tried("ok", 1), "verdict"},
 		"a criterion is missing": {judgement{Step: "a", Verdict: "accept", Criteria: both[:1]}, tried("ok", 1), "criteria"},
-		"one twice":              {judgement{Step: "a", Verdict: "accept", Criteria: append(both[:1:1], both[0])}, tried("ok", 1), "criteria[1].criterion"},
+		"one twice":              {judgement{Step: "a", Verdict: "accept", Criteria: append(both[:1:1], both[0])}, tried("ok", 1), "criteria[1].criterion criteria"},
+		"all at once":            {judgement{Step: "a", Verdict: "accept", Criteria: append(unmet[1:], choir.CriterionMet{Criterion: "it shines", Met: true}), Revised: again}, tried("failed", 1), "revised criteria criteria[1].criterion verdict verdict"},
 		"one invented":           {judgement{Step: "a", Verdict: "accept", Criteria: append(both[:2:2], choir.CriterionMet{Criterion: "it shines", Met: true})}, tried("ok", 1), "criteria[2].criterion"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.judgement.Criteria = append([]choir.CriterionMet(nil), c.judgement.Criteria...)
-			err := c.judgement.check(c.attempt)
-			switch {
-			case c.want == "" && err != nil:
-				t.Errorf("refused: %v", err)
-			case c.want != "" && (err == nil || !strings.HasPrefix(plain(err), c.want+" ")):
-				t.Errorf("error %v, want one about %s", err, c.want)
+			var paths []string
+			for _, err := range c.judgement.check(c.attempt) {
+				path, _, _ := strings.Cut(plain(err), " ")
+				paths = append(paths, path)
+			}
+			if got := strings.Join(paths, " "); got != c.want {
+				t.Errorf("mistakes of %q, want %q", got, c.want)
 			}
 		})
 	}
@@ -56,7 +58,7 @@ func TestJudgementsThatDoNotHold(t *testing.T) {
 func TestCriteriaAreWrittenInTheWordsOfThePlan(t *testing.T) {
 	t.Parallel()
 	j := judgement{Step: "a", Verdict: "accept", Criteria: []choir.CriterionMet{{Criterion: "it\nruns", Met: true}, {Criterion: "it builds", Met: true}}}
-	if err := j.check(tried("ok", 1)); err != nil || j.Criteria[0].Criterion != "it runs" {
+	if err := j.check(tried("ok", 1)); len(err) > 0 || j.Criteria[0].Criterion != "it runs" {
 		t.Errorf("criteria %+v, %v", j.Criteria, err)
 	}
 }
@@ -77,14 +79,16 @@ func FuzzJudgement(f *testing.F) {
 	f.Add([]byte(`{"step":"a","verdict":"revise","criteria":[],"reason":"r","revised":{"instruction":"i"}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var j judgement
-		err := choir.DecodeStrict(raw, &j)
-		if err == nil {
-			err = j.check(tried("ok", 1))
+		mistakes := choir.DecodeStrictAll(raw, &j)
+		if len(mistakes) == 0 {
+			mistakes = j.check(tried("ok", 1))
 		}
-		if err != nil {
+		for _, err := range mistakes {
 			if at := strings.Index(plain(err), " "); at < 1 {
 				t.Errorf("a refusal without a path: %v", err)
 			}
+		}
+		if len(mistakes) > 0 {
 			return
 		}
 		if j.Verdict == choir.VerdictAccept && len(j.Criteria) != 2 {

@@ -89,6 +89,7 @@ type run struct {
 	questions  int
 	questionID map[string]bool
 	pending    *attempt           // the result the model is to judge
+	results    []*attempt         // all that have returned, in order
 	toast      string             // shown instead of a document
 	status     choir.AnswerStatus // of the answer; empty for a run that is not answered
 	said       string             // plain words of the model that led to nothing

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"strings"
 
 	"choiros/internal/agentloop"
 	"choiros/internal/choir"
@@ -19,6 +20,7 @@ func (r *run) tools() []agentloop.Tool {
 	return []agentloop.Tool{
 		tool(submitPlan, "Hand in the plan of this run: steps, each one task for the Associate. Answers with the result of the first step.", r.refusedAgain(r.submitPlan)),
 		tool("judge_result", "Hold the result you were just given against every acceptance criterion of its step: accept, revise (a new task with a corrected instruction) or abort (the run fails). Answers with the result of the next task.", r.refusedAgain(r.judgeResult)),
+		tool("look", "Look at files of the workspace, or at the whole diff or log of a task, without a task. It reads a snapshot and changes nothing.", r.look),
 		tool("ask_user", "Ask the user something that only the user can answer, and wait for the answer.", r.refusedAgain(r.askUser)),
 		tool("answer", "Give the final answer to the user and end the run.", r.refusedAgain(r.answerUser)),
 		tool("show_toast", "Answer a greeting or a trivial prompt with one short sentence and end the run; no document is made.", r.refusedAgain(r.showToast)),
@@ -37,9 +39,17 @@ func tool(name, about string, handle handler) agentloop.Tool {
 	return agentloop.Tool{Def: model.ToolDef{Name: name, Description: about, Schema: schema}, Run: handle}
 }
 
-// refuse returns an error as the result of a tool call, for the model to correct.
-func refuse(err error) (agentloop.Result, error) {
-	return agentloop.Result{Text: "refused: " + plain(err), IsError: true}, nil
+// refuse returns errors as the result of a tool call, for the model to correct.
+func refuse(errs ...error) (agentloop.Result, error) {
+	if len(errs) == 1 {
+		return agentloop.Result{Text: "refused: " + plain(errs[0]), IsError: true}, nil
+	}
+	var b strings.Builder
+	b.WriteString("refused:")
+	for _, err := range errs[:min(len(errs), maxProblems)] {
+		b.WriteString("\n- " + problem(err))
+	}
+	return agentloop.Result{Text: b.String(), IsError: true}, nil
 }
 
 // textResult returns a text as the result of a tool call, or the error, which ends the

@@ -18,7 +18,7 @@ var systemPrompt string
 
 // reminder is the message to a model that answered without a tool.
 const reminder = "Words outside of tools decide nothing. If these were your answer, give it with the tool answer; else go on with another of your tools: " +
-	"submit_plan, judge_result, ask_user, answer or show_toast."
+	"submit_plan, judge_result, look, ask_user, answer or show_toast."
 
 // The maximum sizes of the parts of one message to the model, in bytes or entries.
 const (

@@ -104,6 +104,7 @@ func (r *run) collect(ctx context.Context, a *attempt) (string, error) {
 	}
 	a.result = returned.Result
 	r.pending = a
+	r.results = append(r.results, a)
 	r.spent.addTask(a.result.Usage)
 	r.updateStory(&returned)
 	if err := r.commit(); err != nil {
@@ -155,9 +156,9 @@ func contentOf(d *choir.Diff) string {
 func (r *run) judgeResult(ctx context.Context, call model.Block) (agentloop.Result, error) {
 	a := r.pending
 	stands := a != nil && r.rec.wasJudged(a.task.TaskID)
-	j, err := readJudgement(call.Input, a, stands)
-	if err != nil {
-		return refuse(err)
+	j, mistakes := readJudgement(call.Input, a, stands)
+	if len(mistakes) > 0 {
+		return refuse(mistakes...)
 	}
 	payload := &choir.TaskJudged{Task: a.task.TaskID, Step: j.Step, Verdict: j.Verdict, Criteria: j.Criteria, Reason: j.Reason}
 	if payload.Criteria == nil {

@@ -30,6 +30,8 @@ type Script struct {
 	// Results are the unit form's answers to tasks: by step, one for each try. Result
 	// fills in the fields that are the same in every result.
 	Results map[string][]json.RawMessage `json:"associate_results,omitempty"`
+	// Looks are the unit form's answers to looks at the workspace.
+	Looks []Look `json:"looks,omitempty"`
 	// User are the person's reactions.
 	User   []Reaction `json:"user,omitempty"`
 	Expect Expect     `json:"expect"`
@@ -40,6 +42,29 @@ type File struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 	Exec    bool   `json:"exec,omitempty"`
+}
+
+// Look is the answer to looking at a path, before the run or after a task.
+type Look struct {
+	What    choir.LookWhat `json:"what"`
+	Path    string         `json:"path"`
+	After   bool           `json:"after,omitempty"` // after a task
+	Text    string         `json:"text,omitempty"`
+	Refused string         `json:"refused,omitempty"` // why there is no text
+}
+
+// Look returns the answer to a request.
+func (s Script) Look(r choir.LookRequest) (choir.LookReply, error) {
+	for _, l := range s.Looks {
+		if l.What != r.What || l.Path != r.Path || l.After != (r.Task != "") {
+			continue
+		}
+		if l.Refused != "" {
+			return choir.LookReply{}, choir.Invalid("path", "%s", l.Refused)
+		}
+		return choir.LookReply{Text: l.Text}, nil
+	}
+	return choir.LookReply{}, choir.E("runscript.look", choir.CodeInternal, "the script does not know the look %+v", r)
 }
 
 // Reaction is an action of the person, once, after the nth event of a type.
