@@ -91,6 +91,17 @@ func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after ui
 	return v, err
 }
 
+// statusLine returns the line above an answer by which not all is done; "" above others.
+func statusLine(s choir.AnswerStatus) string {
+	switch s {
+	case choir.AnsweredPartly:
+		return "Partly done."
+	case choir.AnsweredNotDone:
+		return "Not done."
+	}
+	return ""
+}
+
 // showOutcome prints the outcome of a run and returns its exit code as an exitError, nil if it is
 // done.
 func (a *app) showOutcome(v api.RunView) error {
@@ -100,6 +111,9 @@ func (a *app) showOutcome(v api.RunView) error {
 	switch v.State {
 	case eventstore.RunDone:
 		if !a.json {
+			if s := statusLine(v.Status); s != "" {
+				a.printf("\n%s\n", s)
+			}
 			a.printf("\n%s\n\n%s\n", lines(v.Answer), spent(v.Usage))
 		}
 		return nil

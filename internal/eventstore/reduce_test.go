@@ -27,7 +27,7 @@ func TestARunGoesFromPromptToOutcome(t *testing.T) {
 		{choir.QuestionAnswered{Question: "q1", Text: "this"}, RunRunning},
 		{choir.ModelReturned{Call: newID(), Caller: "director", Provider: "p", Model: "m", InputTokens: 5, CostUSD: 0.5}, RunRunning},
 		{choir.ModelReturned{Call: newID(), Caller: "director", Provider: "p", Model: "m", OutputTokens: 2, CostUSD: 0.25, Code: choir.CodeProvider}, RunRunning},
-		{choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "there", Signature: "s"}, RunDone},
+		{choir.RunFinished{Outcome: choir.OutcomeDone, Status: choir.AnsweredPartly, Answer: "there", Signature: "s"}, RunDone},
 		{choir.RunDismissed{}, RunDone},
 	}
 	var last choir.Receipt
@@ -42,7 +42,7 @@ func TestARunGoesFromPromptToOutcome(t *testing.T) {
 	}
 	got := must[Run](t)(s.Run(ctx, run))
 	want := Run{
-		ID: run, Prompt: "do it", Repo: "demo", Source: choir.SourceUser, Dismissed: true, State: RunDone, Answer: "there", Signature: "s", FirstSeq: 1, LastSeq: last.Seq,
+		ID: run, Prompt: "do it", Repo: "demo", Source: choir.SourceUser, Dismissed: true, State: RunDone, Status: choir.AnsweredPartly, Answer: "there", Signature: "s", FirstSeq: 1, LastSeq: last.Seq,
 		StartedAt: got.StartedAt, FinishedAt: got.FinishedAt,
 		Usage: Usage{Calls: 2, Failed: 1, InputTokens: 5, OutputTokens: 2, CostUSD: 0.75},
 	}

@@ -25,25 +25,27 @@ func (s RunState) Open() bool { return s == RunPlanning || s == RunRunning || s 
 
 // Run is one intent of the user, from prompt to outcome.
 type Run struct {
-	ID         choir.ID        `json:"id"`
-	Prompt     string          `json:"prompt"`
-	Repo       string          `json:"repo,omitempty"`
-	Source     choir.Source    `json:"source,omitempty"`    // who prompted
-	After      choir.ID        `json:"after,omitempty"`     // the run it follows up
-	Paced      bool            `json:"paced,omitempty"`     // its recording plays at the pace of a reader
-	Dismissed  bool            `json:"dismissed,omitempty"` // its card was put away
-	State      RunState        `json:"state" enum:"planning,running,waiting,done,failed,cancelled"`
-	Code       choir.Code      `json:"code,omitempty"`
-	Answer     string          `json:"answer,omitempty"`
-	Signature  string          `json:"signature,omitempty"`
-	Document   choir.ID        `json:"document,omitempty"`
-	FirstSeq   uint64          `json:"first_seq"`
-	LastSeq    uint64          `json:"last_seq"`
-	StartedAt  choir.Time      `json:"started_at"`
-	FinishedAt choir.Time      `json:"finished_at,omitzero"`
-	Question   *choir.Question `json:"question,omitempty"`
-	Undone     *Undo           `json:"undone,omitempty"` // what it changed was taken back, and no rewind has put it there again
-	Usage      Usage           `json:"usage"`
+	ID        choir.ID     `json:"id"`
+	Prompt    string       `json:"prompt"`
+	Repo      string       `json:"repo,omitempty"`
+	Source    choir.Source `json:"source,omitempty"`    // who prompted
+	After     choir.ID     `json:"after,omitempty"`     // the run it follows up
+	Paced     bool         `json:"paced,omitempty"`     // its recording plays at the pace of a reader
+	Dismissed bool         `json:"dismissed,omitempty"` // its card was put away
+	State     RunState     `json:"state" enum:"planning,running,waiting,done,failed,cancelled"`
+	Code      choir.Code   `json:"code,omitempty"`
+	// Status is how much of what was asked is done, says the Director; empty for done.
+	Status     choir.AnswerStatus `json:"status,omitempty" enum:"partly,not_done"`
+	Answer     string             `json:"answer,omitempty"`
+	Signature  string             `json:"signature,omitempty"`
+	Document   choir.ID           `json:"document,omitempty"`
+	FirstSeq   uint64             `json:"first_seq"`
+	LastSeq    uint64             `json:"last_seq"`
+	StartedAt  choir.Time         `json:"started_at"`
+	FinishedAt choir.Time         `json:"finished_at,omitzero"`
+	Question   *choir.Question    `json:"question,omitempty"`
+	Undone     *Undo              `json:"undone,omitempty"` // what it changed was taken back, and no rewind has put it there again
+	Usage      Usage              `json:"usage"`
 }
 
 // Undo is the event that undid an action.

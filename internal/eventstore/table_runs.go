@@ -79,7 +79,7 @@ func runDocumented(runs runRows, e *choir.Event, p *choir.DocumentCreated) error
 
 func runFinished(runs runRows, e *choir.Event, p *choir.RunFinished) error {
 	return changeRun(runs, e.Run, func(r *Run) {
-		r.State, r.Code, r.Answer, r.Signature = RunState(p.Outcome), p.Code, p.Answer, p.Signature
+		r.State, r.Code, r.Status, r.Answer, r.Signature = RunState(p.Outcome), p.Code, p.Status, p.Answer, p.Signature
 		r.Question, r.FinishedAt = nil, e.Time
 	})
 }

@@ -50,7 +50,12 @@ func sayRun(p choir.Payload) string {
 	case *choir.ToastShown:
 		return "says: " + Line(p.Text)
 	case *choir.RunFinished:
-		if p.Said != "" {
+		switch {
+		case p.Status == choir.AnsweredPartly:
+			return "finished: partly done"
+		case p.Status == choir.AnsweredNotDone:
+			return "finished: not done"
+		case p.Said != "":
 			return "finished: " + string(p.Outcome) + "; the model said, unchecked: " + Line(p.Said)
 		}
 		return "finished: " + string(p.Outcome)

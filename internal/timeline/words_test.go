@@ -23,6 +23,8 @@ func TestSentencesForPeople(t *testing.T) {
 		"the Associate asks (approval): May I?":                      choir.TaskProgressed{Kind: "request", Request: "approval", Text: "May I?"},
 		"finished: failed; the model said, unchecked: I cannot. Or?": choir.RunFinished{Outcome: choir.OutcomeFailed, Said: "I cannot.\nOr?"},
 		"finished: done":                                             choir.RunFinished{Outcome: choir.OutcomeDone},
+		"finished: partly done":                                      choir.RunFinished{Outcome: choir.OutcomeDone, Status: choir.AnsweredPartly},
+		"finished: not done":                                         choir.RunFinished{Outcome: choir.OutcomeDone, Status: choir.AnsweredNotDone},
 		"":                                                           choir.WindowFocused{Window: "00000000-0000-7000-8000-000000000001"},
 		"you asked: " + strings.Repeat("ü", 117) + "...":             choir.PromptSubmitted{Text: strings.Repeat("ü", 121)},
 	} {

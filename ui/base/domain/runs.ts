@@ -87,6 +87,7 @@ function advance(run: Run, event: Event): Run {
         finished_at: event.time,
         answer: event.payload.answer,
         ...(event.payload.code ? { code: event.payload.code } : {}),
+        ...(event.payload.status ? { status: event.payload.status } : {}),
       };
     default:
       return next;

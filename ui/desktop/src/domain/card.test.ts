@@ -47,6 +47,15 @@ it("has the plain words of a model that ended a run without a tool", () => {
   expect(card(finished(3)).said).toBeUndefined();
 });
 
+it("says how much of what was asked is done, when that is not all", () => {
+  for (const status of ["partly", "not_done"] as const) {
+    const ended = event(3, "run.finished", { outcome: "done", answer: "So it is.", status }, { run: RUN });
+    const { run, story } = after(ended);
+    expect(stateOf(cardOf(run, story))).toBe(status);
+    expect(stateOf(cardOf(run))).toBe(status);
+  }
+});
+
 it("says that what it changed was taken back", () => {
   const undone = event(4, "timeline.undone", { of: RUN, snapshot: "", before: "", files: 1 });
   const rewound = event(5, "timeline.rewound", { to_seq: 3, snapshot: "", before: "", files: 1 });

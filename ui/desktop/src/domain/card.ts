@@ -29,6 +29,8 @@ export interface Card {
   after?: ID;
   state: RunState;
   code?: Code;
+  /** How much of what was asked is done, when that is not all. */
+  status?: "partly" | "not_done";
   /** It was begun elsewhere, or its answer lies in a document: nobody waits for it here. */
   quiet: boolean;
   /** It is a demo, which shows itself in windows. */
@@ -53,10 +55,11 @@ export interface Card {
 }
 
 /** How a run ended, or stands; one whose changes were taken back is undone, however it ended. */
-export type CardState = RunState | "undone";
+export type CardState = RunState | "partly" | "not_done" | "undone";
 
-export function stateOf({ state, undone }: Pick<Card, "state" | "undone">): CardState {
-  return undone && !isOpen(state) ? "undone" : state;
+export function stateOf({ state, status, undone }: Pick<Card, "state" | "status" | "undone">): CardState {
+  if (undone && !isOpen(state)) return "undone";
+  return status ?? state;
 }
 
 /** Makes the card of a run from the list of runs and from the run's own events, as far as they were read. */
@@ -81,6 +84,8 @@ export function cardOf(run: Run, story?: Story): Card {
   if (run.repo) card.repo = run.repo;
   if (run.after) card.after = run.after;
   if (run.code) card.code = run.code;
+  const status = story?.finished?.status ?? run.status;
+  if (status) card.status = status;
   if (run.finished_at) card.finishedAt = run.finished_at;
   if (open && story) card.now = nowOf(story);
   if (question) card.question = question;

@@ -71,6 +71,8 @@ export const de: { [K in keyof typeof en]: Text } = {
   cardRunning: "In Arbeit",
   cardWaiting: "Wartet auf dich",
   cardDone: "Fertig",
+  cardPartly: "Teilweise fertig",
+  cardNotDone: "Nicht getan",
   cardFailed: "Gescheitert",
   cardCancelled: "Angehalten",
   nowPlanning: "Überlegt, was zu tun ist",

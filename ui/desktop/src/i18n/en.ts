@@ -69,6 +69,8 @@ export const en = {
   cardRunning: "At work",
   cardWaiting: "Waits for you",
   cardDone: "Finished",
+  cardPartly: "Partly done",
+  cardNotDone: "Not done",
   cardFailed: "Failed",
   cardCancelled: "Stopped",
   nowPlanning: "Thinking about what to do",

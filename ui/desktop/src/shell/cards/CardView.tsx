@@ -3,6 +3,7 @@ import {
   ChevronUp,
   CircleAlert,
   CircleCheck,
+  CircleDashed,
   CircleHelp,
   CircleSlash,
   LoaderCircle,
@@ -27,6 +28,8 @@ const marks: Record<CardState, typeof X> = {
   running: LoaderCircle,
   waiting: CircleHelp,
   done: CircleCheck,
+  partly: CircleDashed,
+  not_done: CircleSlash,
   failed: CircleAlert,
   cancelled: CircleSlash,
   undone: Undo2,
@@ -37,6 +40,8 @@ const states = {
   running: "cardRunning",
   waiting: "cardWaiting",
   done: "cardDone",
+  partly: "cardPartly",
+  not_done: "cardNotDone",
   failed: "cardFailed",
   cancelled: "cardCancelled",
   undone: "undone",
@@ -85,7 +90,7 @@ export function CardView({ card, unfolded }: { card: Card; unfolded: boolean }) 
           <Mark className="card-mark" size={17} aria-hidden />
           <span className="visually-hidden">{t(states[state])}: </span>
           <span className="card-prompt">{unfolded ? card.prompt : oneLine(card.prompt)}</span>
-          {!unfolded && card.undone && <span className="card-undone">{t("undone")}</span>}
+          {!unfolded && isMarked(state) && <span className="card-undone">{t(states[state])}</span>}
           {!unfolded && <span className="card-gist">{gistOf(card)}</span>}
           {unfolded ? <ChevronDown size={16} aria-hidden /> : <ChevronUp size={16} aria-hidden />}
         </button>
@@ -112,6 +117,11 @@ export function CardView({ card, unfolded }: { card: Card; unfolded: boolean }) 
       )}
     </article>
   );
+}
+
+/** Whether a folded card says in words how its run ended. */
+function isMarked(state: CardState): boolean {
+  return state === "undone" || state === "partly" || state === "not_done";
 }
 
 /** What a line says besides the prompt. */

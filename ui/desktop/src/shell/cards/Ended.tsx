@@ -23,6 +23,7 @@ export function Ended({ card }: { card: Card }) {
   return (
     <>
       {card.state === "failed" && <Steps card={card} />}
+      {card.status && <p className="card-status">{t(card.status === "partly" ? "cardPartly" : "cardNotDone")}</p>}
       <div className="card-answer">{card.answer ? <Markdown text={card.answer} /> : <p>{t("noAnswer")}</p>}</div>
       {card.said && (
         <figure className="card-said">

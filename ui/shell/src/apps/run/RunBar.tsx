@@ -7,22 +7,30 @@ import { unawaited } from "#base/kit/unawaited.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { dollars, short, span } from "../../domain/time";
-import { StateIcon, stateName } from "../../kit/StateIcon";
+import { endOf, StateIcon, stateName } from "../../kit/StateIcon";
 import { When } from "../../kit/When";
 import { t } from "../../words/late";
 import { Signature } from "./Signature";
 
-const tones: Record<string, Tone> = { done: "good", failed: "bad", waiting: "unsure", cancelled: "neutral" };
+const tones: Record<string, Tone> = {
+  done: "good",
+  partly: "unsure",
+  not_done: "unsure",
+  failed: "bad",
+  waiting: "unsure",
+  cancelled: "neutral",
+};
 
 /** The facts of a run in one row, and the way to stop it. */
 export function RunBar({ story }: { story: Story }) {
   const perform = usePerform();
   const stop = actions.find((a) => a.id === "run.stop");
+  const state = endOf(story.state, story.finished?.status);
   return (
     <div className="run-bar">
-      <Badge tone={tones[story.state] ?? "accent"}>
-        <StateIcon state={story.state} size={14} />
-        <span aria-hidden>{story.stopping ? t("runs.stopping") : stateName(story.state)}</span>
+      <Badge tone={tones[state] ?? "accent"}>
+        <StateIcon state={state} size={14} />
+        <span aria-hidden>{story.stopping ? t("runs.stopping") : stateName(state)}</span>
       </Badge>
       {story.recorded && (
         <Badge tone="unsure" title={t("runs.recordedWords")}>

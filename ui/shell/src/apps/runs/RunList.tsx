@@ -1,7 +1,7 @@
 import { Plus } from "lucide-react";
 import type { Run } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
-import { StateIcon } from "../../kit/StateIcon";
+import { endOf, StateIcon } from "../../kit/StateIcon";
 import { When } from "../../kit/When";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
@@ -56,7 +56,7 @@ function Item({ run, chosen }: { run: Run; chosen: boolean }) {
           session.go({ page: "run", run: run.id });
         }}
       >
-        <StateIcon state={run.state} />
+        <StateIcon state={endOf(run.state, run.status)} />
         <span className="runs-text">{run.prompt}</span>
         <span className="runs-meta">
           <When time={run.started_at} />

@@ -1,5 +1,5 @@
 import type { Run } from "#base/domain/views.ts";
-import { StateIcon, stateName } from "../../kit/StateIcon";
+import { endOf, StateIcon, stateName } from "../../kit/StateIcon";
 import { useSession } from "../../session/session";
 import { t } from "../../words/late";
 
@@ -12,9 +12,9 @@ export function RunsThen({ runs }: { runs: readonly { run: Run; state: Run["stat
       {runs.map(({ run, state }) => (
         <li key={run.id}>
           <button type="button" className="then-item" onClick={() => session.go({ page: "run", run: run.id })}>
-            <StateIcon state={state === "running" ? "pending" : state} />
+            <StateIcon state={state === "running" ? "pending" : endOf(state, run.status)} />
             <span>{run.prompt}</span>
-            <small>{state === "running" ? t("time.atWorkThen") : stateName(state)}</small>
+            <small>{state === "running" ? t("time.atWorkThen") : stateName(endOf(state, run.status))}</small>
           </button>
         </li>
       ))}

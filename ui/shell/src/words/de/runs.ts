@@ -69,6 +69,8 @@ export const runs: Translated<typeof english> = {
   waiting: "Wartet auf Antwort",
   pending: "Nicht begonnen",
   done: "Fertig",
+  partly: "Teilweise fertig",
+  notDone: "Nicht getan",
   failed: "Gescheitert",
   cancelled: "Angehalten",
 };

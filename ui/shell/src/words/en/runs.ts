@@ -66,6 +66,8 @@ export const runs = {
   waiting: "Waiting for you",
   pending: "Not begun",
   done: "Done",
+  partly: "Partly done",
+  notDone: "Not done",
   failed: "Failed",
   cancelled: "Stopped",
 } as const;
