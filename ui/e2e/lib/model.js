@@ -55,6 +55,7 @@ const scripts = {
     { calls: [{ name: "ask_user", input: { text: "Which colour shall it be?", choices: ["Blue", "Green"] } }] },
     { calls: [{ name: "answer", input: { text: "It shall be as you say." } }] },
   ],
+  halve: [{ calls: [{ name: "answer", input: { status: "partly", text: "One of two is done." } }] }],
   "Continue the document": [
     {
       calls: plan({ commands: [{ shell: "until [ -e workspace/go ]; do sleep 0.1; done; echo went on" }] }),

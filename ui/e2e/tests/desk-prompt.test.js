@@ -121,6 +121,19 @@ test("a question is answered by one of its choices", { skip }, async () => {
   await putAway();
 });
 
+test("an answer by which not all is done says so on its card and in the list of runs", { skip }, async () => {
+  await send("halve the work");
+  await answer("One of two is done.").waitFor();
+  await card().locator(".card-status").getByText("Partly done", { exact: true }).waitFor();
+  await card().locator(".card-fold").click();
+  await desk().locator(".card[data-state=partly][data-unfolded=false] .card-undone").getByText("Partly done").waitFor();
+  await it.page.getByRole("link", { name: "Runs", exact: true }).click();
+  await it.page.getByRole("img", { name: "Partly done" }).first().waitFor();
+  await it.page.goBack();
+  await prompt().waitFor();
+  await putAway();
+});
+
 test("a card hides no button of a window's title bar, however low that stands", { skip }, async () => {
   await send("hello");
   await card().waitFor();
