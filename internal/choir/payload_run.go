@@ -86,6 +86,12 @@ type PlanStep struct {
 	TimeBudgetS        int            `json:"time_budget_s,omitempty" choir:"range=1..86400" doc:"As in DirectorTask."`
 }
 
+// PlanChanged replaces the steps of a plan that are not accepted.
+type PlanChanged struct {
+	Goal  string     `json:"goal" choir:"len=1..4000" doc:"What the run shall reach."`
+	Steps []PlanStep `json:"steps" choir:"len=1..32" doc:"The steps that are left, in an order in which they can run. Accepted steps stay."`
+}
+
 // PlanRefused says why a plan did not hold.
 type PlanRefused struct {
 	Problems []string `json:"problems" choir:"len=1..64,each=1..2000" doc:"What is wrong, each with the field's path."`
@@ -290,6 +296,9 @@ func (RunFinished) EventType() Type { return "run.finished" }
 
 // EventType implements Payload.
 func (PlanMade) EventType() Type { return "plan.made" }
+
+// EventType implements Payload.
+func (PlanChanged) EventType() Type { return "plan.changed" }
 
 // EventType implements Payload.
 func (PlanRefused) EventType() Type { return "plan.refused" }

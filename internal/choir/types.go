@@ -96,6 +96,7 @@ var types = typed([]TypeInfo{
 	{Sample: RunFinished{}, Class: ClassFact, Run: true, Once: []string{"run"}, After: TypePromptSubmitted, Roles: []Role{RoleDirector, RoleControl}, Doc: "A run ended, with the Director's signed answer or the reason it failed."},
 	{Sample: RunDismissed{}, Class: ClassFact, Run: true, Once: []string{"run"}, After: TypeRunFinished, Roles: person, Doc: "A person put away the card of a run that had ended."},
 	{Sample: PlanMade{}, Class: ClassFact, Run: true, Once: []string{"run"}, Roles: director, Doc: "The Director accepted a plan."},
+	{Sample: PlanChanged{}, Class: ClassFact, Run: true, Roles: director, Doc: "The Director changed the steps that are not accepted."},
 	{Sample: PlanRefused{}, Class: ClassFact, Run: true, Roles: director, Doc: "A plan did not hold; the model is told why."},
 	{Sample: TaskDispatched{}, Class: ClassFact, Run: true, Once: []string{"task"}, Roles: []Role{RoleDirector, RoleShell, RoleDesktop, RoleCLI, RoleControl}, Doc: "A DirectorTask is to be executed."},
 	{Sample: TaskStarted{}, Class: ClassFact, Run: true, Roles: control, Doc: "The Associate took a task up; the workspace as it was then."},

@@ -15,6 +15,7 @@ const (
 	TypeRunFinished         Type = "run.finished"          // A run ended, with the Director's signed answer or the reason it failed.
 	TypeRunDismissed        Type = "run.dismissed"         // A person put away the card of a run that had ended.
 	TypePlanMade            Type = "plan.made"             // The Director accepted a plan.
+	TypePlanChanged         Type = "plan.changed"          // The Director changed the steps that are not accepted.
 	TypePlanRefused         Type = "plan.refused"          // A plan did not hold; the model is told why.
 	TypeTaskDispatched      Type = "task.dispatched"       // A DirectorTask is to be executed.
 	TypeTaskStarted         Type = "task.started"          // The Associate took a task up; the workspace as it was then.

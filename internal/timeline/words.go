@@ -36,11 +36,9 @@ func sayRun(p choir.Payload) string {
 	case *choir.RunCancelRequested:
 		return join("you stopped it", p.Reason)
 	case *choir.PlanMade:
-		steps := make([]string, len(p.Steps))
-		for i := range p.Steps {
-			steps[i] = p.Steps[i].Title
-		}
-		return "planned: " + Line(strings.Join(steps, "; "))
+		return "planned: " + titles(p.Steps)
+	case *choir.PlanChanged:
+		return "changed what is left of the plan: " + titles(p.Steps)
 	case *choir.PlanRefused:
 		return "a plan did not hold: " + Line(p.Problems[0])
 	case *choir.QuestionAsked:
@@ -110,6 +108,15 @@ func CheckpointName(subject string) string {
 func SayCall(p *choir.ToolCalled) string {
 	about := strings.Join(slices.DeleteFunc([]string{p.Input.Path, p.Input.Command, p.Input.Pattern, p.Input.URL}, func(s string) bool { return s == "" }), " ")
 	return strings.TrimSpace(p.Tool + " " + Line(about))
+}
+
+// titles returns the titles of steps on one line.
+func titles(steps []choir.PlanStep) string {
+	list := make([]string, len(steps))
+	for i := range steps {
+		list[i] = steps[i].Title
+	}
+	return Line(strings.Join(list, "; "))
 }
 
 // taskOutcome describes the result of a task, such as "failed (verify_failed):

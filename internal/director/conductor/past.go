@@ -121,7 +121,7 @@ func (r *run) refusedAgain(handle handler) handler {
 			}
 			return handle(ctx, call)
 		}
-		if problems := r.rec.refusedPlan(r.refusals); problems != nil && call.Tool == submitPlan {
+		if problems := r.rec.refusedPlan(r.refusals); problems != nil && call.Tool == submitPlan && r.plan == nil {
 			return r.refusePlan(problems)
 		}
 		return agentloop.Result{Text: before.Text, IsError: true}, nil
@@ -191,6 +191,17 @@ func (r *record) madePlan() *choir.PlanMade {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.made
+}
+
+// changedPlan returns the change of the plan after the given number of changes, as an
+// earlier execution accepted it; nil if there is none.
+func (r *record) changedPlan(after int) *choir.PlanChanged {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if after < len(r.changes) {
+		return r.changes[after]
+	}
+	return nil
 }
 
 // wasJudged reports whether an earlier execution recorded a verdict on a task.

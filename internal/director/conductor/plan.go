@@ -15,24 +15,37 @@ const maxPlanBytes = choir.InlineLimit - 4<<10
 // plan is an accepted plan and its progress.
 type plan struct {
 	choir.PlanMade
-	next  int // first step that is not accepted
-	tries []int
-	steps []choir.PlanStep // as they are sent: revisions change them
+	next    int              // first step that is not accepted
+	tries   map[string]int   // tasks by step
+	steps   []choir.PlanStep // as they are sent: revisions and changes of the plan change them
+	changes int              // changes of the plan
 }
 
 func newPlan(p choir.PlanMade) *plan {
-	return &plan{PlanMade: p, tries: make([]int, len(p.Steps)), steps: slices.Clone(p.Steps)}
+	return &plan{PlanMade: p, tries: map[string]int{}, steps: slices.Clone(p.Steps)}
+}
+
+// accepted returns the accepted steps.
+func (p *plan) accepted() []choir.PlanStep { return p.steps[:p.next] }
+
+// isOpen reports whether a step is not accepted.
+func (p *plan) isOpen() bool { return p.next < len(p.steps) }
+
+// change replaces the steps that are not accepted.
+func (p *plan) change(left []choir.PlanStep) {
+	p.steps = append(slices.Clone(p.accepted()), left...)
+	p.changes++
 }
 
 // decodePlan decodes the input of submit_plan and sorts the steps by their dependencies.
 // It returns the problems that prevent its acceptance, each with a field's path; nil if
-// there are none.
-func decodePlan(raw []byte, repo string, repos []string) (choir.PlanMade, []string) {
+// there are none. accepted are the steps of the run's plan that stay before these.
+func decodePlan(raw []byte, repo string, repos []string, accepted []choir.PlanStep) (choir.PlanMade, []string) {
 	var p choir.PlanMade
 	problems := misread(choir.DecodeStrictAll(raw, &p))
-	problems = append(problems, checkRead(p, problems, repo, repos)...)
+	problems = append(problems, checkRead(p, problems, repo, repos, accepted)...)
 	if len(problems) == 0 {
-		p.Steps, problems = ordered(p.Steps)
+		p.Steps, problems = ordered(p.Steps, accepted)
 	}
 	if canonical, err := choir.Canonical(p); len(problems) == 0 && (err != nil || len(canonical) > maxPlanBytes) {
 		problems = []string{fmt.Sprintf("steps make a plan of %d bytes; at most %d fit: shorten the instructions", len(canonical), maxPlanBytes)}
@@ -64,8 +77,8 @@ func misread(mistakes []error) (problems []string) {
 
 // checkRead is checkSteps for a plan that was decoded with the given problems: of a step
 // with one of them, and of dependencies that such a step may be meant by, it says nothing.
-func checkRead(p choir.PlanMade, misread []string, repo string, repos []string) []string {
-	problems := checkSteps(p, repo, repos)
+func checkRead(p choir.PlanMade, misread []string, repo string, repos []string, accepted []choir.PlanStep) []string {
+	problems := checkSteps(p, repo, repos, accepted)
 	if len(misread) == 0 {
 		return problems
 	}
@@ -77,10 +90,15 @@ func checkRead(p choir.PlanMade, misread []string, repo string, repos []string) 
 
 // checkSteps returns the problems of a plan's steps, each with a field's path. repo is
 // the prompt's project, repos are all.
-func checkSteps(p choir.PlanMade, repo string, repos []string) (problems []string) {
+func checkSteps(p choir.PlanMade, repo string, repos []string, accepted []choir.PlanStep) (problems []string) {
 	index := map[string]int{}
+	isAccepted := idsOf(accepted)
 	for i, s := range p.Steps {
 		at := fmt.Sprintf("steps[%d]", i)
+		if isAccepted[s.ID] {
+			problems = append(problems, fmt.Sprintf("%s.id %q is an accepted step and stays: hand in only the steps that are left", at, s.ID))
+			continue
+		}
 		if first, ok := index[s.ID]; ok {
 			problems = append(problems, fmt.Sprintf("%s.id %q is already the id of steps[%d]", at, s.ID, first))
 			continue
@@ -97,12 +115,21 @@ func checkSteps(p choir.PlanMade, repo string, repos []string) (problems []strin
 	}
 	for i, s := range p.Steps {
 		for j, d := range s.DependsOn {
-			if _, ok := index[d]; !ok {
+			if _, ok := index[d]; !ok && !isAccepted[d] {
 				problems = append(problems, fmt.Sprintf("steps[%d].depends_on[%d] there is no step %q", i, j, d))
 			}
 		}
 	}
 	return problems
+}
+
+// idsOf returns the set of the steps' ids.
+func idsOf(steps []choir.PlanStep) map[string]bool {
+	ids := map[string]bool{}
+	for _, s := range steps {
+		ids[s.ID] = true
+	}
+	return ids
 }
 
 // repeated returns a problem for each criterion that equals an earlier one except for
@@ -128,9 +155,10 @@ func listRepos(repos []string) string {
 }
 
 // ordered sorts steps so that each comes after those it depends on, and otherwise keeps
-// their order. It returns problems instead if the dependencies have a cycle.
-func ordered(steps []choir.PlanStep) ([]choir.PlanStep, []string) {
-	done := map[string]bool{}
+// their order; accepted ones come before all. It returns problems instead if the
+// dependencies have a cycle.
+func ordered(steps, accepted []choir.PlanStep) ([]choir.PlanStep, []string) {
+	done := idsOf(accepted)
 	out := make([]choir.PlanStep, 0, len(steps))
 	ready := func(s choir.PlanStep) bool {
 		return !done[s.ID] && !slices.ContainsFunc(s.DependsOn, func(d string) bool { return !done[d] })

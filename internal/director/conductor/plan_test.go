@@ -45,7 +45,7 @@ func TestPlansThatDoNotHold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, problems := decodePlan([]byte(c.plan), "", []string{"house"})
+			_, problems := decodePlan([]byte(c.plan), "", []string{"house"}, nil)
 			if !slices.ContainsFunc(problems, func(p string) bool { return strings.HasPrefix(p, c.want) }) {
 				t.Errorf("problems %q, want one that begins with %q", problems, c.want)
 			}
@@ -55,7 +55,7 @@ func TestPlansThatDoNotHold(t *testing.T) {
 
 func TestEveryProblemIsNamed(t *testing.T) {
 	t.Parallel()
-	_, problems := decodePlan([]byte(steps(fmt.Sprintf(step, "a", `,"repo":"x"`), fmt.Sprintf(step, "b", `,"depends_on":["z"]`))), "", nil)
+	_, problems := decodePlan([]byte(steps(fmt.Sprintf(step, "a", `,"repo":"x"`), fmt.Sprintf(step, "b", `,"depends_on":["z"]`))), "", nil, nil)
 	if len(problems) != 2 {
 		t.Errorf("problems %q", problems)
 	}
@@ -69,7 +69,7 @@ func TestAllMistakesOfAPlanAreSaidAtOnce(t *testing.T) {
 		{"id":"a","titel":"t","kind":"edit","instruction":"i","criteria":["c"],"commands":[{"shell":"x","timeout":"5"}]},
 		{"id":"b","title":"t","kind":"run","instruction":7,"acceptance_criteria":["c"],"repo":"attic","colour":{"red":[1]}},
 		{"id":"c","title":"t","kind":"run","instruction":"i","acceptance_criteria":["c"],"repo":"cellar","depends_on":["a","z"]}]}`
-	_, problems := decodePlan([]byte(plan), "", []string{"house"})
+	_, problems := decodePlan([]byte(plan), "", []string{"house"}, nil)
 	want := []string{
 		"goals is not a known field; goal was probably meant",
 		"steps[0].titel is not a known field; title was probably meant",
@@ -118,7 +118,7 @@ func TestStepsComeAfterWhatTheyDependOn(t *testing.T) {
 				}
 			}
 		}
-		out, problems := ordered(in)
+		out, problems := ordered(in, nil)
 		if (len(problems) == 0) != (len(out) == n) {
 			t.Fatalf("%d of %d steps and problems %q", len(out), n, problems)
 		}
@@ -140,7 +140,7 @@ func FuzzPlan(f *testing.F) {
 	f.Add([]byte(`{"goal":"g","steps":[{"id":"a","kind":"git"}]}`))
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		p, problems := decodePlan(raw, "", []string{"house"})
+		p, problems := decodePlan(raw, "", []string{"house"}, nil)
 		for _, problem := range problems {
 			if strings.Index(problem, " ") < 1 {
 				t.Errorf("a problem without a path: %q", problem)
@@ -153,7 +153,7 @@ func FuzzPlan(f *testing.F) {
 		}
 		// What holds is a fixed point: it can be stored, read and checked again.
 		again := mustDecode(t, &p, &choir.PlanMade{})
-		if _, problems := decodePlan(again, "", []string{"house"}); len(problems) > 0 {
+		if _, problems := decodePlan(again, "", []string{"house"}, nil); len(problems) > 0 {
 			t.Errorf("a plan that held does not hold: %q", problems)
 		}
 		for _, s := range p.Steps {

@@ -27,6 +27,7 @@ type record struct {
 	steering []choir.SteeringSubmitted
 	called   map[choir.ID]*pastCall // model calls
 	made     *choir.PlanMade        // the plan that holds
+	changes  []*choir.PlanChanged   // of that plan
 	refused  [][]string             // why plans before it were refused
 	judged   map[choir.ID]bool      // tasks that have a verdict
 	cancel   bool
@@ -82,6 +83,8 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 		r.endCall(p)
 	case *choir.PlanMade:
 		r.made = p
+	case *choir.PlanChanged:
+		r.changes = append(r.changes, p)
 	case *choir.PlanRefused:
 		r.refused = append(r.refused, p.Problems)
 	case *choir.TaskJudged:

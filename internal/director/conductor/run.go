@@ -208,7 +208,7 @@ func (r *run) mayBeAnswered(reminders int, words string) bool {
 	if strings.TrimSpace(words) == "" {
 		return false
 	}
-	return r.plan != nil && r.plan.next == len(r.plan.steps) || r.plan == nil && r.refusals == 0 && reminders > 0
+	return r.plan != nil && !r.plan.isOpen() || r.plan == nil && r.refusals == 0 && reminders > 0
 }
 
 // maxReminders is the maximum of reminders to a model that answers without a tool.

@@ -18,7 +18,7 @@ var schemas embed.FS
 // call is answered with the field's path.
 func (r *run) tools() []agentloop.Tool {
 	return []agentloop.Tool{
-		tool(submitPlan, "Hand in the plan of this run: steps, each one task for the Associate. Answers with the result of the first step.", r.refusedAgain(r.submitPlan)),
+		tool(submitPlan, "Hand in the plan of this run: steps, each one task for the Associate. Answers with the result of the first step. When there is a plan already: hand in the steps that are left, in place of all that are not accepted.", r.refusedAgain(r.submitPlan)),
 		tool("judge_result", "Hold the result you were just given against every acceptance criterion of its step: accept, revise (a new task with a corrected instruction) or abort (the run fails). Answers with the result of the next task.", r.refusedAgain(r.judgeResult)),
 		tool("look", "Look at files of the workspace, or at the whole diff or log of a task, without a task. It reads a snapshot and changes nothing.", r.look),
 		tool("ask_user", "Ask the user something that only the user can answer, and wait for the answer.", r.refusedAgain(r.askUser)),
@@ -69,16 +69,18 @@ type answerInput struct {
 	Text   string             `json:"text" choir:"len=1..20000"`
 }
 
-// answerUser ends the run with an answer, unless a step of the plan is not accepted yet.
+// answerUser ends the run with an answer. While a step of the plan is not accepted, it is
+// not done.
 func (r *run) answerUser(_ context.Context, call model.Block) (agentloop.Result, error) {
 	var in answerInput
 	if err := choir.DecodeStrict(call.Input, &in); err != nil {
 		return refuse(err)
 	}
-	if r.plan != nil && r.plan.next < len(r.plan.steps) {
-		return refuse(choir.E("", choir.CodeConflict, "step %q is not accepted yet; judge its result first, with verdict abort if it cannot be done", r.plan.steps[r.plan.next].ID))
+	status := cmp.Or(in.Status, choir.AnsweredDone)
+	if r.plan != nil && r.plan.isOpen() && status == choir.AnsweredDone {
+		return refuse(choir.E("", choir.CodeConflict, "step %q is not accepted yet; judge its result first, change what is left with submit_plan, or answer with status partly or not_done", r.plan.steps[r.plan.next].ID))
 	}
-	err := r.answerWith(cmp.Or(in.Status, choir.AnsweredDone), in.Text)
+	err := r.answerWith(status, in.Text)
 	return agentloop.Result{Text: "The run ends.", Stop: true}, err
 }
 

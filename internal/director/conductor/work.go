@@ -21,10 +21,10 @@ type attempt struct {
 const maxRefusals = 3
 
 // submitPlan is the tool submit_plan: it records a plan, dispatches the first task and
-// returns its result.
+// returns its result. With a plan it changes the steps that are left, see changePlan.
 func (r *run) submitPlan(ctx context.Context, call model.Block) (agentloop.Result, error) {
 	if r.plan != nil {
-		return refuse(choir.E("", choir.CodeConflict, "this run has a plan; change a step with verdict revise of judge_result"))
+		return r.changePlan(ctx, call)
 	}
 	p, problems := r.readPlan(call.Input)
 	if len(problems) > 0 {
@@ -49,7 +49,7 @@ func (r *run) readPlan(input []byte) (choir.PlanMade, []string) {
 	if made := r.rec.madePlan(); made != nil {
 		return *made, nil
 	}
-	return decodePlan(input, r.rec.prompt.Repo, r.rec.repos)
+	return decodePlan(input, r.rec.prompt.Repo, r.rec.repos, nil)
 }
 
 // refusePlan records the problems of a plan and returns them to the model. After
@@ -82,8 +82,9 @@ func (r *run) dispatch(ctx context.Context) (string, error) {
 		return "", limitError("tokens", float64(r.cfg.Limits.Tokens), float64(r.spent.tokens))
 	}
 	r.spent.tasks++
-	r.plan.tries[i]++
-	a := &attempt{step: r.plan.steps[i], number: r.plan.tries[i]}
+	step := r.plan.steps[i]
+	r.plan.tries[step.ID]++
+	a := &attempt{step: step, number: r.plan.tries[step.ID]}
 	a.task = newTask(r.id("task", a.step.ID, a.number), r.rec.run, r.rec.prompt.Repo, a.step)
 	a.task.TokenBudget = int(min(left, maxTokenBudget))
 	sent := &choir.TaskDispatched{Task: a.task, Step: a.step.ID}
@@ -205,7 +206,7 @@ func (r *run) applyVerdict(ctx context.Context, a *attempt, j judgement, next ch
 		return textResult(r.dispatch(ctx))
 	}
 	r.plan.next++
-	if r.plan.next == len(r.plan.steps) {
+	if !r.plan.isOpen() {
 		return textResult("Every step is accepted. Give the user the final answer with the tool answer.", nil)
 	}
 	text, err := r.dispatch(ctx)

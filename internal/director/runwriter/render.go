@@ -107,13 +107,11 @@ func (s *Story) stage() string {
 			return "Waiting for an answer."
 		}
 	}
-	done := 0
+	done, total := s.Progress()
 	for _, st := range s.steps {
 		switch st.current() {
-		case "done":
-			done++
 		case "working", "being judged", "to be corrected", "needs an answer":
-			return fmt.Sprintf("Step %d of %d: %s.", done+1, len(s.steps), st.current())
+			return fmt.Sprintf("Step %d of %d: %s.", done+1, total, st.current())
 		}
 	}
 	switch {
@@ -121,10 +119,10 @@ func (s *Story) stage() string {
 		return "Planning: the plan is being corrected."
 	case len(s.steps) == 0:
 		return "Planning."
-	case done == len(s.steps):
+	case done == total:
 		return "Every step is done; the answer is being written."
 	}
-	return fmt.Sprintf("%d of %d steps done.", done, len(s.steps))
+	return fmt.Sprintf("%d of %d steps done.", done, total)
 }
 
 func (s *Story) writePlan(b *strings.Builder) {

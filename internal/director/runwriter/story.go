@@ -20,8 +20,9 @@ type Story struct {
 
 // step is one step of the plan with the tasks dispatched for it.
 type step struct {
-	plan  choir.PlanStep
-	tasks []*task
+	plan    choir.PlanStep
+	tasks   []*task
+	dropped bool // it is not in the plan any more
 }
 
 type task struct {
@@ -66,6 +67,8 @@ func (s *Story) Apply(p choir.Payload) bool {
 		s.refused++
 	case *choir.PlanMade:
 		s.applyPlan(*p)
+	case *choir.PlanChanged:
+		s.applyChange(*p)
 	case *choir.TaskDispatched:
 		s.dispatch(*p)
 	case *choir.TaskReturned:
@@ -93,11 +96,41 @@ func (s *Story) applyPlan(p choir.PlanMade) {
 	}
 }
 
+// applyChange replaces the steps that are not accepted. Dropped steps that had tasks stay,
+// before the ones that are left.
+func (s *Story) applyChange(p choir.PlanChanged) {
+	s.goal = p.Goal
+	var kept, left []*step
+	old := map[string]*step{}
+	for _, st := range s.steps {
+		if st.current() == "done" || st.dropped {
+			kept = append(kept, st)
+		} else {
+			old[st.plan.ID] = st
+		}
+	}
+	for _, one := range p.Steps {
+		st := &step{plan: one}
+		if before := old[one.ID]; before != nil {
+			st.tasks = before.tasks
+			delete(old, one.ID)
+		}
+		left = append(left, st)
+	}
+	for _, st := range s.steps {
+		if old[st.plan.ID] == st && len(st.tasks) > 0 {
+			st.dropped = true
+			kept = append(kept, st)
+		}
+	}
+	s.steps = append(kept, left...)
+}
+
 // dispatch adds a task to its step. A task without a step in the plan gets a step of its
 // own, so that all work is shown.
 func (s *Story) dispatch(p choir.TaskDispatched) {
 	for _, st := range s.steps {
-		if st.plan.ID == p.Step {
+		if st.plan.ID == p.Step && !st.dropped {
 			st.tasks = append(st.tasks, &task{id: p.Task.TaskID})
 			return
 		}
@@ -136,7 +169,7 @@ func (s *Story) applyAnswer(p choir.QuestionAnswered) {
 func (st *step) state(over bool) string {
 	s := st.current()
 	switch {
-	case !over || s == "done" || s == "given up":
+	case !over || s == "done" || s == "given up" || s == "dropped":
 		return s
 	case len(st.tasks) == 0:
 		return "not started"
@@ -146,6 +179,9 @@ func (st *step) state(over bool) string {
 
 // current returns the state of a step in words, while the run is open.
 func (st *step) current() string {
+	if st.dropped {
+		return "dropped"
+	}
 	if len(st.tasks) == 0 {
 		return "waiting"
 	}
@@ -165,12 +201,15 @@ func (st *step) current() string {
 	return "to be corrected"
 }
 
-// Progress returns the number of accepted steps, and of all steps.
+// Progress returns the number of accepted steps, and of all steps but the dropped ones.
 func (s *Story) Progress() (done, total int) {
 	for _, st := range s.steps {
 		if st.current() == "done" {
 			done++
 		}
+		if !st.dropped {
+			total++
+		}
 	}
-	return done, len(s.steps)
+	return done, total
 }

@@ -63,6 +63,18 @@ describe("tell", () => {
   it("follows a run from its prompt to its answer", () => {
     expect([1, 2, 10, 11, 13].map((n) => upTo(n).state)).toEqual(["planning", "running", "waiting", "running", "done"]);
   });
+  it("keeps accepted steps when the plan is changed, and shows tasks of dropped ones as loose", () => {
+    const other = { ...step, id: "two" };
+    const changed = (seq: number) => event(seq, "plan.changed", { goal: "Less", steps: [other] }, inRun);
+    const ids = (story: ReturnType<typeof upTo>) => stepsOf(story).steps.map((one) => one.step.id);
+    expect(ids(tell(upTo(12), changed(13)))).toEqual(["one", "two"]);
+    const dropped = tell(upTo(8), changed(9));
+    expect([dropped.plan?.goal, ids(dropped), stepsOf(dropped).loose.map((t) => t.step)]).toEqual([
+      "Less",
+      ["two"],
+      ["one"],
+    ]);
+  });
   it("says that the model's words are a recording", () => expect(upTo(1).recorded).toBe(true));
   it("keeps every version of the document", () => {
     expect(upTo(13).document?.versions.map((v) => [v.version, v.content])).toEqual([

@@ -130,6 +130,12 @@ export function tell(story: Story, event: Event): Story {
   return { ...step(story, event), seq: event.seq };
 }
 
+/** A plan whose steps that are not accepted are others now. */
+function changed(s: Story, { goal, steps }: PlanMade): PlanMade {
+  const isAccepted = (id: string) => s.tasks.findLast((t) => t.step === id)?.judgement?.verdict === "accept";
+  return { goal, steps: [...(s.plan?.steps.filter((one) => isAccepted(one.id)) ?? []), ...steps] };
+}
+
 function step(s: Story, e: Event): Story {
   switch (e.type) {
     case "prompt.submitted":
@@ -144,6 +150,8 @@ function step(s: Story, e: Event): Story {
       };
     case "plan.made":
       return { ...s, plan: e.payload, state: "running" };
+    case "plan.changed":
+      return { ...s, plan: changed(s, e.payload) };
     case "plan.refused":
       return { ...s, refusedPlans: [...s.refusedPlans, e.payload.problems] };
     case "run.cancel_requested":

@@ -5,7 +5,7 @@
 import type { CachesLeftOut, CheckpointCreated, ComputerCreated, FileRemoved, FileWritten, LogRepaired, RepoAdded, RepoExported, SandboxStarted, SandboxStopped, SessionEnded, SessionStarted, SnapshotTaken, TimelineRewound } from "./payload_computer";
 import type { SettingChanged, ThemeChanged, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "./payload_desktop";
 import type { DocumentRemoved, DocumentRenamed, OverlayAdded, OverlaySettled } from "./payload_document";
-import type { BudgetReached, DocumentCreated, DocumentVersioned, EgressRefused, ModelCalled, ModelReturned, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
+import type { BudgetReached, DocumentCreated, DocumentVersioned, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
 import type { DesktopBroke, DesktopUpgraded } from "./payload_source";
 import type { TerminalClosed, TerminalOpened } from "./payload_terminal";
 import type { ChangesTaken, ComputerExported, ComputerForked, ComputerImported, TimelineForked, TimelineUndone } from "./payload_time";
@@ -35,6 +35,8 @@ export interface PayloadByType {
   "run.dismissed": RunDismissed;
   /** The Director accepted a plan. */
   "plan.made": PlanMade;
+  /** The Director changed the steps that are not accepted. */
+  "plan.changed": PlanChanged;
   /** A plan did not hold; the model is told why. */
   "plan.refused": PlanRefused;
   /** A DirectorTask is to be executed. */

@@ -95,6 +95,14 @@ export interface PlanStep {
   time_budget_s?: number;
 }
 
+/** PlanChanged replaces the steps of a plan that are not accepted. */
+export interface PlanChanged {
+  /** What the run shall reach. */
+  goal: string;
+  /** The steps that are left, in an order in which they can run. Accepted steps stay. */
+  steps: PlanStep[];
+}
+
 /** PlanRefused says why a plan did not hold. */
 export interface PlanRefused {
   /** What is wrong, each with the field's path. */

@@ -103,6 +103,7 @@ function read(event: Event, { at, root, steps, trace }: Reading): void {
       moment("prompt", "you", event.payload.text, true, text("input", event.payload.text));
       break;
     case "plan.made":
+    case "plan.changed":
       moment("plan", "director", event.payload.goal, true, text("output", pretty(event.payload)));
       break;
     case "task.dispatched": {

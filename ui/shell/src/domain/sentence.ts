@@ -19,6 +19,7 @@ const sentences: Sentences = {
     return p.code ? t("log.endedCode", { how, code: p.code }) : t("log.ended", { how });
   },
   "plan.made": (p) => t("log.planned", { n: p.steps.length, goal: clip(p.goal) }),
+  "plan.changed": (p) => t("log.planChanged", { n: p.steps.length, goal: clip(p.goal) }),
   "plan.refused": (p) => t("log.planRefused", { problems: clip(p.problems.join("; ")) }),
   "task.dispatched": (p) => t("log.dispatched", { text: clip(p.task.instruction) }),
   "task.started": (p) => (p.attempt > 1 ? t("log.taskAgain", { n: p.attempt }) : t("log.taskBegan")),

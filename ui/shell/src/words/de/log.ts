@@ -19,6 +19,10 @@ export const log: Translated<typeof english> = {
   endedFailed: "ohne Erfolg",
   endedCancelled: "durch Anhalten",
   planned: { one: "Der Director plante {n} Schritt: {goal}", other: "Der Director plante {n} Schritte: {goal}" },
+  planChanged: {
+    one: "Der Director änderte den Rest des Plans, {n} Schritt: {goal}",
+    other: "Der Director änderte den Rest des Plans, {n} Schritte: {goal}",
+  },
   planRefused: "Ein Plan hielt nicht stand: {problems}",
   dispatched: "Der Director übergab eine Aufgabe: {text}",
   taskAgain: "Der Associate nahm die Aufgabe wieder auf ({n}. Versuch)",

@@ -17,6 +17,10 @@ export const log = {
   endedFailed: "without success",
   endedCancelled: "because you stopped it",
   planned: { one: "The Director planned {n} step: {goal}", other: "The Director planned {n} steps: {goal}" },
+  planChanged: {
+    one: "The Director changed what is left of the plan, {n} step: {goal}",
+    other: "The Director changed what is left of the plan, {n} steps: {goal}",
+  },
   planRefused: "A plan did not hold: {problems}",
   dispatched: "The Director handed over a task: {text}",
   taskAgain: "The Associate took the task up again (attempt {n})",
