@@ -25,6 +25,7 @@ var permittedVerbs = map[choir.Verb]string{
 	"tasks-after":   "associate",
 	"run-read":      "director",
 	"facts-read":    "director",
+	"look":          "director",
 	"blob-put":      "director associate",
 	"blob-get":      "director associate",
 	"hello":         "director",
