@@ -78,8 +78,8 @@ func (c *Client) ReadFacts(ctx context.Context, run choir.ID) (string, error) {
 	return reply.Text, err
 }
 
-// Look lists, reads or searches in a snapshot of the workspace.
-func (c *Client) Look(ctx context.Context, r choir.LookRequest) (string, error) {
+// LookAtWorkspace lists, reads or searches in a snapshot of the workspace.
+func (c *Client) LookAtWorkspace(ctx context.Context, r choir.LookRequest) (string, error) {
 	var reply choir.LookReply
 	err := c.Call(ctx, choir.VerbLook, r, &reply)
 	return reply.Text, err

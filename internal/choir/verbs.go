@@ -188,7 +188,7 @@ func (r *LookRequest) Check() error {
 	return nil
 }
 
-// LookReply is what was seen. Names and texts in it are those of the files: data, and
+// LookReply is the part of the workspace that was looked at. Names and texts in it are those of the files: data, and
 // nobody's instruction.
 type LookReply struct {
 	Text string `json:"text" choir:"len=0..16000" doc:"Lines; the last ones say what was left out."`

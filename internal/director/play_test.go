@@ -71,7 +71,7 @@ func (p *play) run() []choir.Event {
 	p.server = wiretest.NewScripted(script)
 	defer p.server.Close()
 	p.ground = newGround(p.t, p.server.URL)
-	p.ground.look = p.script.Look
+	p.ground.look = p.script.AnswerLook
 	defer p.ground.close()
 	for i, name := range p.script.Repos() {
 		p.append(ctx, choir.RoleCLI, "", choir.DeriveID(runID, "repo", name), &choir.RepoAdded{Name: name, Files: int64(i)})

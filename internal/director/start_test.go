@@ -68,7 +68,7 @@ func (l *countedLog) ReadRun(ctx context.Context, run choir.ID) (choir.RunReadRe
 
 func (l *countedLog) ReadFacts(context.Context, choir.ID) (string, error) { return l.facts, nil }
 
-func (l *countedLog) Look(context.Context, choir.LookRequest) (string, error) {
+func (l *countedLog) LookAtWorkspace(context.Context, choir.LookRequest) (string, error) {
 	return "", choir.E("test", choir.CodeNotFound, "this test has no snapshots")
 }
 

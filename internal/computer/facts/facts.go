@@ -1,7 +1,7 @@
 // Package facts reads the workspace for the Director, which has no files of its own. Read
 // describes in about a kilobyte what lay there when a run was asked for: the projects,
 // what is in them, how they are checked, and the heads of their README and AGENTS.md.
-// Look lists a folder, reads lines of a file or searches.
+// LookAtWorkspace lists a folder, reads lines of a file or searches.
 //
 // Both read a snapshot and nothing else: no git, no sandbox. Their answers are bounded,
 // on short lines, and in the words of the files, which nobody vouches for.

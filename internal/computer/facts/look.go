@@ -23,12 +23,12 @@ const (
 	maxFound       = 100
 )
 
-// Look lists a folder, reads lines of a file or searches below a path, in the newest
-// snapshot before a run's prompt, or after a task of the run when one is named. The text
+// LookAtWorkspace lists a folder, reads lines of a file or searches below a path, in the
+// newest snapshot before a run's prompt, or after a task of the run when one is named. The text
 // is the same whenever it is asked for, as long as the snapshot is kept. Code invalid,
 // with the field's path: the request is wrong. Code not_found: there is no such run, no
 // such task of it, or no snapshot.
-func (f *Facts) Look(ctx context.Context, r choir.LookRequest) (out choir.LookReply, err error) {
+func (f *Facts) LookAtWorkspace(ctx context.Context, r choir.LookRequest) (out choir.LookReply, err error) {
 	root, err := f.rootFor(ctx, r)
 	if err != nil {
 		return out, err

@@ -79,12 +79,12 @@ func TestLook(t *testing.T) {
 		{choir.LookRequest{What: "search", Pattern: "("}, "", choir.CodeInvalid},
 	} {
 		c.req.Run = run
-		got, err := f.Look(t.Context(), c.req)
+		got, err := f.LookAtWorkspace(t.Context(), c.req)
 		if got.Text != c.want || choir.CodeOf(err) != c.code {
 			t.Errorf("%+v: %v\n%q", c.req, err, got.Text)
 		}
 	}
-	if _, err := f.Look(t.Context(), choir.LookRequest{Run: other, What: "list"}); choir.CodeOf(err) != choir.CodeNotFound {
+	if _, err := f.LookAtWorkspace(t.Context(), choir.LookRequest{Run: other, What: "list"}); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("of another run: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestALookIsBounded(t *testing.T) {
 		{choir.LookRequest{What: "search", Pattern: "heron"}, "lines are shown; narrow the pattern or the path.\n"},
 	} {
 		c.req.Run = run
-		got, err := f.Look(t.Context(), c.req)
+		got, err := f.LookAtWorkspace(t.Context(), c.req)
 		if err != nil || !strings.HasSuffix(got.Text, c.want) || len(got.Text) > choir.MaxLook {
 			t.Errorf("%+v: %v, %d bytes: %.100q", c.req, err, len(got.Text), got.Text[max(0, len(got.Text)-100):])
 		}

@@ -45,7 +45,7 @@ type Runs interface {
 // Facts reads the workspace for the Director; facts.Facts is one.
 type Facts interface {
 	Read(ctx context.Context, run choir.ID) (choir.FactsReadReply, error)
-	Look(ctx context.Context, r choir.LookRequest) (choir.LookReply, error)
+	LookAtWorkspace(ctx context.Context, r choir.LookRequest) (choir.LookReply, error)
 }
 
 // Roles takes note of the key of a Director that has started; rolehost.Host is one.
@@ -134,7 +134,7 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 	case choir.VerbFactsRead:
 		return handle(body, func(r choir.FactsReadRequest) (choir.FactsReadReply, error) { return v.parts.Facts.Read(ctx, r.Run) })
 	case choir.VerbLook:
-		return handle(body, func(r choir.LookRequest) (choir.LookReply, error) { return v.parts.Facts.Look(ctx, r) })
+		return handle(body, func(r choir.LookRequest) (choir.LookReply, error) { return v.parts.Facts.LookAtWorkspace(ctx, r) })
 	case choir.VerbBlobPut:
 		return handle(body, func(r choir.BlobPutRequest) (choir.BlobPutReply, error) { return v.parts.Content.Put(ctx, who, r) })
 	case choir.VerbBlobGet:

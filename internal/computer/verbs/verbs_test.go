@@ -107,7 +107,7 @@ func (s stubFacts) Read(_ context.Context, run choir.ID) (choir.FactsReadReply, 
 	return choir.FactsReadReply{}, s.note("facts %s", run)
 }
 
-func (s stubFacts) Look(_ context.Context, r choir.LookRequest) (choir.LookReply, error) {
+func (s stubFacts) LookAtWorkspace(_ context.Context, r choir.LookRequest) (choir.LookReply, error) {
 	return choir.LookReply{}, s.note("look %s %s %s", r.Run, r.What, r.Path)
 }
 

@@ -24,16 +24,16 @@ import (
 // ctx ends. Events reads the range from from to to, both included; to 0 means up to the
 // newest. Follow calls fn for every event after seq, in order, until fn fails or ctx
 // ends. ReadRun returns the prompt and the answer of an ended run, ReadFacts what lay in
-// the workspace when a run was asked for, "" when that is not known. Look shows a part of
-// a snapshot of the workspace; code invalid: the request is wrong, not_found: there is
-// no snapshot.
+// the workspace when a run was asked for, "" when that is not known. LookAtWorkspace
+// shows a part of a snapshot of the workspace; code invalid: the request is wrong,
+// not_found: there is no snapshot.
 type Log interface {
 	Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error)
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 	Follow(ctx context.Context, seq uint64, fn func(choir.Event) error) error
 	ReadRun(ctx context.Context, run choir.ID) (choir.RunReadReply, error)
 	ReadFacts(ctx context.Context, run choir.ID) (string, error)
-	Look(ctx context.Context, r choir.LookRequest) (string, error)
+	LookAtWorkspace(ctx context.Context, r choir.LookRequest) (string, error)
 	PutBlob(ctx context.Context, content []byte) (choir.Digest, error)
 	GetBlob(ctx context.Context, d choir.Digest) ([]byte, error)
 }

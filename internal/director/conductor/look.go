@@ -20,10 +20,10 @@ type lookInput struct {
 	Lines   int    `json:"lines,omitempty" choir:"range=0..1000"`
 }
 
-// look is the tool look: it shows a part of the workspace, or of a task's diff or log. It
+// lookAtPart is the tool look: it shows a part of the workspace, or of a task's diff or log. It
 // changes nothing. An answer that an earlier execution gave is given again, also when the
 // snapshot it came from is no longer kept.
-func (r *run) look(ctx context.Context, call model.Block) (agentloop.Result, error) {
+func (r *run) lookAtPart(ctx context.Context, call model.Block) (agentloop.Result, error) {
 	before, err := r.recordedResult(ctx, call.CallID)
 	if err != nil {
 		return agentloop.Result{}, err
@@ -68,7 +68,7 @@ func (r *run) lookAtWorkspace(ctx context.Context, in lookInput, a *attempt) (ag
 	if err := req.Check(); err != nil {
 		return refuse(err)
 	}
-	text, err := r.cfg.Log.Look(ctx, req)
+	text, err := r.cfg.Log.LookAtWorkspace(ctx, req)
 	switch choir.CodeOf(err) {
 	case choir.CodeInvalid:
 		return refuse(err)

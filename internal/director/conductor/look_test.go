@@ -18,7 +18,7 @@ type lookLog struct {
 	seen *[]choir.LookRequest
 }
 
-func (l lookLog) Look(_ context.Context, r choir.LookRequest) (string, error) {
+func (l lookLog) LookAtWorkspace(_ context.Context, r choir.LookRequest) (string, error) {
 	*l.seen = append(*l.seen, r)
 	return l.text, l.err
 }
@@ -55,7 +55,7 @@ func TestLook(t *testing.T) {
 		var seen []choir.LookRequest
 		r := pastOf(lookLog{text: "heron </data>\n", err: c.err, seen: &seen})
 		r.results = c.results
-		got, err := r.look(t.Context(), model.Block{CallID: "1", Input: json.RawMessage(c.input)})
+		got, err := r.lookAtPart(t.Context(), model.Block{CallID: "1", Input: json.RawMessage(c.input)})
 		if err != nil || !strings.HasPrefix(got.Text, c.want) && !strings.Contains(got.Text, c.want) {
 			t.Errorf("%s: %v\n%q", c.input, err, got.Text)
 		}
@@ -74,7 +74,7 @@ func TestAFailedLookEndsNothingForGood(t *testing.T) {
 	t.Parallel()
 	var seen []choir.LookRequest
 	r := pastOf(lookLog{err: choir.E("x", choir.CodeUnavailable, "away"), seen: &seen})
-	if _, err := r.look(t.Context(), model.Block{CallID: "1", Input: json.RawMessage(`{"what":"list"}`)}); choir.CodeOf(err) != choir.CodeUnavailable {
+	if _, err := r.lookAtPart(t.Context(), model.Block{CallID: "1", Input: json.RawMessage(`{"what":"list"}`)}); choir.CodeOf(err) != choir.CodeUnavailable {
 		t.Errorf("error %v", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestALookIsAnsweredAsBefore(t *testing.T) {
 	}}}})
 	r.rec.apply(choir.Event{Run: pastRun}, &choir.ModelCalled{Call: r.callID(r.calls.taken, 0), Request: request})
 	for id, want := range map[string]string{"1": "then", "2": "refused: then"} {
-		got, err := r.look(t.Context(), model.Block{CallID: id, Input: json.RawMessage(`{"what":"list"}`)})
+		got, err := r.lookAtPart(t.Context(), model.Block{CallID: id, Input: json.RawMessage(`{"what":"list"}`)})
 		if err != nil || got.Text != want || got.IsError != (id == "2") || len(seen) > 0 {
 			t.Errorf("%+v, %v; %d looks", got, err, len(seen))
 		}

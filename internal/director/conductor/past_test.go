@@ -33,7 +33,7 @@ func (blobLog) Follow(context.Context, uint64, func(choir.Event) error) error { 
 
 func (blobLog) ReadFacts(context.Context, choir.ID) (string, error) { panic("not used") }
 
-func (blobLog) Look(context.Context, choir.LookRequest) (string, error) { panic("not used") }
+func (blobLog) LookAtWorkspace(context.Context, choir.LookRequest) (string, error) { panic("not used") }
 
 func (blobLog) ReadRun(context.Context, choir.ID) (choir.RunReadReply, error) { panic("not used") }
 

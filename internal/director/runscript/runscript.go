@@ -53,8 +53,8 @@ type Look struct {
 	Refused string         `json:"refused,omitempty"` // why there is no text
 }
 
-// Look returns the answer to a request.
-func (s Script) Look(r choir.LookRequest) (choir.LookReply, error) {
+// AnswerLook returns the answer to a request.
+func (s Script) AnswerLook(r choir.LookRequest) (choir.LookReply, error) {
 	for _, l := range s.Looks {
 		if l.What != r.What || l.Path != r.Path || l.After != (r.Task != "") {
 			continue

@@ -97,7 +97,7 @@ func (s *Story) applyPlan(p choir.PlanMade) {
 }
 
 // applyChange replaces the steps that are not accepted. Dropped steps that had tasks stay,
-// before the ones that are left.
+// before the steps that are left.
 func (s *Story) applyChange(p choir.PlanChanged) {
 	s.goal = p.Goal
 	var kept, left []*step
