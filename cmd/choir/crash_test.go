@@ -65,7 +65,7 @@ func TestARunSurvivesKills(t *testing.T) {
 const recordedDemo = "recorded_demo"
 
 func survive(t *testing.T, s runscript.Script, victim killed) {
-	m := newMachine(t, "")
+	m := newMachine(t, "[limits]\nprompt_burst = 1000\n")
 	if s.Name != recordedDemo {
 		m.model(s)
 	}
