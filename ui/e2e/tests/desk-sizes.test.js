@@ -36,8 +36,8 @@ for (const { width, height } of [
       assert.equal(await it.page.locator(".computers-name").evaluate(cut), false, "the computer's name");
       assert.ok(await frame.evaluate(placeholderFits), "what the prompt says");
       await it.page.getByRole("button", { name: "Hide this" }).tap();
-      await it.page.keyboard.type("as before");
       await frame.waitForFunction(() => document.activeElement?.id === "prompt");
+      await it.page.keyboard.type("as before");
       assert.equal(await desktopOf(it.page).locator("#prompt").inputValue(), "as before");
       await it.page.keyboard.press("Escape");
       assert.deepEqual(await it.page.evaluate(trouble), [], "the shell");

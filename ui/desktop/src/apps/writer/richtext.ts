@@ -1,6 +1,7 @@
 import { Editor } from "@tiptap/react";
 import { parts, type Reading } from "./markdown";
 import { OverlayMarks } from "./marks";
+import "./richtext.css";
 
 /** What the element of a rich text says of itself, by the name that it is read out with. */
 const propsOf = (label: string) => ({
@@ -18,6 +19,7 @@ const propsOf = (label: string) => ({
 export function newEditor({ content }: Reading, label: string): Editor {
   const editor = new Editor({
     element: null,
+    injectCSS: false,
     extensions: [...parts, OverlayMarks],
     content,
     editorProps: propsOf(label),
