@@ -20,9 +20,9 @@ type lookInput struct {
 	Lines   int    `json:"lines,omitempty" choir:"range=0..1000"`
 }
 
-// lookAtPart is the tool look: it shows a part of the workspace, or of a task's diff or log. It
-// changes nothing. An answer that an earlier execution gave is given again, also when the
-// snapshot it came from is no longer kept.
+// lookAtPart is the tool look: it shows a part of the workspace, or of a task's diff or
+// log, and changes nothing. An answer that an earlier execution gave is given again, also
+// when the snapshot it came from is no longer kept.
 func (r *run) lookAtPart(ctx context.Context, call model.Block) (agentloop.Result, error) {
 	before, err := r.recordedResult(ctx, call.CallID)
 	if err != nil {
