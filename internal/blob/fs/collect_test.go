@@ -37,6 +37,9 @@ func TestWhatIsOldIsListedAndRemoved(t *testing.T) {
 	if err := os.Chtimes(s.path(old), long, long); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(filepath.Join(s.dir, "ab"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(s.dir, "ab", "not ours"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func (s *Store) storeLogged(small []record, known []choir.Digest) error {
 	if s.unsynced.Load() == 0 {
 		return nil
 	}
-	return syncAll(s.foldersOf(known), syncDir)
+	return s.syncFolders(s.foldersOf(known))
 }
 
 // storeFiles makes content durable as files: it syncs the temporary files, renames them
@@ -137,7 +137,7 @@ func (s *Store) syncNames(folders []string) error {
 	if len(folders) > fewFiles && syncsWhole(s.dir) {
 		err = syncFileSystem(s.dir)
 	} else {
-		err = syncAll(folders, syncDir)
+		err = s.syncFolders(folders)
 	}
 	if err == nil {
 		s.unsynced.Add(-1)

@@ -32,7 +32,7 @@ func (s *Store) Link(ctx context.Context, from blob.Store, digests []choir.Diges
 		if err := ctx.Err(); err != nil {
 			return nil, wrapErr("blob.link", err, string(d))
 		}
-		err := os.Link(other.path(d), s.path(d))
+		err := s.withFolder(d, func() error { return os.Link(other.path(d), s.path(d)) })
 		switch {
 		case err == nil, errors.Is(err, os.ErrExist):
 			folders[s.folder(d)] = true
@@ -49,7 +49,7 @@ func (s *Store) Link(ctx context.Context, from blob.Store, digests []choir.Diges
 			return nil, wrapErr("blob.link", err, string(d))
 		}
 	}
-	if err := syncAll(slices.Collect(maps.Keys(folders)), syncDir); err != nil {
+	if err := s.syncFolders(slices.Collect(maps.Keys(folders))); err != nil {
 		return nil, wrapErr("blob.link", err, s.dir)
 	}
 	s.unsynced.Add(-1)

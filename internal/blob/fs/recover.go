@@ -27,14 +27,14 @@ func (s *Store) prepare() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.clearTemporary(), s.makeFolders()); err != nil {
+	if err := s.clearTemporary(); err != nil {
 		return errors.Join(err, lock.Close())
 	}
 	if err = s.replayLog(); hasNoRoom(err) {
 		return s.serveFromLog(lock)
 	}
 	if err == nil {
-		err = syncDir(s.dir) // whoever made a folder may not have come to this
+		err = s.syncFolders(nil) // whoever made a folder may not have come to this
 	}
 	return errors.Join(err, lock.Close())
 }
@@ -69,7 +69,11 @@ func (s *Store) replayLog() error {
 		return err
 	}
 	// All of them: content that was synced by itself may have a name that was not.
-	if err := syncAll(s.folders(), syncDir); err != nil {
+	folders, err := s.allFolders()
+	if err == nil {
+		err = s.syncFolders(folders)
+	}
+	if err != nil {
 		return err
 	}
 	s.recent.forget(records)

@@ -99,7 +99,11 @@ func TestOpenPutsRightWhatOnlyTheLogHas(t *testing.T) {
 			commit(t, s, "first", "second")
 			commit(t, s, "third", "")
 			s.crash()
-			if err := spoil(s.path(choir.DigestOf([]byte("second")))); err != nil {
+			second := choir.DigestOf([]byte("second"))
+			if err := os.MkdirAll(s.folder(second), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(s.path(second)); err != nil {
 				t.Fatal(err)
 			}
 			s = opened(t, s.dir)

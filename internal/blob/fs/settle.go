@@ -44,7 +44,7 @@ func (s *Store) flushSegment() error {
 	for _, r := range seg.held {
 		held = append(held, r.digest)
 	}
-	if err := syncAll(s.foldersOf(held), syncDir); err != nil {
+	if err := s.syncFolders(s.foldersOf(held)); err != nil {
 		return err
 	}
 	s.recent.forget(seg.held)

@@ -8,7 +8,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,10 +27,11 @@ import (
 // Store is a blob.Store and blob.Batcher in a folder. One process at a time may write
 // to the folder. Closing the store leaves nothing for the next Open to recover.
 type Store struct {
-	dir    string
-	temp   atomic.Uint64 // names of temporary files
-	wal    *wal
-	recent recent
+	dir     string
+	temp    atomic.Uint64 // names of temporary files
+	wal     *wal
+	recent  recent
+	folders folders
 	// unsynced counts names that were given and whose folders are not synced yet.
 	unsynced atomic.Int64
 	settleMu sync.Mutex // guards the turn of who syncs what the log holds
@@ -49,36 +49,12 @@ const tempDir = "tmp"
 // temporary files are removed, and the content of the write-ahead log is made durable
 // in files.
 func Open(dir string) (*Store, error) {
-	s := &Store{dir: dir}
+	s := &Store{dir: dir, folders: folders{made: 1}} // what an earlier process made is not known to be durable
 	s.wal = newWAL(filepath.Join(dir, walDir), s.recent.add, s.flushIdle)
 	if err := s.prepare(); err != nil {
 		return nil, wrapErr("blob.open", err, dir)
 	}
 	return s, nil
-}
-
-// makeFolders creates the 256 folders of blobs, so that no Put has to create and sync
-// one.
-func (s *Store) makeFolders() error {
-	there, err := os.ReadDir(s.dir)
-	if err != nil || len(there) > 257 { // and those for temporary files and the log
-		return err
-	}
-	for _, folder := range s.folders() {
-		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// folders returns the paths of the 256 folders of blobs.
-func (s *Store) folders() []string {
-	out := make([]string, 256)
-	for i := range out {
-		out[i] = filepath.Join(s.dir, fmt.Sprintf("%02x", i))
-	}
-	return out
 }
 
 // Put implements blob.Store.
@@ -210,7 +186,7 @@ func (s *Store) publish(t *temporary, d choir.Digest) error {
 	fault.Point("blob.rename")
 	names := s.namesOf(d)
 	names.RLock()
-	err := os.Rename(t.name, s.path(d))
+	err := s.withFolder(d, func() error { return os.Rename(t.name, s.path(d)) })
 	names.RUnlock()
 	if err == nil {
 		s.damaged.Delete(d)

@@ -235,8 +235,8 @@ func TestContentIsSyncedBeforeItsNameAndTheNameBeforePutReturns(t *testing.T) {
 	}
 	for content, order := range map[string][]string{
 		"small": {"pwrite64(", "/blobs/wal/0>", "fdatasync(", "/blobs/wal/0>", "put returned",
-			"fsync(", "/blobs/tmp/", "rename", "NAME", "fsync(", "FOLDER>", "unlink", "/blobs/wal/0"},
-		strings.Repeat("large", 100_000): {"fsync(", "/blobs/wal>", "fsync(", "/blobs/tmp/", "rename", "NAME", "fsync(", "FOLDER>", "put returned"},
+			"fsync(", "/blobs/tmp/", "mkdir", "FOLDER\"", "rename", "NAME", "fsync(", "FOLDER>", "fsync(", "BLOBS>", "unlink", "/blobs/wal/0"},
+		strings.Repeat("large", 100_000): {"fsync(", "/blobs/wal>", "fsync(", "/blobs/tmp/", "mkdir", "FOLDER\"", "rename", "NAME", "fsync(", "FOLDER>", "fsync(", "BLOBS>", "put returned"},
 	} {
 		dir := t.TempDir()
 		raw := trace(t, filepath.Join(dir, "blobs"), content)
@@ -244,7 +244,7 @@ func TestContentIsSyncedBeforeItsNameAndTheNameBeforePutReturns(t *testing.T) {
 		folder := filepath.Join(dir, "blobs", d[:2])
 		at := 0
 		for _, want := range order {
-			want = strings.NewReplacer("NAME", folder+"/"+d, "FOLDER", folder).Replace(want)
+			want = strings.NewReplacer("NAME", folder+"/"+d, "FOLDER", folder, "BLOBS", filepath.Dir(folder)).Replace(want)
 			i := strings.Index(raw[at:], want)
 			if i < 0 {
 				t.Fatalf("%q does not follow in\n%s", want, raw[at:])
@@ -258,7 +258,7 @@ func TestContentIsSyncedBeforeItsNameAndTheNameBeforePutReturns(t *testing.T) {
 func trace(t *testing.T, dir, content string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "trace")
-	calls := "trace=fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,write,pwrite64"
+	calls := "trace=mkdirat,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,write,pwrite64"
 	cmd := exec.Command("strace", "-f", "-y", "-e", calls, "-o", out, os.Args[0])
 	cmd.Env = append(os.Environ(), putDir+"="+dir)
 	cmd.Stdin = strings.NewReader(content)
