@@ -51,3 +51,21 @@ func (p *WindowShown) Check() error {
 	}
 	return nil
 }
+
+// Check returns an error if the fields do not belong to the kind. DecodeStrict calls it.
+func (p *Proof) Check() error {
+	numbered := p.Kind == ProofCheck || p.Kind == ProofCommand || p.Kind == ProofLog
+	named := p.Kind == ProofDiff || p.Kind == ProofFile
+	lines := p.Kind == ProofFile
+	switch {
+	case numbered != (p.Number > 0):
+		return Invalid("number", "is required for check, command and log, and only for these")
+	case named != (p.Path != ""):
+		return Invalid("path", "is required for diff and file, and only for these")
+	case lines != (p.From > 0), lines != (p.To > 0):
+		return Invalid("from", "and to are required for file, and only for file")
+	case p.To < p.From:
+		return Invalid("to", "is before from")
+	}
+	return nil
+}

@@ -97,6 +97,12 @@ type PlanRefused struct {
 	Problems []string `json:"problems" choir:"len=1..64,each=1..2000" doc:"What is wrong, each with the field's path."`
 }
 
+// DecisionRefused says why a tool call of the Director was refused.
+type DecisionRefused struct {
+	Tool   string `json:"tool" choir:"len=1..64" doc:"The tool."`
+	Reason string `json:"reason" choir:"len=1..20000" doc:"What the model was told."`
+}
+
 // TaskDispatched hands a task to the Associate.
 type TaskDispatched struct {
 	Task DirectorTask `json:"task" doc:"The task."`
@@ -149,8 +155,32 @@ const (
 type CriterionMet struct {
 	Criterion string `json:"criterion" choir:"len=1..2000" doc:"The criterion."`
 	Met       bool   `json:"met" doc:"Whether it is met."`
-	Evidence  string `json:"evidence,omitempty" choir:"len=1..2000" doc:"Where that can be seen."`
+	Evidence  string `json:"evidence,omitempty" choir:"len=1..2000" doc:"What can be seen there, in words."`
+	ShownBy   *Proof `json:"shown_by,omitempty" doc:"The part of the result that shows it; each criterion of an accepted result has one."`
 }
+
+// Proof names a part of a task's result, or of the files after the task. The Director
+// checks that there is such a part before it records it.
+type Proof struct {
+	Kind   ProofKind `json:"kind" choir:"enum=check|command|log|diff|file|summary" doc:"What shows it: a check of the verification, a command, a line of the verification log, a changed file, lines of a file after the task, or the summary."`
+	Number int       `json:"number,omitempty" choir:"range=0..100000000" doc:"The check or the command, or the line of the log; from 1."`
+	Path   string    `json:"path,omitempty" choir:"len=0..4096" doc:"The file below the workspace, of diff and file."`
+	From   int       `json:"from,omitempty" choir:"range=0..100000000" doc:"First line of file; from 1."`
+	To     int       `json:"to,omitempty" choir:"range=0..100000000" doc:"Last line of file."`
+}
+
+// ProofKind is the kind of a proof.
+type ProofKind string
+
+// The kinds of proofs.
+const (
+	ProofCheck   ProofKind = "check"
+	ProofCommand ProofKind = "command"
+	ProofLog     ProofKind = "log"
+	ProofDiff    ProofKind = "diff"
+	ProofFile    ProofKind = "file"
+	ProofSummary ProofKind = "summary"
+)
 
 // QuestionAsked waits for the user.
 type QuestionAsked struct {
@@ -302,6 +332,9 @@ func (PlanChanged) EventType() Type { return "plan.changed" }
 
 // EventType implements Payload.
 func (PlanRefused) EventType() Type { return "plan.refused" }
+
+// EventType implements Payload.
+func (DecisionRefused) EventType() Type { return "decision.refused" }
 
 // EventType implements Payload.
 func (TaskDispatched) EventType() Type { return "task.dispatched" }

@@ -98,6 +98,7 @@ var types = typed([]TypeInfo{
 	{Sample: PlanMade{}, Class: ClassFact, Run: true, Once: []string{"run"}, Roles: director, Doc: "The Director accepted a plan."},
 	{Sample: PlanChanged{}, Class: ClassFact, Run: true, Roles: director, Doc: "The Director changed the steps that are not accepted."},
 	{Sample: PlanRefused{}, Class: ClassFact, Run: true, Roles: director, Doc: "A plan did not hold; the model is told why."},
+	{Sample: DecisionRefused{}, Class: ClassFact, Run: true, Roles: director, Doc: "A tool call of the Director was refused, other than a first plan; the model is told why."},
 	{Sample: TaskDispatched{}, Class: ClassFact, Run: true, Once: []string{"task"}, Roles: []Role{RoleDirector, RoleShell, RoleDesktop, RoleCLI, RoleControl}, Doc: "A DirectorTask is to be executed."},
 	{Sample: TaskStarted{}, Class: ClassFact, Run: true, Roles: control, Doc: "The Associate took a task up; the workspace as it was then."},
 	{Sample: TaskCancelRequested{}, Class: ClassFact, Run: true, Once: []string{"task"}, After: TypeTaskDispatched, Roles: control, Doc: "The Associate is to end a task that it has begun, because its run was stopped or has ended."},

@@ -17,6 +17,7 @@ const (
 	TypePlanMade            Type = "plan.made"             // The Director accepted a plan.
 	TypePlanChanged         Type = "plan.changed"          // The Director changed the steps that are not accepted.
 	TypePlanRefused         Type = "plan.refused"          // A plan did not hold; the model is told why.
+	TypeDecisionRefused     Type = "decision.refused"      // A tool call of the Director was refused, other than a first plan; the model is told why.
 	TypeTaskDispatched      Type = "task.dispatched"       // A DirectorTask is to be executed.
 	TypeTaskStarted         Type = "task.started"          // The Associate took a task up; the workspace as it was then.
 	TypeTaskCancelRequested Type = "task.cancel_requested" // The Associate is to end a task that it has begun, because its run was stopped or has ended.

@@ -41,6 +41,8 @@ func sayRun(p choir.Payload) string {
 		return "changed what is left of the plan: " + titles(p.Steps)
 	case *choir.PlanRefused:
 		return "a plan did not hold: " + Line(p.Problems[0])
+	case *choir.DecisionRefused:
+		return "a decision was refused: " + Line(p.Reason)
 	case *choir.QuestionAsked:
 		return "asks you: " + Line(p.Question.Text)
 	case *choir.QuestionAnswered:

@@ -30,8 +30,8 @@ func (s *Store) withFolder(d choir.Digest, give func() error) error {
 	return give()
 }
 
-// makeFolder creates the folder of d. The lock is held meanwhile, so that whoever gives
-// a name in the folder counts it in syncFolders.
+// makeFolder creates the folder of d. The lock is held meanwhile, so that syncFolders
+// counts the folder of each name that was given before it.
 func (s *Store) makeFolder(d choir.Digest) error {
 	s.folders.mu.Lock()
 	defer s.folders.mu.Unlock()

@@ -1,6 +1,7 @@
 package choirtest
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"pgregory.net/rapid"
@@ -39,6 +40,8 @@ func mend(t *rapid.T, p any) {
 		} else {
 			v.Request = ""
 		}
+	case *choir.Proof:
+		mendProof(v)
 	case *choir.Diff:
 		if v.Blob != "" {
 			v.Content = ""
@@ -53,6 +56,19 @@ func mend(t *rapid.T, p any) {
 		v.Type, v.Payload = typed(t)
 	case *choir.Event:
 		v.Type, v.Payload = typed(t)
+	}
+}
+
+func mendProof(p *choir.Proof) {
+	number, path, from := max(1, p.Number), cmp.Or(p.Path, "x"), max(1, p.From)
+	switch *p = (choir.Proof{Kind: p.Kind}); p.Kind {
+	case choir.ProofCheck, choir.ProofCommand, choir.ProofLog:
+		p.Number = number
+	case choir.ProofFile:
+		p.From, p.To = from, from
+		p.Path = path
+	case choir.ProofDiff:
+		p.Path = path
 	}
 }
 

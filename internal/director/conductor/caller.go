@@ -13,9 +13,10 @@ type caller struct{ *run }
 
 // calls is the position of a run in its conversation with the model.
 type calls struct {
-	step   int  // model calls answered
-	taken  int  // steering texts that are in the conversation
-	talked bool // the last answer called no tool
+	step    int  // model calls answered
+	handled int  // tool calls of the last answer that were begun
+	taken   int  // steering texts that are in the conversation
+	talked  bool // the last answer called no tool
 	// asked is the conversation that the last answer belongs to, if the log has another
 	// one than this execution.
 	asked []model.Message
@@ -46,6 +47,7 @@ func (c caller) Call(ctx context.Context, req model.Request, on func(model.Delta
 		return resp, err
 	}
 	c.calls.step++
+	c.calls.handled = 0
 	c.calls.talked = len(resp.ToolCalls()) == 0
 	c.spent.addCall(resp.Usage)
 	return resp, nil

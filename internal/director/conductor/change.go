@@ -3,6 +3,7 @@ package conductor
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 )
 
 // changePlan replaces the steps of the plan that are not accepted. A result that waits
-// for its judgement still does if its step comes first with the same kind, project and
-// criteria; else that step was changed, moved or dropped, and the first step that is left
+// for its judgement still does if its step comes first with the same kind, project,
+// criteria and checks; else that step was changed, moved or dropped, and the first step that is left
 // is dispatched.
 func (r *run) changePlan(ctx context.Context, call model.Block) (agentloop.Result, error) {
 	change, problems := r.readChange(call.Input)
@@ -63,7 +64,14 @@ func (r *run) isPending(s choir.PlanStep) bool {
 		return false
 	}
 	p := r.pending.step
-	return s.ID == p.ID && s.Kind == p.Kind && s.Repo == p.Repo && slices.EqualFunc(s.AcceptanceCriteria, p.AcceptanceCriteria, func(a, b string) bool { return normal(a) == normal(b) })
+	return s.ID == p.ID && s.Kind == p.Kind && s.Repo == p.Repo && isSameWork(s, p) && slices.EqualFunc(s.AcceptanceCriteria, p.AcceptanceCriteria, func(a, b string) bool { return normal(a) == normal(b) })
+}
+
+// isSameWork reports whether the step s runs the same commands and checks as p, which has
+// run. A step without checks of its own takes the checks that ran.
+func isSameWork(s, p choir.PlanStep) bool {
+	return (s.VerifyProfile == nil || reflect.DeepEqual(s.VerifyProfile, p.VerifyProfile)) &&
+		reflect.DeepEqual(s.Commands, p.Commands) && slices.Equal(s.GitArgs, p.GitArgs)
 }
 
 // maxSteps is the maximum of steps of a plan.

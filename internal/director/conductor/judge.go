@@ -71,11 +71,21 @@ func (j *judgement) check(a *attempt) (mistakes []error) {
 	return mistakes
 }
 
-// covers returns a mistake for each criterion that is not judged exactly once, ignoring
-// white space, and replaces each judged criterion by the plan's own text.
+// criterionID is the id by which the model names the i-th criterion of a step.
+func criterionID(i int) string { return fmt.Sprintf("c%d", i+1) }
+
+// covers returns a mistake for each criterion that is not judged exactly once, by its id
+// or in its words ignoring white space, and replaces each by the plan's own text.
 func (j *judgement) covers(criteria []string) (mistakes []error) {
+	texts := map[string]string{} // by id
+	for i, c := range criteria {
+		texts[criterionID(i)] = c
+	}
 	judged := map[string]int{}
 	for i, c := range j.Criteria {
+		if text, ok := texts[c.Criterion]; ok {
+			c.Criterion = text
+		}
 		key := normal(c.Criterion)
 		if first, twice := judged[key]; twice {
 			mistakes = append(mistakes, choir.Invalid(fmt.Sprintf("criteria[%d].criterion", i), "is the same as criteria[%d].criterion", first))
@@ -83,10 +93,10 @@ func (j *judgement) covers(criteria []string) (mistakes []error) {
 		}
 		judged[key] = i
 	}
-	for _, c := range criteria {
+	for n, c := range criteria {
 		i, ok := judged[normal(c)]
 		if !ok {
-			mistakes = append(mistakes, choir.Invalid("criteria", "every acceptance criterion must be judged in its own words; this one is missing: %q", c))
+			mistakes = append(mistakes, choir.Invalid("criteria", "every acceptance criterion must be judged; %s is missing: %q", criterionID(n), c))
 			continue
 		}
 		j.Criteria[i].Criterion = c
@@ -94,10 +104,19 @@ func (j *judgement) covers(criteria []string) (mistakes []error) {
 	}
 	for i, c := range j.Criteria {
 		if first, extra := judged[normal(c.Criterion)]; extra && first == i {
-			mistakes = append(mistakes, choir.Invalid(fmt.Sprintf("criteria[%d].criterion", i), "%q is not a criterion of the step", clipHead(c.Criterion, 200)))
+			mistakes = append(mistakes, choir.Invalid(fmt.Sprintf("criteria[%d].criterion", i), "%q is not a criterion of the step, which has %s", clipHead(c.Criterion, 200), criterionIDs(criteria)))
 		}
 	}
 	return mistakes
+}
+
+// criterionIDs returns the ids of criteria as a text.
+func criterionIDs(criteria []string) string {
+	var ids []string
+	for i := range criteria {
+		ids = append(ids, criterionID(i))
+	}
+	return strings.Join(ids, ", ")
 }
 
 // normal returns a criterion with single spaces, for comparison.

@@ -1,6 +1,7 @@
 package conductor
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -74,6 +75,8 @@ func (r *run) lookAtWorkspace(ctx context.Context, in lookInput, a *attempt) (ag
 		return refuse(err)
 	case choir.CodeNotFound:
 		return refuse(choir.E("", choir.CodeNotFound, "no snapshot of the workspace is kept of then; a task of kind inspect can look"))
+	case choir.CodeCorrupt:
+		return refuse(choir.E("", choir.CodeCorrupt, "%s cannot be shown: its content is damaged; a task of kind inspect can look", clipHead(cmp.Or(in.Path, "the workspace"), 500)))
 	}
 	return textResult(asData(in.What+" "+in.Path, text), err)
 }

@@ -79,6 +79,17 @@ func TestAFailedLookEndsNothingForGood(t *testing.T) {
 	}
 }
 
+// TestDamageUnderALookIsToldToTheModel: the run goes on without that part.
+func TestDamageUnderALookIsToldToTheModel(t *testing.T) {
+	t.Parallel()
+	var seen []choir.LookRequest
+	r := pastOf(lookLog{err: choir.E("x", choir.CodeCorrupt, "a manifest is damaged"), seen: &seen})
+	got, err := r.lookAtPart(t.Context(), model.Block{CallID: "1", Input: json.RawMessage(`{"what":"list","path":"workspace/a"}`)})
+	if err != nil || !got.IsError || !strings.Contains(got.Text, "workspace/a cannot be shown") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestALookIsAnsweredAsBefore: a Director that goes on with a run shows its model what
 // was shown before, whatever is there now.
 func TestALookIsAnsweredAsBefore(t *testing.T) {

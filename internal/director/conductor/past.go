@@ -111,21 +111,55 @@ func (r *run) recordedConversation() []model.Message { return r.calls.asked }
 type handler func(context.Context, model.Block) (agentloop.Result, error)
 
 // refusedAgain wraps a handler so that a call that an earlier execution refused is
-// refused with the same text, even if this build would accept it.
+// refused with the same text, even if this build would accept it. Each refusal is an
+// event.
 func (r *run) refusedAgain(handle handler) handler {
 	return func(ctx context.Context, call model.Block) (agentloop.Result, error) {
+		r.calls.handled++
 		before, err := r.recordedResult(ctx, call.CallID)
-		if err != nil || before == nil || !before.IsError {
-			if err != nil {
-				return agentloop.Result{}, err
+		if err != nil {
+			return agentloop.Result{}, err
+		}
+		firstPlan := call.Tool == submitPlan && r.plan == nil
+		if before != nil && before.IsError {
+			if problems := r.rec.refusedPlan(r.refusals); firstPlan && problems != nil {
+				return r.refusePlan(problems)
 			}
-			return handle(ctx, call)
+			return r.turnDown(call, before.Text)
 		}
-		if problems := r.rec.refusedPlan(r.refusals); problems != nil && call.Tool == submitPlan && r.plan == nil {
-			return r.refusePlan(problems)
+		if reason := r.rec.turnedDown(r.turnedDownID()); reason != "" {
+			return r.turnDown(call, reason)
 		}
-		return agentloop.Result{Text: before.Text, IsError: true}, nil
+		res, err := handle(ctx, call)
+		if err != nil || !res.IsError || firstPlan { // which is plan.refused
+			return res, err
+		}
+		return r.turnDown(call, res.Text)
 	}
+}
+
+// turnDown records that a call is refused and returns the reason for the model.
+func (r *run) turnDown(call model.Block, reason string) (agentloop.Result, error) {
+	refused := &choir.DecisionRefused{Tool: call.Tool, Reason: clipHead(reason, maxReason)}
+	err := r.commit(effect{id: r.turnedDownID(), cause: r.rec.cause, payload: refused})
+	return agentloop.Result{Text: reason, IsError: true}, err
+}
+
+// turnedDownID is the id of the event that says that the tool call at hand was refused:
+// of its place in the run, the same in every execution.
+func (r *run) turnedDownID() choir.ID {
+	return r.eventID(choir.TypeDecisionRefused, r.calls.step, r.calls.handled)
+}
+
+// maxReason is the maximum length of the reason in decision.refused, in bytes.
+const maxReason = 16_000
+
+// turnedDown returns the reason of a recorded refusal by its event's id; "" if there is
+// none.
+func (r *record) turnedDown(event choir.ID) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.turned[event]
 }
 
 // recordedResult returns the recorded result of a tool call, which is in the request of
@@ -204,8 +238,9 @@ func (r *record) changedPlan(after int) *choir.PlanChanged {
 	return nil
 }
 
-// wasJudged reports whether an earlier execution recorded a verdict on a task.
-func (r *record) wasJudged(task choir.ID) bool {
+// verdictOn returns the verdict on a task that an earlier execution recorded; nil if there
+// is none.
+func (r *record) verdictOn(task choir.ID) *choir.TaskJudged {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.judged[task]

@@ -23,7 +23,14 @@ func (b blobLog) GetBlob(_ context.Context, d choir.Digest) ([]byte, error) {
 
 func (blobLog) PutBlob(context.Context, []byte) (choir.Digest, error) { panic("not used") }
 
-func (blobLog) Append(context.Context, ...choir.Draft) ([]choir.Receipt, error) { panic("not used") }
+func (blobLog) Append(_ context.Context, drafts ...choir.Draft) ([]choir.Receipt, error) {
+	for _, d := range drafts {
+		if d.Type != choir.TypeDecisionRefused {
+			panic("not used")
+		}
+	}
+	return make([]choir.Receipt, len(drafts)), nil
+}
 
 func (blobLog) Events(context.Context, uint64, uint64) iter.Seq2[choir.Event, error] {
 	panic("not used")
@@ -55,7 +62,7 @@ func pastOf(log Log, payloads ...choir.Payload) *run {
 	for _, p := range payloads {
 		rec.apply(choir.Event{Run: pastRun}, p)
 	}
-	return &run{rec: rec, cfg: Config{Log: log}}
+	return &run{rec: rec, cfg: Config{Log: log}, life: context.Background()}
 }
 
 // TestAPlanThatWasDecidedStands reads plans that the checks of this build would

@@ -25,11 +25,12 @@ type record struct {
 	returned map[choir.ID]choir.TaskReturned
 	said     map[choir.ID][]string // notes of the worker, by task
 	steering []choir.SteeringSubmitted
-	called   map[choir.ID]*pastCall // model calls
-	made     *choir.PlanMade        // the plan that holds
-	changes  []*choir.PlanChanged   // of that plan
-	refused  [][]string             // why plans before it were refused
-	judged   map[choir.ID]bool      // tasks that have a verdict
+	called   map[choir.ID]*pastCall         // model calls
+	made     *choir.PlanMade                // the plan that holds
+	changes  []*choir.PlanChanged           // of that plan
+	refused  [][]string                     // why plans before it were refused
+	turned   map[choir.ID]string            // why other tool calls were refused, by event
+	judged   map[choir.ID]*choir.TaskJudged // verdicts, by task
 	cancel   bool
 	finished bool
 	clock    clock
@@ -44,7 +45,7 @@ func newRecord(e choir.Event, p choir.PromptSubmitted, repos []string) *record {
 		stopped: make(chan struct{}), changed: make(chan struct{}),
 		asked: map[string]bool{}, answers: map[string]choir.QuestionAnswered{},
 		returned: map[choir.ID]choir.TaskReturned{}, said: map[choir.ID][]string{},
-		called: map[choir.ID]*pastCall{}, judged: map[choir.ID]bool{},
+		called: map[choir.ID]*pastCall{}, turned: map[choir.ID]string{}, judged: map[choir.ID]*choir.TaskJudged{},
 		clock: clock{began: e.Time, last: e.Time},
 	}
 }
@@ -87,8 +88,12 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 		r.changes = append(r.changes, p)
 	case *choir.PlanRefused:
 		r.refused = append(r.refused, p.Problems)
+	case *choir.DecisionRefused:
+		r.turned[e.ID] = p.Reason
 	case *choir.TaskJudged:
-		r.judged[p.Task] = true
+		if r.judged[p.Task] == nil {
+			r.judged[p.Task] = p
+		}
 	}
 	if v, ok := payload.(*choir.DocumentVersioned); ok {
 		r.document, r.version = v.Document, max(r.version, v.Version)

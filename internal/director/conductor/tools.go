@@ -20,7 +20,7 @@ func (r *run) tools() []agentloop.Tool {
 	return []agentloop.Tool{
 		tool(submitPlan, "Hand in the plan of this run: steps, each one task for the Associate. Answers with the result of the first step. When there is a plan already: hand in the steps that are left, in place of all that are not accepted.", r.refusedAgain(r.submitPlan)),
 		tool("judge_result", "Hold the result you were just given against every acceptance criterion of its step: accept, revise (a new task with a corrected instruction) or abort (the run fails). Answers with the result of the next task.", r.refusedAgain(r.judgeResult)),
-		tool("look", "Look at files of the workspace, or at the whole diff or log of a task, without a task. It reads a snapshot and changes nothing.", r.lookAtPart),
+		tool("look", "Look at files of the workspace, or at the whole diff or log of a task, without a task. It reads a snapshot and changes nothing.", r.refusedAgain(r.lookAtPart)),
 		tool("ask_user", "Ask the user something that only the user can answer, and wait for the answer.", r.refusedAgain(r.askUser)),
 		tool("answer", "Give the final answer to the user and end the run.", r.refusedAgain(r.answerUser)),
 		tool("show_toast", "Answer a greeting or a trivial prompt with one short sentence and end the run; no document is made.", r.refusedAgain(r.showToast)),

@@ -33,7 +33,7 @@ func (l *walkLog) Append(_ context.Context, drafts ...choir.Draft) ([]choir.Rece
 		if sent, ok := payload.(*choir.TaskDispatched); ok {
 			l.sent[sent.Task.TaskID] = sent
 			status := l.draw()
-			result := choir.AssociateResult{TaskID: sent.Task.TaskID, RunID: pastRun, Status: status}
+			result := choir.AssociateResult{TaskID: sent.Task.TaskID, RunID: pastRun, Status: status, Summary: "So it is."}
 			if status == choir.StatusFailed {
 				result.Code = choir.ResultVerifyFailed
 			}
@@ -47,6 +47,7 @@ func (l *walkLog) Append(_ context.Context, drafts ...choir.Draft) ([]choir.Rece
 func walkStep(t *rapid.T, id string) choir.PlanStep {
 	return choir.PlanStep{
 		ID: id, Title: id, Kind: rapid.SampledFrom([]choir.TaskKind{choir.TaskEditRepo, choir.TaskInspect}).Draw(t, "kind"),
+		Commands:    rapid.SampledFrom([][]choir.Command{nil, {{Shell: "true"}}}).Draw(t, "commands"),
 		Instruction: "do " + id, AcceptanceCriteria: []string{rapid.SampledFrom([]string{"it is done", "it is seen"}).Draw(t, "criterion")},
 	}
 }
@@ -68,7 +69,7 @@ func walkCall(t *rapid.T, r *run) (string, any) {
 		if r.pending != nil {
 			j.Step = r.pending.step.ID
 			for _, c := range r.pending.step.AcceptanceCriteria {
-				j.Criteria = append(j.Criteria, choir.CriterionMet{Criterion: c, Met: j.Verdict == choir.VerdictAccept})
+				j.Criteria = append(j.Criteria, choir.CriterionMet{Criterion: c, Met: j.Verdict == choir.VerdictAccept, ShownBy: &choir.Proof{Kind: choir.ProofSummary}})
 			}
 		}
 		if j.Verdict == choir.VerdictRevise {
@@ -82,8 +83,8 @@ func walkCall(t *rapid.T, r *run) (string, any) {
 }
 
 // TestEveryStateOfARunLeadsOn walks through runs by tool calls that fit or do not. An
-// accepted step stays, an open plan has a result to judge, by the criteria that its
-// task was given, no step has more than its tasks, and from every state an answer ends the run.
+// accepted step stays, an open plan has a result to judge, by the criteria and
+// commands that its task was given, no step has more than its tasks, and from every state an answer ends the run.
 func TestEveryStateOfARunLeadsOn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -128,7 +129,7 @@ func TestEveryStateOfARunLeadsOn(t *testing.T) {
 			}
 			if p := r.pending; p != nil {
 				sent := log.sent[p.task.TaskID]
-				if sent.Step != p.step.ID || sent.Task.Kind != p.step.Kind || !slices.Equal(sent.Task.AcceptanceCriteria, p.step.AcceptanceCriteria) {
+				if sent.Step != p.step.ID || sent.Task.Kind != p.step.Kind || !slices.Equal(sent.Task.AcceptanceCriteria, p.step.AcceptanceCriteria) || len(sent.Task.Commands) != len(p.step.Commands) {
 					rt.Fatalf("the result of %+v is judged as that of %+v", sent, p.step)
 				}
 			}

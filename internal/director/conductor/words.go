@@ -66,8 +66,8 @@ func resultText(a *attempt, notes []string, diff string) string {
 	writeStatus(&b, res)
 	writeChecks(&b, res.Verify)
 	b.WriteString("Acceptance criteria to judge:\n")
-	for _, c := range a.step.AcceptanceCriteria {
-		fmt.Fprintf(&b, "- %s\n", c)
+	for i, c := range a.step.AcceptanceCriteria {
+		fmt.Fprintf(&b, "- %s: %s\n", criterionID(i), c)
 	}
 	writeChanged(&b, res)
 	writeData(&b, "notes of the worker", clipHead(strings.Join(notes, "\n"), maxNotes))
@@ -107,7 +107,7 @@ func writeChecks(b *strings.Builder, v choir.VerifyOutcome) {
 			fmt.Fprintf(b, "- and %d more\n", len(v.Commands)-i)
 			break
 		}
-		fmt.Fprintf(b, "- %s: %s\n", oneLine(c.Command), exitText(c))
+		fmt.Fprintf(b, "- check %d: %s: %s\n", i+1, oneLine(c.Command), exitText(c))
 	}
 }
 
@@ -144,12 +144,12 @@ func writeCommands(b *strings.Builder, a *attempt) {
 		return
 	}
 	runs := a.result.CommandsRun
-	if len(runs) > maxCommandLines {
-		fmt.Fprintf(b, "The first %d commands are left out.\n", len(runs)-maxCommandLines)
-		runs = runs[len(runs)-maxCommandLines:]
+	left := max(0, len(runs)-maxCommandLines)
+	if left > 0 {
+		fmt.Fprintf(b, "The first %d commands are left out.\n", left)
 	}
-	for _, c := range runs {
-		fmt.Fprintf(b, "command: %s: %s\n", oneLine(c.Command), exitText(c))
+	for i, c := range runs[left:] {
+		fmt.Fprintf(b, "command %d: %s: %s\n", left+i+1, oneLine(c.Command), exitText(c))
 		writeData(b, "output", clipTail(c.StdoutTail, maxOutput))
 		writeData(b, "error output", clipTail(c.StderrTail, maxOutput))
 	}

@@ -30,7 +30,7 @@ func TestAResultIsBoundedAndMarkedAsData(t *testing.T) {
 	if len(text) > maxResult+100 || !utf8.ValidString(text) {
 		t.Errorf("%d bytes, valid %t", len(text), utf8.ValidString(text))
 	}
-	for _, want := range []string{"task 2 of at most 3", "code verify_failed", "the end of the log", "- it runs", "attempted and undone", "The first 12 commands are left out"} {
+	for _, want := range []string{"task 2 of at most 3", "code verify_failed", "the end of the log", "- c1: it runs", "attempted and undone", "The first 12 commands are left out"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q", want)
 		}

@@ -156,10 +156,24 @@ func contentOf(d *choir.Diff) string {
 // acts on it.
 func (r *run) judgeResult(ctx context.Context, call model.Block) (agentloop.Result, error) {
 	a := r.pending
-	stands := a != nil && r.rec.wasJudged(a.task.TaskID)
+	var recorded *choir.TaskJudged
+	if a != nil {
+		recorded = r.rec.verdictOn(a.task.TaskID)
+	}
+	stands := recorded != nil
 	j, mistakes := readJudgement(call.Input, a, stands)
+	if a != nil && j.Step == a.step.ID && !stands {
+		unproved, err := r.proofMistakes(ctx, j, a)
+		if err != nil {
+			return agentloop.Result{}, err
+		}
+		mistakes = append(mistakes, unproved...)
+	}
 	if len(mistakes) > 0 {
 		return refuse(mistakes...)
+	}
+	if stands {
+		j.Verdict, j.Criteria, j.Reason = recorded.Verdict, recorded.Criteria, recorded.Reason
 	}
 	payload := &choir.TaskJudged{Task: a.task.TaskID, Step: j.Step, Verdict: j.Verdict, Criteria: j.Criteria, Reason: j.Reason}
 	if payload.Criteria == nil {

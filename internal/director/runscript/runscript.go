@@ -139,7 +139,7 @@ func (s *Script) Repos() []string {
 // person cause, and the results of tasks.
 func Told(t choir.Type) bool {
 	return slices.Contains([]choir.Type{
-		choir.TypePromptSubmitted, choir.TypeSteeringSubmitted, choir.TypeRunCancelRequested, choir.TypeRunFinished, choir.TypePlanMade, choir.TypePlanChanged, choir.TypePlanRefused,
+		choir.TypePromptSubmitted, choir.TypeSteeringSubmitted, choir.TypeRunCancelRequested, choir.TypeRunFinished, choir.TypePlanMade, choir.TypePlanChanged, choir.TypePlanRefused, choir.TypeDecisionRefused,
 		choir.TypeTaskDispatched, choir.TypeTaskReturned, choir.TypeTaskJudged, choir.TypeQuestionAsked, choir.TypeQuestionAnswered, choir.TypeToastShown,
 		choir.TypeDocumentCreated, choir.TypeOverlayAdded, choir.TypeBudgetReached,
 	}, t)

@@ -25,7 +25,9 @@ const step = (over) => ({
 const judge = (verdict, met) => ({
   step: "one",
   verdict,
-  criteria: [{ criterion: "the command ran", met, evidence: "the result" }],
+  criteria: [
+    { criterion: "c1", met, evidence: "the result", ...(met && { shown_by: { kind: "command", number: 1 } }) },
+  ],
   reason: met ? "It ran." : "Verification failed.",
 });
 

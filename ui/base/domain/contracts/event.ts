@@ -5,7 +5,7 @@
 import type { CachesLeftOut, CheckpointCreated, ComputerCreated, FileRemoved, FileWritten, LogRepaired, RepoAdded, RepoExported, SandboxStarted, SandboxStopped, SessionEnded, SessionStarted, SnapshotTaken, TimelineRewound } from "./payload_computer";
 import type { SettingChanged, ThemeChanged, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "./payload_desktop";
 import type { DocumentRemoved, DocumentRenamed, OverlayAdded, OverlaySettled } from "./payload_document";
-import type { BudgetReached, DocumentCreated, DocumentVersioned, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
+import type { BudgetReached, DecisionRefused, DocumentCreated, DocumentVersioned, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
 import type { DesktopBroke, DesktopUpgraded } from "./payload_source";
 import type { TerminalClosed, TerminalOpened } from "./payload_terminal";
 import type { ChangesTaken, ComputerExported, ComputerForked, ComputerImported, TimelineForked, TimelineUndone } from "./payload_time";
@@ -39,6 +39,8 @@ export interface PayloadByType {
   "plan.changed": PlanChanged;
   /** A plan did not hold; the model is told why. */
   "plan.refused": PlanRefused;
+  /** A tool call of the Director was refused, other than a first plan; the model is told why. */
+  "decision.refused": DecisionRefused;
   /** A DirectorTask is to be executed. */
   "task.dispatched": TaskDispatched;
   /** The Associate took a task up; the workspace as it was then. */

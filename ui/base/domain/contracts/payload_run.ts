@@ -109,6 +109,14 @@ export interface PlanRefused {
   problems: string[];
 }
 
+/** DecisionRefused says why a tool call of the Director was refused. */
+export interface DecisionRefused {
+  /** The tool. */
+  tool: string;
+  /** What the model was told. */
+  reason: string;
+}
+
 /** TaskDispatched hands a task to the Associate. */
 export interface TaskDispatched {
   /** The task. */
@@ -167,8 +175,24 @@ export interface CriterionMet {
   criterion: string;
   /** Whether it is met. */
   met: boolean;
-  /** Where that can be seen. */
+  /** What can be seen there, in words. */
   evidence?: string;
+  /** The part of the result that shows it; each criterion of an accepted result has one. */
+  shown_by?: Proof;
+}
+
+/** Proof names a part of a task's result, or of the files after the task. The Director checks that there is such a part before it records it. */
+export interface Proof {
+  /** What shows it: a check of the verification, a command, a line of the verification log, a changed file, lines of a file after the task, or the summary. */
+  kind: "check" | "command" | "log" | "diff" | "file" | "summary";
+  /** The check or the command, or the line of the log; from 1. */
+  number?: number;
+  /** The file below the workspace, of diff and file. */
+  path?: string;
+  /** First line of file; from 1. */
+  from?: number;
+  /** Last line of file. */
+  to?: number;
 }
 
 /** QuestionAsked waits for the user. */

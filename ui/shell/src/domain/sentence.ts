@@ -21,6 +21,7 @@ const sentences: Sentences = {
   "plan.made": (p) => t("log.planned", { n: p.steps.length, goal: clip(p.goal) }),
   "plan.changed": (p) => t("log.planChanged", { n: p.steps.length, goal: clip(p.goal) }),
   "plan.refused": (p) => t("log.planRefused", { problems: clip(p.problems.join("; ")) }),
+  "decision.refused": (p) => t("log.decisionRefused", { reason: clip(p.reason) }),
   "task.dispatched": (p) => t("log.dispatched", { text: clip(p.task.instruction) }),
   "task.started": (p) => (p.attempt > 1 ? t("log.taskAgain", { n: p.attempt }) : t("log.taskBegan")),
   "task.progressed": (p) =>

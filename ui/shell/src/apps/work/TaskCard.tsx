@@ -1,5 +1,5 @@
 import { Check, GitCommitHorizontal, X } from "lucide-react";
-import type { AssociateResult, CommandRun, TaskJudged } from "#base/domain/contracts.ts";
+import type { AssociateResult, CommandRun, Proof, TaskJudged } from "#base/domain/contracts.ts";
 import { verdictOf } from "#base/domain/plan.ts";
 import type { TaskStory } from "#base/domain/story.ts";
 import { Badge } from "#base/kit/Badge.tsx";
@@ -95,6 +95,24 @@ function Commands({ label, commands }: { label: string; commands: readonly Comma
   );
 }
 
+/** The part of a result that a proof names, in words. */
+function proofWords(p: Proof): string {
+  switch (p.kind) {
+    case "check":
+      return t("work.proofCheck", { n: p.number ?? 0 });
+    case "command":
+      return t("work.proofCommand", { n: p.number ?? 0 });
+    case "log":
+      return t("work.proofLog", { n: p.number ?? 0 });
+    case "diff":
+      return t("work.proofDiff", { path: p.path ?? "" });
+    case "file":
+      return t("work.proofFile", { path: p.path ?? "", from: p.from ?? 0, to: p.to ?? 0 });
+    case "summary":
+      return t("work.proofSummary");
+  }
+}
+
 function Judged({ judgement }: { judgement: TaskJudged }) {
   return (
     <div className="task-judged">
@@ -103,6 +121,7 @@ function Judged({ judgement }: { judgement: TaskJudged }) {
           <li key={c.criterion} title={c.evidence}>
             {c.met ? <Check size={14} aria-label={t("work.met")} /> : <X size={14} aria-label={t("work.notMet")} />}
             <span>{c.criterion}</span>
+            {c.shown_by && <small className="task-proof">{proofWords(c.shown_by)}</small>}
           </li>
         ))}
       </ul>

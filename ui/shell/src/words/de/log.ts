@@ -24,6 +24,7 @@ export const log: Translated<typeof english> = {
     other: "Der Director änderte den Rest des Plans, {n} Schritte: {goal}",
   },
   planRefused: "Ein Plan hielt nicht stand: {problems}",
+  decisionRefused: "Eine Entscheidung des Directors wurde abgelehnt: {reason}",
   dispatched: "Der Director übergab eine Aufgabe: {text}",
   taskAgain: "Der Associate nahm die Aufgabe wieder auf ({n}. Versuch)",
   taskBegan: "Der Associate begann die Aufgabe",

@@ -22,6 +22,7 @@ export const log = {
     other: "The Director changed what is left of the plan, {n} steps: {goal}",
   },
   planRefused: "A plan did not hold: {problems}",
+  decisionRefused: "A decision of the Director was refused: {reason}",
   dispatched: "The Director handed over a task: {text}",
   taskAgain: "The Associate took the task up again (attempt {n})",
   taskBegan: "The Associate began the task",
