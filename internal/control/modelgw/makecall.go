@@ -70,6 +70,9 @@ func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *r
 	asking := model.WithAgain(g.withWaits(model.WithInfo(ctx, r.info), r.info), func(ctx context.Context, used model.Usage, why error) error {
 		return g.reserveAgain(ctx, a, t, held, used, why)
 	})
+	if r.info.Caller != AliasTool {
+		asking = model.WithRestart(asking) // programs cannot be told that what they heard is void
+	}
 	resp, err := r.route.Provider.Stream(asking, r.route.routed(a.req), func(d model.Delta) {
 		if r.noteDelta(d) {
 			g.endWait(r.info)

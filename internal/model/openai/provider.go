@@ -5,13 +5,13 @@ package openai
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
 	"choiros/internal/model"
 	"choiros/internal/model/attempt"
+	"choiros/internal/model/dialect"
 )
 
 // DefaultBaseURL is the base URL of OpenAI's API.
@@ -30,9 +30,9 @@ type Config struct {
 
 // Provider implements model.Provider.
 type Provider struct {
-	cfg  Config
-	http *http.Client
-	own  bool // the endpoint is OpenAI's, not a compatible one
+	cfg     Config
+	http    *http.Client
+	service *dialect.Service
 }
 
 // New returns a provider.
@@ -40,8 +40,7 @@ func New(cfg Config) *Provider {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL
 	}
-	u, err := url.Parse(cfg.BaseURL)
-	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, mediaType), own: err == nil && u.Hostname() == "api.openai.com"}
+	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, mediaType), service: dialect.New("chat", cfg.BaseURL)}
 }
 
 // Name implements model.Provider.
@@ -61,9 +60,8 @@ func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.
 	if key != "" {
 		opts = append(opts, option.WithAPIKey(key))
 	}
-	params := p.params(req)
-	return attempt.Do(ctx, p.cfg.Retry, on, func(ctx context.Context, on func(model.Delta)) (model.Response, error) {
-		resp, err := stream(ctx, params, on, opts)
+	return p.service.Do(ctx, p.cfg.Retry, req, on, func(ctx context.Context, ask dialect.Ask, on func(model.Delta)) (model.Response, error) {
+		resp, err := p.stream(ctx, p.params(ask), on, opts)
 		return resp, attempt.Redacted(err, key)
 	})
 }
@@ -78,11 +76,11 @@ func (p *Provider) key(ctx context.Context) (string, error) {
 
 // stream calls the model once and assembles the answer. The error is an
 // *attempt.Failure.
-func stream(ctx context.Context, params openai.ChatCompletionNewParams, on func(model.Delta), opts []option.RequestOption) (model.Response, error) {
+func (p *Provider) stream(ctx context.Context, params openai.ChatCompletionNewParams, on func(model.Delta), opts []option.RequestOption) (model.Response, error) {
 	service := openai.NewChatCompletionService(opts...)
 	s := service.NewStreaming(ctx, params)
 	defer s.Close()
-	a := answer{on: on, resp: model.Response{Model: params.Model}}
+	a := answer{on: on, thought: p.service.Thought(), resp: model.Response{Model: params.Model}}
 	for s.Next() {
 		if err := a.applyChunk(s.Current()); err != nil {
 			return a.usage(), err

@@ -20,6 +20,7 @@ const (
 	Anthropic Wire = "anthropic"
 	OpenAI    Wire = "openai"
 	Bedrock   Wire = "bedrock"
+	Responses Wire = "responses"
 )
 
 // Step describes the server's answer to one request. The zero value answers with an
