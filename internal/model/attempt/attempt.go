@@ -60,7 +60,8 @@ func (f *Failure) Unwrap() error { return f.Err }
 type Try func(ctx context.Context, on func(model.Delta)) (model.Response, error)
 
 // Do makes attempts until one succeeds, one fails permanently, or the policy's limit is
-// reached. Nothing is retried after a piece was delivered, unless model.MayRestart. No data for the policy's Idle
+// reached. Nothing is retried after a piece was delivered, or once where the caller may
+// hear an answer begin anew (model.MayRestart). No data for the policy's Idle
 // ends an attempt with code timeout, provided that the attempt uses an HTTP client of
 // Client. The usage includes broken attempts, and is returned with the error if all
 // broke. After a broken attempt model.AskAgain may refuse the next.
@@ -69,7 +70,7 @@ func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Res
 	if on == nil {
 		on = func(model.Delta) {}
 	}
-	delivered := false
+	delivered, restarted := false, false
 	deliver := func(d model.Delta) {
 		delivered = true
 		on(d)
@@ -84,7 +85,7 @@ func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Res
 		}
 		if delivered {
 			on(model.Delta{Restart: true})
-			delivered = false
+			delivered, restarted = false, true
 		}
 		resp, began, err := watched(ctx, p.Idle, deliver, try)
 		broke = nil
@@ -92,7 +93,7 @@ func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Res
 			broke = err
 			broken.AddBroken(resp.Usage)
 		}
-		return resp, p.judge(ctx, err, delivered && !model.MayRestart(ctx))
+		return resp, p.judge(ctx, err, delivered && (restarted || !model.MayRestart(ctx)))
 	}
 	curve := backoff.NewExponentialBackOff()
 	curve.InitialInterval, curve.MaxInterval = p.First, p.Longest
