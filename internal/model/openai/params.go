@@ -94,7 +94,7 @@ func messages(m model.Message) []openai.ChatCompletionMessageParamUnion {
 	text := ""
 	for _, b := range m.Content {
 		for _, i := range b.Images {
-			images = append(images, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: "data:" + i.MediaType + ";base64," + i.Data}))
+			images = append(images, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: dataURL(i)}))
 		}
 		switch {
 		case b.Kind == model.Picture:

@@ -1,5 +1,5 @@
-// Package openai calls any endpoint that implements OpenAI's chat completions API:
-// OpenAI itself, Z.ai, Kimi, OpenRouter, Ollama, llama.cpp.
+// Package openai calls any endpoint that implements OpenAI's chat completions API, such
+// as OpenAI itself, Z.ai, Kimi, OpenRouter, Ollama and llama.cpp, or its Responses API.
 package openai
 
 import (
@@ -20,7 +20,7 @@ const DefaultBaseURL = "https://api.openai.com/v1"
 // mediaType is the media type of the API's streams.
 const mediaType = "text/event-stream"
 
-// Config is the configuration of the provider.
+// Config is the configuration of a provider.
 type Config struct {
 	Key     model.KeySource // nil for an endpoint that needs none, such as Ollama
 	BaseURL string          // default DefaultBaseURL
@@ -28,7 +28,7 @@ type Config struct {
 	Retry   attempt.Policy
 }
 
-// Provider implements model.Provider.
+// Provider implements model.Provider over chat completions.
 type Provider struct {
 	cfg     Config
 	http    *http.Client
@@ -48,17 +48,9 @@ func (p *Provider) Name() string { return "openai" }
 
 // Stream implements model.Provider.
 func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	opts := []option.RequestOption{
-		option.WithBaseURL(p.cfg.BaseURL),
-		option.WithHTTPClient(p.http),
-		option.WithMaxRetries(0),
-	}
-	key, err := p.key(ctx)
+	opts, key, err := options(ctx, p.cfg, p.http, p.Name())
 	if err != nil {
 		return model.Response{}, err
-	}
-	if key != "" {
-		opts = append(opts, option.WithAPIKey(key))
 	}
 	return p.service.Do(ctx, p.cfg.Retry, req, on, func(ctx context.Context, ask dialect.Ask, on func(model.Delta)) (model.Response, error) {
 		resp, err := p.stream(ctx, p.params(ask), on, opts)
@@ -66,12 +58,15 @@ func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.
 	})
 }
 
-// key returns the key; "" for an endpoint that needs none.
-func (p *Provider) key(ctx context.Context) (string, error) {
-	if p.cfg.Key == nil {
-		return "", nil
+// options returns the options of a call, and the key in them; "" for an endpoint that
+// needs none.
+func options(ctx context.Context, cfg Config, client *http.Client, name string) (opts []option.RequestOption, key string, err error) {
+	opts = []option.RequestOption{option.WithBaseURL(cfg.BaseURL), option.WithHTTPClient(client), option.WithMaxRetries(0)}
+	if cfg.Key == nil {
+		return opts, "", nil
 	}
-	return p.cfg.Key.Get(ctx, p.Name())
+	key, err = cfg.Key.Get(ctx, name)
+	return append(opts, option.WithAPIKey(key)), key, err
 }
 
 // stream calls the model once and assembles the answer. The error is an

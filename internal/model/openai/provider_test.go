@@ -27,3 +27,12 @@ func TestProvider(t *testing.T) {
 		},
 	})
 }
+
+func TestResponses(t *testing.T) {
+	modeltest.Run(t, modeltest.Harness{
+		Wire: wiretest.Responses, Of: "responses 127.0.0.1",
+		New: func(t *testing.T, url string, retry attempt.Policy) model.Provider {
+			return openai.NewResponses(openai.Config{Key: key, BaseURL: url, Retry: retry})
+		},
+	})
+}
