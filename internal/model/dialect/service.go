@@ -166,8 +166,11 @@ func withoutImages(b model.Block) model.Block {
 	return b
 }
 
-// owns reports whether a thinking block is one of the service's own.
-func (s *Service) owns(b model.Block) bool { return b.Thought != nil && b.Thought.Of == s.thought }
+// owns reports whether a thinking block is one of the service's own. One that names its
+// wire format alone is taken for that, since a program sent it back without more.
+func (s *Service) owns(b model.Block) bool {
+	return b.Thought != nil && b.Thought.Of != "" && (b.Thought.Of == s.thought || strings.HasPrefix(s.thought, b.Thought.Of+" "))
+}
 
 // hasThoughts reports whether a request has thinking of the service.
 func (s *Service) hasThoughts(req *model.Request) bool {
