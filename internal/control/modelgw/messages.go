@@ -169,8 +169,15 @@ func parseMessages(body []byte) (req model.Request, stream bool, err error) {
 		return req, in.Stream, err
 	}
 	for i, m := range in.Messages {
+		path := at("messages", i) + ".content"
+		if m.Role == "system" {
+			if err := m.addSystem(&req, path); err != nil {
+				return req, in.Stream, err
+			}
+			continue
+		}
 		out := model.Message{Role: model.Role(m.Role)}
-		if out.Content, err = m.Content.blocks(at("messages", i) + ".content"); err != nil {
+		if out.Content, err = m.Content.blocks(path); err != nil {
 			return req, in.Stream, err
 		}
 		req.Messages = append(req.Messages, out)
@@ -192,6 +199,23 @@ func parseMessages(body []byte) (req model.Request, stream bool, err error) {
 		}
 	}
 	return req, in.Stream, nil
+}
+
+// addSystem adds a system message within the conversation, where not every provider takes
+// one: as a marked text of the user, and before the first message as system prompt.
+func (m *messagesMessage) addSystem(req *model.Request, path string) error {
+	text, err := m.Content.text(path)
+	switch {
+	case err != nil:
+		return err
+	case len(req.Messages) > 0:
+		appendBlock(req, model.User, model.Block{Kind: model.Text, Text: "<system>\n" + text + "\n</system>"})
+	case req.System != "":
+		req.System += "\n\n" + text
+	default:
+		req.System = text
+	}
+	return nil
 }
 
 // blocks converts the content of a message. Code invalid, with path: a block has an

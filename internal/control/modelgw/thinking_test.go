@@ -81,6 +81,22 @@ func TestThinkingComesBackThroughTheAnthropicSDK(t *testing.T) {
 	}
 }
 
+// Claude Code sends system messages within the conversation.
+func TestASystemMessageWithinAConversationIsKept(t *testing.T) {
+	p := answers(hello())
+	r := newRig(t, routes(p))
+	body := `{"model":"x","max_tokens":9,"messages":[{"role":"system","content":"first"},{"role":"user","content":"hi"},{"role":"system","content":[{"type":"text","text":"be kind"}]}]}`
+	resp, err := plainHTTP(t).Post(r.http.URL+"/v1/messages", "application/json", strings.NewReader(body))
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatal(resp, err)
+	}
+	resp.Body.Close()
+	asked := p.asked[0]
+	if asked.System != "first" || len(asked.Messages) != 1 || asked.Messages[0].Content[1].Text != "<system>\nbe kind\n</system>" {
+		t.Errorf("the provider was asked %+v", asked)
+	}
+}
+
 func TestTheResponsesAPIThroughTheOpenAISDK(t *testing.T) {
 	want := thoughtful()
 	want.Content = append(want.Content, model.Block{Kind: model.ToolCall, CallID: "call_e", Tool: "patch", Input: json.RawMessage(`{"input":"*** Begin"}`)})
