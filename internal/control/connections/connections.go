@@ -56,7 +56,8 @@ type inForce struct {
 	page      config.Connected
 	director  part
 	associate part
-	used      []part // all, each role's preferred one first
+	used      []part // all, each once
+	listed    []Used // of used
 	routing   modelgw.Routing
 	models    api.ModelState
 }
@@ -121,15 +122,39 @@ func (c *Connections) resolve(page config.Connected) (*inForce, error) {
 		case modelgw.AliasAssociate:
 			n.associate = parts[0]
 		}
-		n.used = append(n.used, parts...)
 		route, err := c.route(role, parts)
 		if err != nil {
 			return nil, err
 		}
+		n.listUse(alias, parts, route)
 		n.routing.Routes[alias] = route
 	}
 	n.models = c.describe(n)
 	return n, nil
+}
+
+// Used is a model in force with the roles that call it.
+type Used struct {
+	Named string // provider/model
+	Roles []string
+	Route modelgw.Route // without fallbacks
+}
+
+// Used returns the models in force, fallbacks included, each once.
+func (c *Connections) Used() []Used { return c.now.Load().listed }
+
+// listUse adds the models of a role to those in force.
+func (n *inForce) listUse(alias string, parts []part, route modelgw.Route) {
+	routes := append([]modelgw.Route{route}, route.Fallbacks...)
+	for i, p := range parts {
+		if at := slices.Index(n.used, p); at >= 0 {
+			n.listed[at].Roles = append(n.listed[at].Roles, alias)
+			continue
+		}
+		routes[i].Fallbacks = nil
+		n.used = append(n.used, p)
+		n.listed = append(n.listed, Used{Named: p.named, Roles: []string{alias}, Route: routes[i]})
+	}
 }
 
 // aliases returns the names of the roles, the Director's and the Associate's first.
