@@ -70,6 +70,8 @@ func (a *app) provider(p config.Provider, key model.KeySource, retry policy.Poli
 		return anthropic.New(anthropic.Config{BaseURL: p.BaseURL, Key: key, HTTP: client, Retry: retry}), nil
 	case "bedrock":
 		return bedrock.New(bedrock.Config{Region: p.Region, BaseURL: p.BaseURL, Key: key, HTTP: client, Retry: retry}), nil
+	case "openai-responses":
+		return openai.NewResponses(openai.Config{BaseURL: p.BaseURL, Key: key, HTTP: client, Retry: retry}), nil
 	default:
 		return openai.New(openai.Config{BaseURL: p.BaseURL, Key: key, HTTP: client, Retry: retry}), nil
 	}

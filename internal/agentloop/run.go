@@ -3,6 +3,7 @@ package agentloop
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"choiros/internal/choir"
@@ -160,6 +161,9 @@ func (l *loop) call(ctx context.Context, call model.Block) (Result, error) {
 
 // dispatch passes a call to its tool, or to Unknown.
 func (l *loop) dispatch(ctx context.Context, call model.Block) (Result, error) {
+	if call.IsError {
+		return Result{Text: "not run: the input is not a whole JSON object; it ends with " + strconv.Quote(tail(call.Text)) + ". Call again with a complete one", IsError: true}, nil
+	}
 	for _, t := range l.Tools {
 		if t.Def.Name == call.Tool {
 			return t.Run(ctx, call)
@@ -173,6 +177,12 @@ func (l *loop) dispatch(ctx context.Context, call model.Block) (Result, error) {
 		names[i] = t.Def.Name
 	}
 	return Result{Text: "there is no tool " + call.Tool + "; there are: " + strings.Join(names, ", "), IsError: true}, nil
+}
+
+// tail returns the last characters of a text.
+func tail(s string) string {
+	const most = 80
+	return strings.ToValidUTF8(s[max(0, len(s)-most):], "")
 }
 
 // steering returns the texts that a person added since the last call, as blocks.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -174,6 +175,21 @@ func TestACutOffCallIsNotRun(t *testing.T) {
 	}
 	if got := s.requests[1].Messages[2].Content; got[0].IsError || !got[1].IsError {
 		t.Errorf("answers %+v", got)
+	}
+}
+
+func TestACallWithHalfAnInputIsToldAndNotRun(t *testing.T) {
+	t.Parallel()
+	half := calls("now", "good", "good")
+	half.Content[2].IsError, half.Content[2].Input, half.Content[2].Text = true, json.RawMessage("{}"), `{"path":"a`
+	s := &script{responses: []model.Response{half, text("done")}}
+	out, err := run(t, s, nil)
+	if err != nil || out.Stopped != agentloop.Done {
+		t.Fatal(out.Stopped, err)
+	}
+	answers := s.requests[1].Messages[2].Content
+	if answers[0].Text != "fine" || !answers[1].IsError || !strings.Contains(answers[1].Text, "not a whole JSON object") {
+		t.Errorf("the model was told %+v", answers)
 	}
 }
 

@@ -259,22 +259,23 @@ type CallPrice struct {
 
 // ModelReturned says that a model call ended.
 type ModelReturned struct {
-	Call         ID      `json:"call" choir:"id7" doc:"Joins it to its model.called."`
-	Caller       string  `json:"caller" choir:"enum=director|associate|tool|owner" doc:"Who called; owner for the test of a model that is being connected."`
-	Provider     string  `json:"provider" choir:"len=1..64" doc:"Which provider."`
-	Model        string  `json:"model" choir:"len=1..200" doc:"The model that answered."`
-	Response     Digest  `json:"response,omitempty" choir:"digest" doc:"The exact response, a blob."`
-	Stop         string  `json:"stop,omitempty" choir:"len=1..40" doc:"Why it stopped."`
-	InputTokens  int64   `json:"input_tokens" choir:"range=0..9007199254740991" doc:"Input tokens."`
-	OutputTokens int64   `json:"output_tokens" choir:"range=0..9007199254740991" doc:"Output tokens."`
-	CachedTokens int64   `json:"cached_tokens" choir:"range=0..9007199254740991" doc:"Input tokens read from the provider's cache."`
-	CostUSD      float64 `json:"cost_usd" choir:"range=0..1000000000" doc:"US dollars, by the price table."`
-	DurationMS   int64   `json:"duration_ms" choir:"range=0..9007199254740991" doc:"Wall time in milliseconds."`
-	FirstTokenMS int64   `json:"first_token_ms,omitempty" choir:"range=0..9007199254740991" doc:"Time to the first token."`
-	Recorded     bool    `json:"recorded,omitempty" doc:"It was served from a recording."`
-	Estimated    bool    `json:"estimated,omitempty" doc:"Tokens and cost are estimates: the provider did not count the call to its end."`
-	Code         Code    `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when it failed."`
-	Error        string  `json:"error,omitempty" choir:"len=1..2000" doc:"The provider's reason, without secrets."`
+	Call         ID       `json:"call" choir:"id7" doc:"Joins it to its model.called."`
+	Caller       string   `json:"caller" choir:"enum=director|associate|tool|owner" doc:"Who called; owner for the test of a model that is being connected."`
+	Provider     string   `json:"provider" choir:"len=1..64" doc:"Which provider."`
+	Model        string   `json:"model" choir:"len=1..200" doc:"The model that answered."`
+	Response     Digest   `json:"response,omitempty" choir:"digest" doc:"The exact response, a blob."`
+	Stop         string   `json:"stop,omitempty" choir:"len=1..40" doc:"Why it stopped."`
+	InputTokens  int64    `json:"input_tokens" choir:"range=0..9007199254740991" doc:"Input tokens."`
+	OutputTokens int64    `json:"output_tokens" choir:"range=0..9007199254740991" doc:"Output tokens."`
+	CachedTokens int64    `json:"cached_tokens" choir:"range=0..9007199254740991" doc:"Input tokens read from the provider's cache."`
+	CostUSD      float64  `json:"cost_usd" choir:"range=0..1000000000" doc:"US dollars, by the price table."`
+	DurationMS   int64    `json:"duration_ms" choir:"range=0..9007199254740991" doc:"Wall time in milliseconds."`
+	FirstTokenMS int64    `json:"first_token_ms,omitempty" choir:"range=0..9007199254740991" doc:"Time to the first token."`
+	Recorded     bool     `json:"recorded,omitempty" doc:"It was served from a recording."`
+	Estimated    bool     `json:"estimated,omitempty" doc:"Tokens and cost are estimates: the provider did not count the call to its end."`
+	LeftOut      []string `json:"left_out,omitempty" choir:"len=0..16,each=1..40" doc:"Parameters of the request that the service refuses, so that it was asked without them: temperature, effort, tool_choice, images, ..."`
+	Code         Code     `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when it failed."`
+	Error        string   `json:"error,omitempty" choir:"len=1..2000" doc:"The provider's reason, without secrets."`
 }
 
 // DocumentCreated begins a living document; its version 0 is the prompt.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/model"
 )
 
 // Check returns an error for the first value that is out of range (code invalid) or asks for
@@ -148,9 +149,9 @@ func (c Config) checkModels() error {
 			return choir.Invalid(at+".name", "%q is not a name", p.Name)
 		case names[p.Name]:
 			return choir.Invalid(at+".name", "%q is given twice", p.Name)
-		case !slices.Contains([]string{"anthropic", "openai", "bedrock"}, p.Kind):
-			return choir.Invalid(at+".kind", "must be anthropic, openai or bedrock, not %q", p.Kind)
-		case p.Kind != "openai" && !p.HasKey():
+		case !slices.Contains([]string{"anthropic", "openai", "openai-responses", "bedrock"}, p.Kind):
+			return choir.Invalid(at+".kind", "must be anthropic, openai, openai-responses or bedrock, not %q", p.Kind)
+		case !strings.HasPrefix(p.Kind, "openai") && !p.HasKey():
 			return choir.Invalid(at+".key_file", "or key_env must say where the key of %s is", p.Name)
 		case p.KeyFile != "" && p.KeyEnv != "":
 			return choir.Invalid(at+".key_env", "give key_file or key_env, not both")
@@ -164,10 +165,47 @@ func (c Config) checkModels() error {
 		if m.value == "" {
 			continue
 		}
-		provider, name, ok := strings.Cut(m.value, "/")
-		if !ok || name == "" || !names[provider] {
-			return choir.Invalid(m.key, "%q must be provider/model with a provider from [[models.provider]]", m.value)
+		if err := checkModel(m.key, m.value, names); err != nil {
+			return err
 		}
+	}
+	return c.checkRoles(names)
+}
+
+// checkModel returns an error unless value is provider/model of a known provider.
+func checkModel(key, value string, providers map[string]bool) error {
+	provider, name, ok := strings.Cut(value, "/")
+	if !ok || name == "" || !providers[provider] {
+		return choir.Invalid(key, "%q must be provider/model with a provider from [[models.provider]]", value)
+	}
+	return nil
+}
+
+// checkRoles returns an error for the first role without a name or a model, given twice, or
+// with a setting out of range.
+func (c Config) checkRoles(providers map[string]bool) error {
+	named := map[string]bool{}
+	for i, r := range c.Models.Roles {
+		at := fmt.Sprintf("models.role[%d]", i)
+		_, some := c.Models.Role(r.Name)
+		switch {
+		case r.Name == "" || strings.Contains(r.Name, "/"):
+			return choir.Invalid(at+".role", "%q is not a name", r.Name)
+		case named[r.Name]:
+			return choir.Invalid(at+".role", "%q is given twice", r.Name)
+		case !some:
+			return choir.Invalid(at+".models", "must name a model for %s", r.Name)
+		case r.Effort != "" && !slices.Contains(model.Efforts, r.Effort):
+			return choir.Invalid(at+".effort", "must be one of %s, not %q", strings.Join(model.Efforts, ", "), r.Effort)
+		case r.Temperature != nil && !(*r.Temperature >= 0 && *r.Temperature <= 2):
+			return choir.Invalid(at+".temperature", "must be 0 to 2, not %g", *r.Temperature)
+		}
+		for n, m := range r.Models {
+			if err := checkModel(fmt.Sprintf("%s.models[%d]", at, n), m, providers); err != nil {
+				return err
+			}
+		}
+		named[r.Name] = true
 	}
 	return nil
 }

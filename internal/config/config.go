@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,8 +82,44 @@ type Listen struct {
 type Models struct {
 	Director  string     `toml:"director" report:"shown" doc:"Model of the Director, as provider/model."`
 	Associate string     `toml:"associate" report:"shown" doc:"Model of the Associate, as provider/model."`
+	Roles     []Role     `toml:"role" doc:"Models of a role in order of preference, with their settings, one table each."`
 	Providers []Provider `toml:"provider" doc:"Model services, one table each."`
 	Prices    []Price    `toml:"price" doc:"Prices of models that choir does not know or that cost you something else, one table each."`
+}
+
+// Role names the models of one role. The next is called where the one before it cannot be
+// reached, is overloaded or fails.
+type Role struct {
+	Name        string   `toml:"role" doc:"director, associate, tool (programs in the sandbox), or a name of your own that programs ask for."`
+	Models      []string `toml:"models" doc:"Models as provider/model, the preferred one first."`
+	Effort      string   `toml:"effort" doc:"How long they think: none, low, medium, high or max; empty leaves it to the model."`
+	Temperature *float64 `toml:"temperature" doc:"0 to 2; not given leaves it to the model."`
+}
+
+// String returns the role on one line.
+func (r Role) String() string {
+	out := r.Name + ": " + strings.Join(r.Models, ", ")
+	if r.Effort != "" {
+		out += ", effort " + r.Effort
+	}
+	if r.Temperature != nil {
+		out += fmt.Sprintf(", temperature %g", *r.Temperature)
+	}
+	return out
+}
+
+// Role returns the table of a role with the models of director and associate where it
+// names none; false if nothing is said of it.
+func (m Models) Role(name string) (Role, bool) {
+	out := Role{Name: name}
+	if i := slices.IndexFunc(m.Roles, func(r Role) bool { return r.Name == name }); i >= 0 {
+		out = m.Roles[i]
+	}
+	plain := map[string]string{"director": m.Director, "associate": m.Associate}[name]
+	if len(out.Models) == 0 && plain != "" {
+		out.Models = []string{plain}
+	}
+	return out, len(out.Models) > 0
 }
 
 // Price is the price of one model, in US dollars per million tokens.
@@ -97,7 +134,7 @@ type Price struct {
 // Provider is one model service.
 type Provider struct {
 	Name    string `toml:"name" report:"shown" doc:"Name used in director and associate."`
-	Kind    string `toml:"kind" report:"shown" doc:"anthropic, openai (any compatible endpoint) or bedrock."`
+	Kind    string `toml:"kind" report:"shown" doc:"anthropic, openai (any compatible endpoint), openai-responses (OpenAI's Responses API) or bedrock."`
 	BaseURL string `toml:"base_url" also:"url endpoint address host api_base" doc:"Address; default the provider's own."`
 	KeyFile string `toml:"key_file" also:"key api_key apikey token" doc:"File with the key, readable by you alone; else the key comes from key_env."`
 	KeyEnv  string `toml:"key_env" doc:"Environment variable of choir up that holds the key."`

@@ -125,6 +125,20 @@ func AskAgain(ctx context.Context, used Usage, why error) error {
 	return nil
 }
 
+type restartKey struct{}
+
+// WithRestart returns a context in which a provider may call the service again although
+// pieces of a broken answer were delivered. It sends Delta.Restart before the new ones.
+func WithRestart(ctx context.Context) context.Context {
+	return context.WithValue(ctx, restartKey{}, true)
+}
+
+// MayRestart reports whether ctx is of WithRestart.
+func MayRestart(ctx context.Context) bool {
+	may, _ := ctx.Value(restartKey{}).(bool)
+	return may
+}
+
 // KeySource returns the key of a model service. Providers call it for every call, so
 // that a key can change while the computer runs. Keys are never logged and never part of
 // an error.

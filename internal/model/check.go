@@ -2,7 +2,10 @@ package model
 
 import (
 	"bytes"
+	"encoding/base64"
+	"slices"
 	"strconv"
+	"strings"
 
 	"choiros/internal/choir"
 )
@@ -25,6 +28,10 @@ func (r *Request) Check() error {
 		return choir.Invalid("messages", "must have 1 to %d items, not %d", MaxMessages, len(r.Messages))
 	case r.MaxTokens < 1 || r.MaxTokens > MaxTokensLimit:
 		return choir.Invalid("max_tokens", "must be 1 to %d, not %d", MaxTokensLimit, r.MaxTokens)
+	case r.Effort != "" && !slices.Contains(Efforts, r.Effort):
+		return choir.Invalid("effort", "must be one of %s, not %q", strings.Join(Efforts, ", "), r.Effort)
+	case r.Temperature != nil && !(*r.Temperature >= 0 && *r.Temperature <= 2):
+		return choir.Invalid("temperature", "must be 0 to 2, not %g", *r.Temperature)
 	case r.Messages[0].Role != User:
 		return choir.Invalid("messages[0].role", "must be user: the first message is the user's")
 	}
@@ -117,11 +124,35 @@ func (b *Block) check(role Role, open, calls map[string]bool) error {
 			return choir.Invalid("call_id", "%q is no open tool call of the message before it", b.CallID)
 		}
 		delete(open, b.CallID)
+		return checkImages(b.Images)
+	case b.Kind == Thinking && role == Assistant:
 		return nil
-	case b.Kind == ToolCall || b.Kind == ToolResult:
+	case b.Kind == Picture && role == User:
+		if len(b.Images) != 1 {
+			return choir.Invalid("images", "must have one item, not %d", len(b.Images))
+		}
+		return checkImages(b.Images)
+	case slices.Contains([]BlockKind{ToolCall, ToolResult, Thinking, Picture}, b.Kind):
 		return choir.Invalid("kind", "a %s cannot be in a message of the %s", b.Kind, role)
 	}
-	return choir.Invalid("kind", "must be text, tool_call or tool_result, not %q", b.Kind)
+	return choir.Invalid("kind", "must be text, thinking, image, tool_call or tool_result, not %q", b.Kind)
+}
+
+// imageTypes are the media types of images that every provider reads.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// checkImages validates the images of a block.
+func checkImages(images []Image) error {
+	for i, m := range images {
+		at := "images[" + strconv.Itoa(i) + "]"
+		if !slices.Contains(imageTypes, m.MediaType) {
+			return choir.Invalid(at+".media_type", "must be one of %s, not %q", strings.Join(imageTypes, ", "), m.MediaType)
+		}
+		if _, err := base64.StdEncoding.DecodeString(m.Data); err != nil || m.Data == "" {
+			return choir.Invalid(at+".data", "must be base64 of the image")
+		}
+	}
+	return nil
 }
 
 // isObject reports whether raw begins and ends like a JSON object.

@@ -10,7 +10,7 @@ import (
 
 // Provider calls one kind of model service. It is safe for concurrent use.
 type Provider interface {
-	// Name returns the provider's name: anthropic, openai, bedrock or replay.
+	// Name returns the provider's name: anthropic, openai, responses, bedrock or replay.
 	Name() string
 	// Stream calls the model. on is called in order, from one goroutine, for
 	// every piece as it arrives, and never after Stream has returned. The
@@ -35,7 +35,19 @@ type Request struct {
 	Tools      []ToolDef `json:"tools,omitempty"`
 	ToolChoice string    `json:"tool_choice,omitempty"` // auto (default), any, or the name of a tool
 	MaxTokens  int       `json:"max_tokens"`
+	// Effort is how long the model thinks: one of Efforts, or empty for the model's own
+	// default.
+	Effort string `json:"effort,omitempty"`
+	// Temperature is 0 to 2; nil for the model's own default. It is not sent to a model
+	// that thinks, since providers refuse it there.
+	Temperature *float64 `json:"temperature,omitempty"`
 }
+
+// Efforts are the values of Request.Effort. none turns thinking off.
+var Efforts = []string{"none", "low", "medium", "high", "max"}
+
+// Thinks reports whether the request asks the model to think before it answers.
+func (r *Request) Thinks() bool { return r.Effort != "" && r.Effort != "none" }
 
 // Message is one message of a conversation.
 type Message struct {
@@ -52,14 +64,35 @@ const (
 	Assistant Role = "assistant"
 )
 
-// Block is a part of a message: text, a tool call or a tool's result.
+// Block is a part of a message: text, thinking, an image, a tool call or a tool's
+// result.
 type Block struct {
-	Kind    BlockKind       `json:"kind"`
-	Text    string          `json:"text,omitempty"`     // text; result of a tool
-	CallID  string          `json:"call_id,omitempty"`  // tool call and its result
-	Tool    string          `json:"tool,omitempty"`     // tool call
-	Input   json.RawMessage `json:"input,omitempty"`    // tool call: a JSON object
-	IsError bool            `json:"is_error,omitempty"` // tool's result
+	Kind   BlockKind       `json:"kind"`
+	Text   string          `json:"text,omitempty"`    // text; thinking; result of a tool
+	CallID string          `json:"call_id,omitempty"` // tool call and its result
+	Tool   string          `json:"tool,omitempty"`    // tool call
+	Input  json.RawMessage `json:"input,omitempty"`   // tool call: a JSON object
+	// IsError marks a tool's result as an error. A tool call with it cannot be run: the
+	// model stopped in the middle of its input, Input is {} and Text what came of it.
+	IsError bool    `json:"is_error,omitempty"`
+	Images  []Image `json:"images,omitempty"` // image: one; tool's result: any number
+	// Thought is what a provider wants back with the thinking of its model.
+	Thought *Thought `json:"thought,omitempty"`
+}
+
+// Image is a picture for a model that sees.
+type Image struct {
+	MediaType string `json:"media_type"` // image/png, image/jpeg, image/gif or image/webp
+	Data      string `json:"data"`       // base64
+}
+
+// Thought is the part of a thinking block that only its provider understands. It is sent
+// back unchanged, with the thinking's text, and to the service named in Of alone.
+type Thought struct {
+	Of        string `json:"of"`                  // wire and service, such as chat api.z.ai
+	ID        string `json:"id,omitempty"`        // of the Responses API's item; of the field in chat completions
+	Signature string `json:"signature,omitempty"` // of Anthropic's thinking block
+	Sealed    string `json:"sealed,omitempty"`    // thinking that is encrypted
 }
 
 // BlockKind is the kind of a block.
@@ -70,6 +103,8 @@ const (
 	Text       BlockKind = "text"
 	ToolCall   BlockKind = "tool_call"
 	ToolResult BlockKind = "tool_result"
+	Thinking   BlockKind = "thinking"
+	Picture    BlockKind = "image"
 )
 
 // ToolDef declares a tool; Schema is a JSON Schema of its input.
@@ -79,11 +114,16 @@ type ToolDef struct {
 	Schema      json.RawMessage `json:"schema"`
 }
 
-// Delta is a piece of a streamed answer: some text, or some of a tool call's input.
+// Delta is a piece of a streamed answer: some text, some of a tool call's input, or a
+// whole thinking block once it is complete.
 type Delta struct {
-	Text  string `json:"text,omitempty"`
-	Tool  string `json:"tool,omitempty"` // name, with the first piece of a call
-	Input string `json:"input,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Tool     string `json:"tool,omitempty"` // name, with the first piece of a call
+	Input    string `json:"input,omitempty"`
+	Thinking *Block `json:"thinking,omitempty"`
+	// Restart says that the answer begins anew and what was heard of it is void. Only
+	// callers of WithRestart hear it.
+	Restart bool `json:"restart,omitempty"`
 }
 
 // Response is a complete answer of a model.
@@ -92,6 +132,9 @@ type Response struct {
 	Content []Block `json:"content"`
 	Stop    Stop    `json:"stop"`
 	Usage   Usage   `json:"usage"`
+	// LeftOut are the parameters of the request that the service refuses and was not
+	// sent, such as temperature.
+	LeftOut []string `json:"left_out,omitempty"`
 }
 
 // Stop is the reason why a model ended its answer.

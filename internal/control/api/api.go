@@ -70,6 +70,8 @@ type Models interface {
 	Settings() Settings
 	// Connect tests a model service, stores its key and puts it in force.
 	Connect(ctx context.Context, r ConnectRequest) (Connected, error)
+	// TestModels asks each model in force one question, within a minute.
+	TestModels(ctx context.Context, r TestModelsRequest) (TestedModels, error)
 	// Disconnect removes a service that was connected with Connect, and its key.
 	Disconnect(ctx context.Context, name string) (Settings, error)
 }

@@ -84,6 +84,35 @@ type Connected struct {
 	Settings     Settings `json:"settings" doc:"As they are in force now."`
 }
 
+// TestModelsRequest is the request to ask each model in force one question.
+type TestModelsRequest struct {
+	Model    string   `json:"model,omitempty" maxLength:"265" doc:"Only this one, as provider/model; all when nothing is said."`
+	Computer choir.ID `json:"computer,omitempty" doc:"Whose log has what the test costs; the first computer when nothing is said."`
+}
+
+// TestedModels is what the models in force answered.
+type TestedModels struct {
+	Models []TestedModel `json:"models"`
+}
+
+// TestedModel is what one model showed in its answer to one question.
+type TestedModel struct {
+	Model        string     `json:"model" doc:"As provider/model."`
+	Roles        []string   `json:"roles" doc:"Who calls it."`
+	Code         choir.Code `json:"code,omitempty" doc:"Stable reason why it did not answer."`
+	Error        string     `json:"error,omitempty" doc:"Why it did not answer."`
+	Remedy       string     `json:"remedy,omitempty" doc:"What to do about it."`
+	Tools        bool       `json:"tools" doc:"It called a tool."`
+	Streaming    bool       `json:"streaming" doc:"Its answer came in pieces."`
+	Images       bool       `json:"images" doc:"It saw an image."`
+	Thinking     bool       `json:"thinking" doc:"It told what it thought."`
+	LeftOut      []string   `json:"left_out,omitempty" doc:"Parameters that its service refuses."`
+	DurationMS   int64      `json:"duration_ms" doc:"How long its answer took."`
+	InputTokens  int64      `json:"input_tokens"`
+	OutputTokens int64      `json:"output_tokens"`
+	CostUSD      float64    `json:"cost_usd" doc:"What the test cost."`
+}
+
 // At most connectBurst changes of connections within connectSpan: otherwise a page could
 // try addresses and see which answer.
 const (
@@ -100,6 +129,13 @@ func (a *API) settings(h huma.API) {
 				return nil, err
 			}
 			return answer(a.sys.Connect(ctx, r.Body))
+		})
+	huma.Register(h, op("testModels", http.MethodPost, "/api/settings/models/test", "Ask each model in force one question, and say what works", 200),
+		func(ctx context.Context, r *struct{ Body TestModelsRequest }) (*body[TestedModels], error) {
+			if err := a.mayConnect(); err != nil {
+				return nil, err
+			}
+			return answer(a.sys.TestModels(ctx, r.Body))
 		})
 	huma.Register(h, op("disconnectModel", http.MethodDelete, "/api/settings/models/{name}", "Remove a model service that was connected on the page, and its key", 200),
 		func(ctx context.Context, r *struct {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -24,8 +25,8 @@ const ReachTimeout = 3 * time.Second
 func (c *Connections) Check(ctx context.Context) []sandbox.Check {
 	n := c.now.Load()
 	used := []config.Provider{}
-	for _, p := range []part{n.director, n.associate} {
-		if p.named != "" && (len(used) == 0 || used[0] != p.provider) {
+	for _, p := range n.used {
+		if !slices.Contains(used, p.provider) {
 			used = append(used, p.provider)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -55,6 +56,8 @@ type inForce struct {
 	page      config.Connected
 	director  part
 	associate part
+	used      []part // all, each once
+	listed    []Used // of used
 	routing   modelgw.Routing
 	models    api.ModelState
 }
@@ -107,36 +110,106 @@ func (c *Connections) Models() api.ModelState { return c.now.Load().models }
 // changing the current one.
 func (c *Connections) resolve(page config.Connected) (*inForce, error) {
 	n := &inForce{page: page, routing: modelgw.Routing{Routes: map[string]modelgw.Route{}, Prices: pricesOf(c.cfg.File.Prices, page.Prices)}}
-	n.director = c.choose(page.Director, page.Models(), c.cfg.File.Director)
-	n.associate = c.choose(page.Associate, page.Models(), c.cfg.File.Associate)
-	for alias, p := range map[string]part{modelgw.AliasDirector: n.director, modelgw.AliasAssociate: n.associate} {
-		if p.named == "" {
+	for _, alias := range c.aliases() {
+		role, _ := c.cfg.File.Role(alias)
+		parts := c.partsOf(role, page)
+		if len(parts) == 0 {
 			continue
 		}
-		provider, err := c.make(p.provider)
+		switch alias {
+		case modelgw.AliasDirector:
+			n.director = parts[0]
+		case modelgw.AliasAssociate:
+			n.associate = parts[0]
+		}
+		route, err := c.route(role, parts)
 		if err != nil {
 			return nil, err
 		}
-		n.routing.Routes[alias] = modelgw.Route{Provider: provider, Model: p.model, Free: p.provider.Free}
+		n.listUse(alias, parts, route)
+		n.routing.Routes[alias] = route
 	}
 	n.models = c.describe(n)
 	return n, nil
 }
 
-// choose returns the model named on the page, or else the model named in choir.toml;
-// empty if neither names a configured service.
-func (c *Connections) choose(onPage string, page config.Models, inFile string) part {
-	named, of := inFile, c.cfg.File
-	if onPage != "" {
-		named, of = onPage, page
+// Used is a model in force with the roles that call it.
+type Used struct {
+	Named string // provider/model
+	Roles []string
+	Route modelgw.Route // without fallbacks
+}
+
+// Used returns the models in force, fallbacks included, each once.
+func (c *Connections) Used() []Used { return c.now.Load().listed }
+
+// listUse adds the models of a role to those in force.
+func (n *inForce) listUse(alias string, parts []part, route modelgw.Route) {
+	routes := append([]modelgw.Route{route}, route.Fallbacks...)
+	for i, p := range parts {
+		if at := slices.Index(n.used, p); at >= 0 {
+			n.listed[at].Roles = append(n.listed[at].Roles, alias)
+			continue
+		}
+		routes[i].Fallbacks = nil
+		n.used = append(n.used, p)
+		n.listed = append(n.listed, Used{Named: p.named, Roles: []string{alias}, Route: routes[i]})
 	}
+}
+
+// aliases returns the names of the roles, the Director's and the Associate's first.
+func (c *Connections) aliases() []string {
+	out := []string{modelgw.AliasDirector, modelgw.AliasAssociate}
+	for _, r := range c.cfg.File.Roles {
+		if !slices.Contains(out, r.Name) {
+			out = append(out, r.Name)
+		}
+	}
+	return out
+}
+
+// partsOf returns the models of a role in order of preference: the page's, then those of
+// choir.toml.
+func (c *Connections) partsOf(role config.Role, page config.Connected) []part {
+	onPage := map[string]string{modelgw.AliasDirector: page.Director, modelgw.AliasAssociate: page.Associate}[role.Name]
+	var out []part
+	if p := chosen(onPage, page.Models()); p.named != "" {
+		p.onPage = true
+		out = append(out, p)
+	}
+	for _, named := range role.Models {
+		if p := chosen(named, c.cfg.File); p.named != "" && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// route returns the route of a role: to its preferred model, with the others as
+// fallbacks.
+func (c *Connections) route(role config.Role, parts []part) (modelgw.Route, error) {
+	var routes []modelgw.Route
+	for _, p := range parts {
+		provider, err := c.make(p.provider)
+		if err != nil {
+			return modelgw.Route{}, err
+		}
+		routes = append(routes, modelgw.Route{Provider: provider, Model: p.model, Free: p.provider.Free, Effort: role.Effort, Temperature: role.Temperature})
+	}
+	routes[0].Fallbacks = routes[1:]
+	return routes[0], nil
+}
+
+// chosen returns the model called provider/model of the services in of; empty if there
+// is none.
+func chosen(named string, of config.Models) part {
 	name, modelName, ok := strings.Cut(named, "/")
 	if !ok {
 		return part{}
 	}
 	for _, p := range of.Providers {
 		if p.Name == name {
-			return part{named: named, model: modelName, provider: p, onPage: onPage != ""}
+			return part{named: named, model: modelName, provider: p}
 		}
 	}
 	return part{}
@@ -210,12 +283,9 @@ func (c *Connections) Priceless() []string { return c.now.Load().priceless() }
 
 // priceless returns the names of models in force without a known price.
 func (n *inForce) priceless() (names []string) {
-	for _, alias := range []string{modelgw.AliasDirector, modelgw.AliasAssociate} {
-		r, ok := n.routing.Routes[alias]
-		if !ok {
-			continue
-		}
-		if _, known := modelgw.PriceOf(n.routing.Prices, r); !known && (len(names) == 0 || names[0] != r.Model) {
+	for _, p := range n.used {
+		r := modelgw.Route{Model: p.model, Free: p.provider.Free}
+		if _, known := modelgw.PriceOf(n.routing.Prices, r); !known && !slices.Contains(names, r.Model) {
 			names = append(names, r.Model)
 		}
 	}
@@ -248,13 +318,13 @@ func (c *Connections) Providers() []api.ModelProvider {
 	out := []api.ModelProvider{}
 	add := func(p config.Provider, set string) {
 		view := api.ModelProvider{Name: p.Name, Kind: p.Kind, Address: p.BaseURL, Region: p.Region, Set: set, Uses: []string{}, Key: c.cfg.Key(p)}
-		for alias, part := range map[string]part{modelgw.AliasDirector: n.director, modelgw.AliasAssociate: n.associate} {
-			if part.named != "" && part.provider == p {
-				view.Uses = append(view.Uses, alias)
+		for _, role := range []struct {
+			alias string
+			part
+		}{{modelgw.AliasDirector, n.director}, {modelgw.AliasAssociate, n.associate}} {
+			if role.named != "" && role.provider == p {
+				view.Uses = append(view.Uses, role.alias)
 			}
-		}
-		if len(view.Uses) == 2 {
-			view.Uses = []string{modelgw.AliasDirector, modelgw.AliasAssociate}
 		}
 		out = append(out, view)
 	}

@@ -356,3 +356,32 @@ func TestAModelWithAGivenPriceIsConnectedWithoutATest(t *testing.T) {
 		t.Errorf("the price is %+v, %v", p, known)
 	}
 }
+
+func TestARoleHasItsModelsInOrder(t *testing.T) {
+	t.Parallel()
+	warm := 0.5
+	file := config.Models{
+		Director: "claude/x",
+		Roles: []config.Role{
+			{Name: "director", Effort: "high"},
+			{Name: "associate", Models: []string{"claude/a", "here/b"}, Temperature: &warm},
+			{Name: "reviewer", Models: []string{"here/c"}},
+		},
+		Providers: []config.Provider{{Name: "claude", Kind: "anthropic", KeyEnv: "K", Free: true}, {Name: "here", Kind: "openai", BaseURL: "http://127.0.0.1:1", Free: true}},
+	}
+	d := open(t, t.TempDir(), file)
+	routes := d.Routing().Routes
+	director, associate, reviewer := routes["director"], routes["associate"], routes["reviewer"]
+	if director.Model != "x" || director.Effort != "high" || len(director.Fallbacks) != 0 || reviewer.Model != "c" || reviewer.Provider.Name() != "openai" {
+		t.Errorf("the routes are %+v", routes)
+	}
+	if associate.Model != "a" || len(associate.Fallbacks) != 1 || associate.Fallbacks[0].Model != "b" || *associate.Fallbacks[0].Temperature != warm {
+		t.Errorf("the Associate's route is %+v", associate)
+	}
+	if m := d.Models(); !m.Connected || m.Associate != "claude/a" {
+		t.Errorf("in force is %+v", m)
+	}
+	if checks := d.Check(t.Context()); len(checks) != 4 {
+		t.Errorf("of two services %d checks: %+v", len(checks), checks)
+	}
+}

@@ -123,6 +123,7 @@ var ownerOnly = []string{
 	"GET /api/health",
 	"GET /api/settings",
 	"POST /api/settings/models",
+	"POST /api/settings/models/test",
 	"DELETE /api/settings/models/{name}",
 	"POST /api/link",
 	"POST /api/metrics/token",

@@ -64,7 +64,13 @@ func (t *terms) bill(resp model.Response, failed bool, heard int) (u model.Usage
 func usedBy(u model.Usage) Used { return Used{1, u.Input + u.Output, u.CostUSD} }
 
 // sizeOf returns the bytes of a streamed piece of an answer.
-func sizeOf(d model.Delta) int { return len(d.Text) + len(d.Tool) + len(d.Input) }
+func sizeOf(d model.Delta) int {
+	size := len(d.Text) + len(d.Tool) + len(d.Input)
+	if d.Thinking != nil {
+		size += len(d.Thinking.Text)
+	}
+	return size
+}
 
 // enterUsage copies a usage and its cost into the payload of a model.returned event.
 func enterUsage(end *choir.ModelReturned, u model.Usage, estimated bool) {

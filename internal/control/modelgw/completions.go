@@ -10,8 +10,8 @@ import (
 )
 
 // completionsRequest is a request of OpenAI's chat completions API, sent by a program in
-// the sandbox. Sampling parameters are accepted and ignored; unsupported content is
-// refused.
+// the sandbox. Other sampling parameters are accepted and ignored; unsupported content
+// is refused.
 type completionsRequest struct {
 	Model               string               `json:"model"`
 	Messages            []completionsMessage `json:"messages"`
@@ -21,6 +21,8 @@ type completionsRequest struct {
 	MaxCompletionTokens int                  `json:"max_completion_tokens"`
 	N                   int                  `json:"n"`
 	Stream              bool                 `json:"stream"`
+	Temperature         *float64             `json:"temperature"`
+	Effort              string               `json:"reasoning_effort"`
 	StreamOptions       struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
@@ -31,6 +33,7 @@ type completionsMessage struct {
 	Content    messagesContent   `json:"content"`
 	ToolCalls  []completionsCall `json:"tool_calls"`
 	ToolCallID string            `json:"tool_call_id"`
+	Reasoning  string            `json:"reasoning_content"`
 }
 
 type completionsTool struct {
@@ -66,7 +69,7 @@ func parseCompletions(body []byte) (req model.Request, in completionsRequest, er
 	if in.N > 1 {
 		return req, in, choir.Invalid("n", "must be 1, not %d", in.N)
 	}
-	req = model.Request{Model: in.Model, MaxTokens: in.MaxCompletionTokens}
+	req = model.Request{Model: in.Model, MaxTokens: in.MaxCompletionTokens, Temperature: in.Temperature, Effort: effortOf(in.Effort)}
 	if req.MaxTokens == 0 {
 		req.MaxTokens = in.MaxTokens
 	}
@@ -94,7 +97,7 @@ func parseCompletions(body []byte) (req model.Request, in completionsRequest, er
 // add converts the message and appends it to req: system text to req.System, consecutive
 // tool results into one user message. path names the message in errors of code invalid.
 func (m *completionsMessage) add(req *model.Request, path string) error {
-	text, err := m.Content.text(path + ".content")
+	text, images, err := m.Content.parts(path + ".content")
 	if err != nil {
 		return err
 	}
@@ -105,11 +108,18 @@ func (m *completionsMessage) add(req *model.Request, path string) error {
 		}
 		req.System += text
 	case "user":
-		req.Messages = append(req.Messages, model.Message{Role: model.User, Content: []model.Block{{Kind: model.Text, Text: text}}})
+		said := model.Message{Role: model.User}
+		if text != "" || len(images) == 0 {
+			said.Content = append(said.Content, model.Block{Kind: model.Text, Text: text})
+		}
+		for _, i := range images {
+			said.Content = append(said.Content, picture(i))
+		}
+		req.Messages = append(req.Messages, said)
 	case "assistant":
 		req.Messages = append(req.Messages, m.assistant(text))
 	case "tool":
-		result := model.Block{Kind: model.ToolResult, CallID: m.ToolCallID, Text: text}
+		result := model.Block{Kind: model.ToolResult, CallID: m.ToolCallID, Text: text, Images: images}
 		if n := len(req.Messages); n > 0 && isResults(req.Messages[n-1]) {
 			req.Messages[n-1].Content = append(req.Messages[n-1].Content, result)
 			return nil
@@ -130,6 +140,9 @@ func isResults(m model.Message) bool {
 // gets the input null, which Request.Check refuses.
 func (m *completionsMessage) assistant(text string) model.Message {
 	out := model.Message{Role: model.Assistant}
+	if m.Reasoning != "" {
+		out.Content = append(out.Content, model.Block{Kind: model.Thinking, Text: m.Reasoning, Thought: &model.Thought{Of: "chat"}})
+	}
 	if text != "" || len(m.ToolCalls) == 0 {
 		out.Content = append(out.Content, model.Block{Kind: model.Text, Text: text})
 	}
@@ -235,28 +248,4 @@ func writeCompletionsError(w http.ResponseWriter, err error) {
 		status = http.StatusBadRequest // what the API itself answers
 	}
 	writeJSON(w, status, completionsErrorOf(err))
-}
-
-// serveModels answers GET /openai/v1/models with the model aliases in force, sorted.
-func (g *Gateway) serveModels(w http.ResponseWriter, _ *http.Request) {
-	type entry struct {
-		ID      string `json:"id"`
-		Object  string `json:"object"`
-		Created int64  `json:"created"`
-		OwnedBy string `json:"owned_by"`
-	}
-	list := struct {
-		Object string  `json:"object"`
-		Data   []entry `json:"data"`
-	}{Object: "list", Data: []entry{}}
-	for alias, route := range g.cfg.Routing().Routes {
-		list.Data = append(list.Data, entry{ID: alias, Object: "model", OwnedBy: route.Provider.Name()})
-	}
-	slices.SortFunc(list.Data, func(a, b entry) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
-	writeJSON(w, http.StatusOK, list)
 }

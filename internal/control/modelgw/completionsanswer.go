@@ -27,6 +27,7 @@ func completionsUsageOf(u model.Usage) *completionsUsage {
 type completionsDelta struct {
 	Role      string            `json:"role,omitempty"`
 	Content   *string           `json:"content,omitempty"`
+	Reasoning string            `json:"reasoning_content,omitempty"`
 	ToolCalls []completionsCall `json:"tool_calls,omitempty"`
 }
 
@@ -55,6 +56,9 @@ func callsOf(r model.Response, stream bool) []completionsCall {
 			c.Index = &i
 		}
 		c.Function.Name, c.Function.Arguments = b.Tool, string(b.Input)
+		if b.IsError {
+			c.Function.Arguments = b.Text // half an input, as the model gave it
+		}
 		out = append(out, c)
 	}
 	return out
@@ -71,13 +75,24 @@ func textOf(r model.Response) string {
 	return text
 }
 
+// thinkingOf returns the thinking of an answer.
+func thinkingOf(content []model.Block) string {
+	text := ""
+	for _, b := range content {
+		if b.Kind == model.Thinking {
+			text += b.Text
+		}
+	}
+	return text
+}
+
 // completionsAnswer converts a response into the JSON body of an answer that is not
 // streamed. created is in Unix seconds.
 func completionsAnswer(r model.Response, created int64) completionsOut {
 	text, stop := textOf(r), completionsStops[r.Stop]
 	return completionsOut{
 		ID: "chatcmpl-choir", Object: "chat.completion", Created: created, Model: r.Model,
-		Choices: []completionsChoice{{Message: &completionsDelta{Role: "assistant", Content: &text, ToolCalls: callsOf(r, false)}, FinishReason: &stop}},
+		Choices: []completionsChoice{{Message: &completionsDelta{Role: "assistant", Content: &text, Reasoning: thinkingOf(r.Content), ToolCalls: callsOf(r, false)}, FinishReason: &stop}},
 		Usage:   completionsUsageOf(r.Usage),
 	}
 }
@@ -86,10 +101,10 @@ func completionsAnswer(r model.Response, created int64) completionsOut {
 // tool calls whole at the end, because the provider's pieces of tool calls carry no ids.
 type completionsStream struct {
 	eventStream
+	told
 	model   string
 	usage   bool
 	created int64
-	sent    int // bytes of text passed on
 }
 
 // chunk writes one chunk of the stream.
@@ -105,13 +120,16 @@ func (s *completionsStream) piece(d completionsDelta) {
 	s.chunk([]completionsChoice{{Delta: &d}}, nil)
 }
 
-// delta writes a streamed piece of text.
+// delta writes a streamed piece of text, or thinking.
 func (s *completionsStream) delta(d model.Delta) {
-	if d.Text == "" && s.begun {
-		return
+	switch now := s.note(d); {
+	case now && d.Thinking != nil:
+		s.piece(completionsDelta{Reasoning: d.Thinking.Text})
+	case now:
+		s.piece(completionsDelta{Content: &d.Text})
+	case !s.begun:
+		s.piece(completionsDelta{Content: new(string)})
 	}
-	s.sent += len(d.Text)
-	s.piece(completionsDelta{Content: &d.Text})
 }
 
 // finish writes the rest of the answer and the end of the stream, or the error; as a
@@ -125,8 +143,11 @@ func (s *completionsStream) finish(resp model.Response, err error) {
 		s.event("", completionsErrorOf(err))
 		return
 	}
-	if text := textOf(resp); s.sent < len(text) {
-		left := text[s.sent:]
+	rest := s.rest(resp.Content)
+	if thinking := thinkingOf(rest); thinking != "" {
+		s.piece(completionsDelta{Reasoning: thinking})
+	}
+	if left := textOf(model.Response{Content: rest}); left != "" {
 		s.piece(completionsDelta{Content: &left})
 	}
 	if calls := callsOf(resp, true); len(calls) > 0 {

@@ -113,17 +113,26 @@ func New(books Books, cfg Config) *Gateway {
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.ledger = newLedger(g.ctx, cfg.Now)
 	g.mux.HandleFunc("POST "+model.CallPath, g.serveCall)
-	g.mux.HandleFunc("POST /anthropic/v1/messages", g.serveMessages)
-	g.mux.HandleFunc("POST /openai/v1/chat/completions", g.serveCompletions)
-	g.mux.HandleFunc("GET /openai/v1/models", g.serveModels)
+	// A program's base URL is that of one API, or the gateway itself.
+	for _, base := range []string{"", "/anthropic"} {
+		g.mux.HandleFunc("POST "+base+"/v1/messages", g.serveMessages)
+		g.mux.HandleFunc("POST "+base+"/v1/messages/count_tokens", g.serveCountTokens)
+	}
+	for _, base := range []string{"", "/openai"} {
+		g.mux.HandleFunc("POST "+base+"/v1/chat/completions", g.serveCompletions)
+		g.mux.HandleFunc("POST "+base+"/v1/responses", g.serveResponses)
+	}
+	for _, base := range []string{"", "/anthropic", "/openai"} {
+		g.mux.HandleFunc("GET "+base+"/v1/models", g.serveModels)
+		g.mux.HandleFunc("GET "+base+"/v1/models/{model}", g.serveModel)
+	}
 	g.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeFailure(w, choir.E("modelgw.serve", choir.CodeNotFound, "the model gateway does not serve %s %s", r.Method, r.URL.Path))
 	})
 	return g
 }
 
-// ServeHTTP answers model.CallPath, /anthropic/v1/messages,
-// /openai/v1/chat/completions and /openai/v1/models.
+// ServeHTTP answers model.CallPath and the paths below /v1 that New registers.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
 
 // Close cancels the calls in progress and waits until their end is in the log.

@@ -8,8 +8,9 @@ import (
 )
 
 // makeCall makes one model call from end to end. It returns the recorded answer if the
-// log has one, and otherwise asks the provider. model.called is in the log before on
-// gets the first piece of the answer, and model.returned before makeCall returns.
+// log has one, and otherwise asks the provider, and where that fails those of the
+// route's fallbacks. model.called is in the log before on gets the first piece of the
+// answer, and model.returned before makeCall returns.
 func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) (model.Response, error) {
 	past, err := g.recall(ctx, a.info, a.digest)
 	if err != nil || past.answered {
@@ -22,6 +23,44 @@ func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) 
 	if err != nil {
 		return model.Response{}, err
 	}
+	heard := false
+	resp, err := g.attempt(ctx, a, route, prices, &past, func(d model.Delta) {
+		heard = true
+		on(d)
+	})
+	for _, next := range route.Fallbacks {
+		if err == nil || !mayFallBack(ctx, err) || heard && a.info.Caller == AliasTool || past.attempts >= maxAttempts {
+			break
+		}
+		if _, known := PriceOf(prices, next); !known {
+			continue
+		}
+		if heard {
+			on(model.Delta{Restart: true})
+		}
+		resp, err = g.attempt(ctx, a, next, prices, &past, func(d model.Delta) {
+			heard = true
+			on(d)
+		})
+	}
+	return resp, err
+}
+
+// mayFallBack reports whether another service may answer a call that failed: this one
+// could not be reached, was overloaded, refused the key or failed.
+func mayFallBack(ctx context.Context, err error) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	switch choir.CodeOf(err) {
+	case choir.CodeOverloaded, choir.CodeUnavailable, choir.CodeProvider, choir.CodeTimeout, choir.CodeRefused:
+		return true
+	}
+	return false
+}
+
+// attempt calls one provider within the budgets, and counts the attempt in past.
+func (g *Gateway) attempt(ctx context.Context, a *asked, route Route, prices map[string]Price, past *past, on func(model.Delta)) (model.Response, error) {
 	price, known := PriceOf(prices, route)
 	if !known {
 		return model.Response{}, NoPrice(route.Model)
@@ -39,7 +78,11 @@ func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) 
 		return model.Response{}, choir.Wrap("modelgw.call", choir.CodeCancelled, ctx.Err(), "wait for a free slot")
 	}
 	r := &record{g: g, info: a.info, route: route, price: price, attempt: past.attempts + 1, before: past.last, began: g.cfg.Now()}
-	return g.ask(ctx, r, a, t, held, on)
+	resp, err := g.ask(ctx, r, a, t, held, on)
+	if r.event != "" {
+		past.attempts, past.last = r.attempt, r.event
+	}
+	return resp, err
 }
 
 // routeOf returns the route of a call and the prices in force for it. Code unavailable:
@@ -70,6 +113,9 @@ func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *r
 	asking := model.WithAgain(g.withWaits(model.WithInfo(ctx, r.info), r.info), func(ctx context.Context, used model.Usage, why error) error {
 		return g.reserveAgain(ctx, a, t, held, used, why)
 	})
+	if r.info.Caller != AliasTool {
+		asking = model.WithRestart(asking) // programs cannot be told that what they heard is void
+	}
 	resp, err := r.route.Provider.Stream(asking, r.route.routed(a.req), func(d model.Delta) {
 		if r.noteDelta(d) {
 			g.endWait(r.info)

@@ -1,6 +1,7 @@
 package modelgw
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -10,8 +11,8 @@ import (
 )
 
 // messagesRequest is a request of the Anthropic Messages API, sent by a program in the
-// sandbox. Sampling parameters, metadata and cache marks are accepted and ignored.
-// Images, documents and server tools are refused, because ignoring them would change the
+// sandbox. Other sampling parameters, metadata and cache marks are accepted and ignored.
+// Documents and server tools are refused, because ignoring them would change the
 // meaning.
 type messagesRequest struct {
 	Model      string            `json:"model"`
@@ -23,7 +24,28 @@ type messagesRequest struct {
 		Type string `json:"type"`
 		Name string `json:"name"`
 	} `json:"tool_choice"`
-	Stream bool `json:"stream"`
+	Stream      bool     `json:"stream"`
+	Temperature *float64 `json:"temperature"`
+	Thinking    struct {
+		Type   string `json:"type"`
+		Budget int    `json:"budget_tokens"`
+	} `json:"thinking"`
+	OutputConfig struct {
+		Effort string `json:"effort"`
+	} `json:"output_config"`
+}
+
+// effort returns how long the model is to think.
+func (in *messagesRequest) effort() string {
+	switch in.Thinking.Type {
+	case "disabled":
+		return "none"
+	case "enabled":
+		return effortOfBudget(in.Thinking.Budget, in.MaxTokens)
+	case "adaptive":
+		return cmp.Or(effortOf(in.OutputConfig.Effort), "high")
+	}
+	return ""
 }
 
 type messagesMessage struct {
@@ -50,6 +72,54 @@ type messagesBlock struct {
 	ToolUseID string          `json:"tool_use_id,omitempty"`
 	Content   messagesContent `json:"content,omitempty"`
 	IsError   bool            `json:"is_error,omitempty"`
+	Source    *messagesSource `json:"source,omitempty"`    // image
+	Thinking  string          `json:"thinking,omitempty"`  // thinking
+	Signature string          `json:"signature,omitempty"` // thinking
+	Data      string          `json:"data,omitempty"`      // redacted_thinking
+	ImageURL  *struct {
+		URL string `json:"url"`
+	} `json:"image_url,omitempty"` // of chat completions
+}
+
+// messagesSource is where the data of an image is.
+type messagesSource struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      string `json:"data"`
+}
+
+// image returns the image of a block. Code invalid, with path: the block has another
+// type, or its image is elsewhere.
+func (b *messagesBlock) image(path string) (model.Image, error) {
+	switch {
+	case b.Type == "image_url" && b.ImageURL != nil:
+		return imageOf(b.ImageURL.URL, path+".image_url.url")
+	case b.Type != "image":
+		return model.Image{}, unsupported(path, b.Type)
+	case b.Source == nil || b.Source.Type != "base64":
+		return model.Image{}, choir.Invalid(path+".source.type", "must be base64, because this gateway fetches nothing")
+	}
+	return model.Image{MediaType: b.Source.MediaType, Data: b.Source.Data}, nil
+}
+
+// parts returns the text blocks joined with newlines, and the images. Code invalid, with
+// path: there is a block of another kind.
+func (c messagesContent) parts(path string) (text string, images []model.Image, err error) {
+	for i, b := range c {
+		if b.Type == "text" {
+			if text != "" {
+				text += "\n"
+			}
+			text += b.Text
+			continue
+		}
+		image, err := b.image(at(path, i))
+		if err != nil {
+			return "", nil, err
+		}
+		images = append(images, image)
+	}
+	return text, images, nil
 }
 
 // UnmarshalJSON decodes a string into one text block, or a list of blocks.
@@ -83,7 +153,7 @@ func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // unsupported returns the error of code invalid for a block or tool type.
 func unsupported(path, kind string) error {
-	return choir.Invalid(path+".type", "%q is not supported by this gateway, only text and tools are", kind)
+	return choir.Invalid(path+".type", "%q is not supported by this gateway, only text, images and tools are", kind)
 }
 
 // parseMessages converts the JSON of a Messages API request into a model.Request, and
@@ -94,13 +164,20 @@ func parseMessages(body []byte) (req model.Request, stream bool, err error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return req, false, choir.Invalid("$", "the request is not JSON of the Messages API: %v", err)
 	}
-	req = model.Request{Model: in.Model, MaxTokens: in.MaxTokens}
+	req = model.Request{Model: in.Model, MaxTokens: in.MaxTokens, Temperature: in.Temperature, Effort: in.effort()}
 	if req.System, err = in.System.text("system"); err != nil {
 		return req, in.Stream, err
 	}
 	for i, m := range in.Messages {
+		path := at("messages", i) + ".content"
+		if m.Role == "system" {
+			if err := m.addSystem(&req, path); err != nil {
+				return req, in.Stream, err
+			}
+			continue
+		}
 		out := model.Message{Role: model.Role(m.Role)}
-		if out.Content, err = m.Content.blocks(at("messages", i) + ".content"); err != nil {
+		if out.Content, err = m.Content.blocks(path); err != nil {
 			return req, in.Stream, err
 		}
 		req.Messages = append(req.Messages, out)
@@ -124,8 +201,25 @@ func parseMessages(body []byte) (req model.Request, stream bool, err error) {
 	return req, in.Stream, nil
 }
 
-// blocks converts the content of a message. Thinking blocks are left out. Code invalid,
-// with path: a block has an unsupported type.
+// addSystem adds a system message within the conversation, where not every provider takes
+// one: as a marked text of the user, and before the first message as system prompt.
+func (m *messagesMessage) addSystem(req *model.Request, path string) error {
+	text, err := m.Content.text(path)
+	switch {
+	case err != nil:
+		return err
+	case len(req.Messages) > 0:
+		appendBlock(req, model.User, model.Block{Kind: model.Text, Text: "<system>\n" + text + "\n</system>"})
+	case req.System != "":
+		req.System += "\n\n" + text
+	default:
+		req.System = text
+	}
+	return nil
+}
+
+// blocks converts the content of a message. Code invalid, with path: a block has an
+// unsupported type.
 func (c messagesContent) blocks(path string) ([]model.Block, error) {
 	var out []model.Block
 	for i, b := range c {
@@ -135,17 +229,47 @@ func (c messagesContent) blocks(path string) ([]model.Block, error) {
 		case "tool_use":
 			out = append(out, model.Block{Kind: model.ToolCall, CallID: b.ID, Tool: b.Name, Input: b.Input})
 		case "tool_result":
-			text, err := b.Content.text(at(path, i) + ".content")
+			text, images, err := b.Content.parts(at(path, i) + ".content")
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, model.Block{Kind: model.ToolResult, CallID: b.ToolUseID, Text: text, IsError: b.IsError})
+			out = append(out, model.Block{Kind: model.ToolResult, CallID: b.ToolUseID, Text: text, Images: images, IsError: b.IsError})
 		case "thinking", "redacted_thinking":
+			if t := unsealThought(cmp.Or(b.Signature, b.Data)); t != nil { // else no service would take it
+				out = append(out, model.Block{Kind: model.Thinking, Text: b.Thinking, Thought: t})
+			}
 		default:
-			return nil, unsupported(at(path, i), b.Type)
+			image, err := b.image(at(path, i))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, picture(image))
 		}
 	}
 	return out, nil
+}
+
+// serveCountTokens answers the API's count of a request's tokens with an estimate, as
+// budgets count it. No provider is asked.
+func (g *Gateway) serveCountTokens(w http.ResponseWriter, r *http.Request) {
+	body, err := readBody(w, r)
+	if err != nil {
+		writeMessagesError(w, err)
+		return
+	}
+	req, _, err := parseMessages(body)
+	if err != nil {
+		writeMessagesError(w, err)
+		return
+	}
+	canonical, err := choir.Canonical(req)
+	if err != nil {
+		writeMessagesError(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Input int64 `json:"input_tokens"`
+	}{tokensIn(len(canonical))})
 }
 
 // serveMessages answers the Anthropic Messages API for a program in the sandbox.

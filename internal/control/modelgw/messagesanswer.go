@@ -54,7 +54,18 @@ func messagesBlockOf(b model.Block) messagesBlock {
 	if b.Kind == model.ToolCall {
 		return messagesBlock{Type: "tool_use", ID: b.CallID, Name: b.Tool, Input: b.Input}
 	}
+	if b.Kind == model.Thinking {
+		return messagesThinking(b)
+	}
 	return messagesBlock{Type: "text", Text: b.Text}
+}
+
+// messagesThinking returns a thinking block with its sealed thought.
+func messagesThinking(b model.Block) messagesBlock {
+	if b.Text == "" {
+		return messagesBlock{Type: "redacted_thinking", Data: sealThought(b.Thought)}
+	}
+	return messagesBlock{Type: "thinking", Thinking: b.Text, Signature: sealThought(b.Thought)}
 }
 
 // The events of a stream.
@@ -75,6 +86,10 @@ type (
 		ID    string          `json:"id,omitempty"`
 		Name  string          `json:"name,omitempty"`
 		Input json.RawMessage `json:"input,omitempty"`
+		// Thinking and Signature are encoded even if they are empty.
+		Thinking  *string `json:"thinking,omitempty"`
+		Signature *string `json:"signature,omitempty"`
+		Data      string  `json:"data,omitempty"`
 	}
 	blockDelta struct {
 		Type  string     `json:"type"`
@@ -85,6 +100,8 @@ type (
 		Type        string `json:"type"`
 		Text        string `json:"text,omitempty"`
 		PartialJSON string `json:"partial_json,omitempty"`
+		Thinking    string `json:"thinking,omitempty"`
+		Signature   string `json:"signature,omitempty"`
 	}
 	blockStop struct {
 		Type  string `json:"type"`
@@ -104,14 +121,14 @@ type (
 )
 
 // messagesStream writes a response as the API's event stream. Text is sent as it arrives
-// until the first tool call; everything after it is sent whole at the end, because the
-// provider's pieces of tool calls carry no ids.
+// and thinking once it is whole, until the first tool call; everything after it is sent
+// whole at the end, because the provider's pieces of tool calls carry no ids.
 type messagesStream struct {
 	eventStream
+	told
 	model string
-	text  bool // block 0 is open and is text
-	tools bool // a tool call has begun
-	sent  int  // bytes of text passed on
+	text  bool // the block at index is open and is text
+	index int  // of the next block, or of the open one
 }
 
 // start writes message_start, once.
@@ -122,29 +139,55 @@ func (s *messagesStream) start() {
 	s.event("message_start", messageStart{"message_start", messagesHead(s.model)})
 }
 
-// delta writes a piece of text, or a ping from the first tool call on.
+// delta writes a piece of the answer, or a ping from the first tool call on.
 func (s *messagesStream) delta(d model.Delta) {
 	s.start()
-	s.tools = s.tools || d.Tool != "" || d.Input != ""
-	if s.tools || d.Text == "" {
+	switch {
+	case !s.note(d):
 		s.event("ping", bareEvent{"ping"})
-		return
+	case d.Thinking != nil:
+		s.closeText()
+		s.block(*d.Thinking)
+	default:
+		if !s.text {
+			s.text = true
+			s.open(model.Block{Kind: model.Text})
+		}
+		s.piece(deltaInner{Type: "text_delta", Text: d.Text})
 	}
-	if !s.text {
-		s.text = true
-		s.open(0, model.Block{Kind: model.Text})
-	}
-	s.sent += len(d.Text)
-	s.event("content_block_delta", blockDelta{"content_block_delta", 0, deltaInner{Type: "text_delta", Text: d.Text}})
 }
 
 // open writes the start of a content block.
-func (s *messagesStream) open(index int, b model.Block) {
+func (s *messagesStream) open(b model.Block) {
 	start := startBlock{Type: "text", Text: new(string)}
-	if b.Kind == model.ToolCall {
+	switch {
+	case b.Kind == model.ToolCall:
 		start = startBlock{Type: "tool_use", ID: b.CallID, Name: b.Tool, Input: json.RawMessage("{}")}
+	case b.Kind == model.Thinking && b.Text == "":
+		start = startBlock{Type: "redacted_thinking", Data: sealThought(b.Thought)}
+	case b.Kind == model.Thinking:
+		start = startBlock{Type: "thinking", Thinking: new(string), Signature: new(string)}
 	}
-	s.event("content_block_start", blockStart{"content_block_start", index, start})
+	s.event("content_block_start", blockStart{"content_block_start", s.index, start})
+}
+
+// piece writes a piece of the open block.
+func (s *messagesStream) piece(d deltaInner) {
+	s.event("content_block_delta", blockDelta{"content_block_delta", s.index, d})
+}
+
+// shut writes the end of the open block.
+func (s *messagesStream) shut() {
+	s.event("content_block_stop", blockStop{"content_block_stop", s.index})
+	s.index++
+}
+
+// closeText ends the text block that is open, if there is one.
+func (s *messagesStream) closeText() {
+	if s.text {
+		s.text = false
+		s.shut()
+	}
 }
 
 // finish writes the rest of the answer and the end of the stream, or the error; as a
@@ -159,8 +202,14 @@ func (s *messagesStream) finish(resp model.Response, err error) {
 		return
 	}
 	s.start()
-	for i, b := range s.rest(resp.Content) {
-		s.block(i, b)
+	rest := s.rest(resp.Content)
+	if s.text && len(rest) > 0 && rest[0].Kind == model.Text { // the end of the open one
+		s.piece(deltaInner{Type: "text_delta", Text: rest[0].Text})
+		rest = rest[1:]
+	}
+	s.closeText()
+	for _, b := range rest {
+		s.block(b)
 	}
 	var last messageDelta
 	last.Type, last.Delta.StopReason, last.Usage = "message_delta", messagesStops[resp.Stop], messagesUsageOf(resp.Usage)
@@ -168,38 +217,17 @@ func (s *messagesStream) finish(resp model.Response, err error) {
 	s.event("message_stop", bareEvent{"message_stop"})
 }
 
-// rest returns the content that is still to be sent, with the text already sent as an
-// empty block 0, since streamed pieces do not show where one text block ends and the
-// next begins.
-func (s *messagesStream) rest(content []model.Block) []model.Block {
-	if !s.text {
-		return content
+// block writes a content block whole.
+func (s *messagesStream) block(b model.Block) {
+	s.open(b)
+	switch {
+	case b.Kind == model.ToolCall:
+		s.piece(deltaInner{Type: "input_json_delta", PartialJSON: string(b.Input)})
+	case b.Kind == model.Thinking && b.Text != "":
+		s.piece(deltaInner{Type: "thinking_delta", Thinking: b.Text})
+		s.piece(deltaInner{Type: "signature_delta", Signature: sealThought(b.Thought)})
+	case b.Kind == model.Text:
+		s.piece(deltaInner{Type: "text_delta", Text: b.Text})
 	}
-	out := []model.Block{{Kind: model.Text}}
-	left := s.sent
-	for _, b := range content {
-		if b.Kind == model.Text && left > 0 {
-			n := min(left, len(b.Text))
-			left -= n
-			b.Text = b.Text[n:]
-			if b.Text == "" {
-				continue
-			}
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
-// block writes a content block whole. Block 0 of streamed text only gets its end.
-func (s *messagesStream) block(i int, b model.Block) {
-	if i > 0 || !s.text {
-		s.open(i, b)
-		piece := deltaInner{Type: "text_delta", Text: b.Text}
-		if b.Kind == model.ToolCall {
-			piece = deltaInner{Type: "input_json_delta", PartialJSON: string(b.Input)}
-		}
-		s.event("content_block_delta", blockDelta{"content_block_delta", i, piece})
-	}
-	s.event("content_block_stop", blockStop{"content_block_stop", i})
+	s.shut()
 }

@@ -152,7 +152,7 @@ func TestTheLogCostsWhatTheProviderBilled(t *testing.T) {
 				go pace(t, b, 19)
 			}, true},
 			{"the provider breaks in the middle", func(int) int { return 7 }, func(t *testing.T, r *rig, b *wiretest.Biller) {
-				go pace(t, b, 7)
+				go pace(t, b, 14) // it is asked once more, and breaks again
 				wantCode(t, r.director(t, id(t), 300, -1), choir.CodeProvider)
 			}, false},
 			{"the provider breaks before the first piece and answers then", func(n int) int { return 100 * max(0, n-2) }, func(t *testing.T, r *rig, b *wiretest.Biller) {

@@ -22,6 +22,10 @@ import (
 func answers(r model.Response) *stub {
 	return &stub{stream: func(_ context.Context, _ model.Request, on func(model.Delta)) (model.Response, error) {
 		for _, b := range r.Content {
+			if b.Kind == model.Thinking {
+				on(model.Delta{Thinking: &b})
+				continue
+			}
 			if b.Kind == model.ToolCall {
 				on(model.Delta{Tool: b.Tool})
 				on(model.Delta{Input: string(b.Input)})
@@ -208,10 +212,10 @@ func TestPlainClientsGetHonestErrors(t *testing.T) {
 		t.Errorf("the clients asked %d times: they must not try again what the gateway has", p.calls())
 	}
 	image := messagesParams()
-	image.Messages = []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewImageBlockBase64("image/png", "AAAA"))}
+	image.Messages = []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewImageBlock(anthropic.URLImageSourceParam{URL: "https://example.com/a.png"}))}
 	_, err = a.New(t.Context(), image)
 	if !errors.As(err, &ae) || ae.StatusCode != 400 || ae.Type() != "invalid_request_error" {
-		t.Errorf("an image gets %v", err)
+		t.Errorf("an image elsewhere gets %v", err)
 	}
 }
 

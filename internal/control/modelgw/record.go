@@ -96,6 +96,7 @@ func (r *record) appendReturned(ctx context.Context, resp model.Response, estima
 	if resp.Model != "" {
 		end.Model = resp.Model
 	}
+	end.LeftOut = resp.LeftOut
 	end.Response, end.Stop, end.Recorded = digest, string(resp.Stop), resp.Usage.FromRecord
 	enterUsage(&end, resp.Usage, estimated)
 	return r.finish(ctx, end)
@@ -186,7 +187,7 @@ func (g *Gateway) recall(ctx context.Context, info model.CallInfo, digest choir.
 			return p, otherRequest(info.Call)
 		}
 		p.attempts++
-		p.last = id
+		p.last, p.failed = id, nil
 		var end choir.ModelReturned
 		found, err := g.event(ctx, info, returnedID(info.Call, p.attempts), p.attempts, &end)
 		if err != nil {
@@ -195,13 +196,15 @@ func (g *Gateway) recall(ctx context.Context, info model.CallInfo, digest choir.
 		switch {
 		case found == "" || end.Code == choir.CodeCancelled:
 		case end.Code != "":
-			p.failed = choir.E("modelgw.recall", end.Code, "%s", end.Error)
-			return p, nil
+			p.failed = choir.E("modelgw.recall", end.Code, "%s", end.Error) // unless a fallback was asked next
 		default:
 			p.answered = true
 			p.resp, err = g.answer(ctx, end.Response)
 			return p, err
 		}
+	}
+	if p.failed != nil {
+		return p, nil
 	}
 	return p, choir.E("modelgw.recall", choir.CodeProvider, "call %s was begun %d times and never returned", info.Call, p.attempts)
 }

@@ -12,6 +12,12 @@ type Route struct {
 	Provider model.Provider
 	Model    string // the provider's name of the model
 	Free     bool   // it costs nothing: a recording, or a model of one's own
+	// Effort and Temperature are set in requests that have none of their own.
+	Effort      string
+	Temperature *float64
+	// Fallbacks are called in order where the route before cannot be reached, is
+	// overloaded or fails. They have no fallbacks of their own.
+	Fallbacks []Route
 }
 
 // Routing is the set of model aliases in force, and the prices of models.
@@ -31,9 +37,16 @@ func Fixed(routes map[string]Route, prices map[string]Price) func() Routing {
 	return func() Routing { return r }
 }
 
-// routed returns req with the provider's name of the model.
+// routed returns req with the provider's name of the model, and the settings of the
+// route.
 func (r Route) routed(req model.Request) model.Request {
 	req.Model = r.Model
+	if req.Effort == "" {
+		req.Effort = r.Effort
+	}
+	if req.Temperature == nil {
+		req.Temperature = r.Temperature
+	}
 	return req
 }
 

@@ -21,24 +21,29 @@ type trial struct {
 // it. The cost counts for the computer and is recorded in its log under the caller
 // owner. The errors are those of a model call.
 func (g *Gateway) Try(ctx context.Context, route Route, prices map[string]Price) (model.Response, error) {
+	return g.try(ctx, trial{route, prices}, model.Request{Model: route.Model, MaxTokens: maxTryTokens, Messages: []model.Message{
+		{Role: model.User, Content: []model.Block{{Kind: model.Text, Text: "Say OK."}}},
+	}}, func(model.Delta) {})
+}
+
+// try makes one call over the route of a trial and passes the pieces of its answer to
+// on.
+func (g *Gateway) try(ctx context.Context, t trial, req model.Request, on func(model.Delta)) (model.Response, error) {
 	id, err := g.cfg.NewID()
 	if err != nil {
 		return model.Response{}, err
 	}
-	req := model.Request{Model: route.Model, MaxTokens: maxTryTokens, Messages: []model.Message{
-		{Role: model.User, Content: []model.Block{{Kind: model.Text, Text: "Say OK."}}},
-	}}
 	canonical, err := choir.Canonical(req)
 	if err != nil {
 		return model.Response{}, err
 	}
 	f, _, err := g.flightOf(&asked{
 		info: model.CallInfo{Call: id, Caller: CallerOwner}, req: req, canonical: canonical, digest: choir.DigestOf(canonical),
-		trial: &trial{route, prices},
+		trial: &t,
 	})
 	if err != nil {
 		return model.Response{}, err
 	}
 	defer f.leave()
-	return f.follow(ctx, func(model.Delta) {})
+	return f.follow(ctx, on)
 }

@@ -99,6 +99,11 @@ func (r *Reader) Connect(context.Context, api.ConnectRequest) (api.Connected, er
 	return api.Connected{}, r.refuse()
 }
 
+// TestModels fails with code unavailable, because no choir runs.
+func (r *Reader) TestModels(context.Context, api.TestModelsRequest) (api.TestedModels, error) {
+	return api.TestedModels{}, r.refuse()
+}
+
 // Disconnect fails with code unavailable, because no choir runs.
 func (r *Reader) Disconnect(context.Context, string) (api.Settings, error) {
 	return api.Settings{}, r.refuse()

@@ -5,10 +5,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
+	"choiros/internal/control/connections"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/model"
 	"choiros/internal/sandbox"
@@ -49,6 +52,52 @@ func (s *System) Connect(ctx context.Context, r api.ConnectRequest) (api.Connect
 	})
 	out.Settings = s.Settings()
 	return out, err
+}
+
+// testTimeout is the maximum time for the answers to TestModels.
+const testTimeout = time.Minute
+
+// TestModels asks each model in force, or one of them, one question at the same time,
+// and returns what works. Code not_found: no such model is in force.
+func (s *System) TestModels(ctx context.Context, r api.TestModelsRequest) (api.TestedModels, error) {
+	out := api.TestedModels{Models: []api.TestedModel{}}
+	used := slices.DeleteFunc(slices.Clone(s.cfg.Connections.Used()), func(u connections.Used) bool { return r.Model != "" && u.Named != r.Model })
+	switch {
+	case len(used) == 0 && r.Model != "":
+		return out, choir.E("models.test", choir.CodeNotFound, "no model called %q is in force", r.Model).WithRemedy("choir model test lists them")
+	case len(used) == 0:
+		return out, choir.Refuse("models.test", choir.ReasonNoModel)
+	}
+	c, release, err := s.useAny(ctx, r.Computer)
+	if err != nil {
+		return out, err
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
+	defer cancel()
+	out.Models = make([]api.TestedModel, len(used))
+	var all sync.WaitGroup
+	for i, u := range used {
+		all.Go(func() { out.Models[i] = s.testModel(ctx, c, u) })
+	}
+	all.Wait()
+	return out, nil
+}
+
+// testModel asks one model one question.
+func (s *System) testModel(ctx context.Context, c *computer.Computer, u connections.Used) api.TestedModel {
+	began := s.cfg.Now()
+	p, err := s.gateway(c).Probe(ctx, u.Route, s.cfg.Connections.Routing().Prices)
+	out := api.TestedModel{
+		Model: u.Named, Roles: u.Roles, Tools: p.Tools, Streaming: p.Streaming, Images: p.Images, Thinking: p.Thinking,
+		LeftOut: p.Answer.LeftOut, DurationMS: s.cfg.Now().Sub(began).Milliseconds(),
+		InputTokens: p.Answer.Usage.Input, OutputTokens: p.Answer.Usage.Output, CostUSD: p.Answer.Usage.CostUSD,
+	}
+	if err != nil {
+		f := choir.ProblemOf(err)
+		out.Code, out.Error, out.Remedy = f.Code, f.Message, f.Remedy
+	}
+	return out
 }
 
 // UnusableModels tests the keys and addresses of the models in force and returns the

@@ -4,11 +4,13 @@ package anthropic
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"choiros/internal/model"
 	"choiros/internal/model/attempt"
+	"choiros/internal/model/dialect"
 	"choiros/internal/model/messages"
 )
 
@@ -25,8 +27,9 @@ type Config struct {
 
 // Provider implements model.Provider.
 type Provider struct {
-	cfg  Config
-	http *http.Client
+	cfg     Config
+	http    *http.Client
+	service *dialect.Service
 }
 
 // New returns a provider.
@@ -34,7 +37,11 @@ func New(cfg Config) *Provider {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL
 	}
-	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, messages.MediaType)}
+	service := dialect.New("messages", cfg.BaseURL)
+	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Hostname() == "api.anthropic.com" {
+		service = dialect.NewClaude()
+	}
+	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, messages.MediaType), service: service}
 }
 
 // Name implements model.Provider.
@@ -52,8 +59,8 @@ func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.
 		option.WithHTTPClient(p.http),
 		option.WithAPIKey(key),
 	}
-	return attempt.Do(ctx, p.cfg.Retry, on, func(ctx context.Context, on func(model.Delta)) (model.Response, error) {
-		resp, err := messages.Stream(ctx, req, on, opts...)
+	return p.service.Do(ctx, p.cfg.Retry, req, on, func(ctx context.Context, ask dialect.Ask, on func(model.Delta)) (model.Response, error) {
+		resp, err := messages.Stream(ctx, p.service.Thought(), ask, on, opts...)
 		return resp, attempt.Redacted(err, key)
 	})
 }

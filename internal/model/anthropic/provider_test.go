@@ -21,7 +21,7 @@ func key(context.Context) (string, error) { return modeltest.Key, nil }
 
 func TestProvider(t *testing.T) {
 	modeltest.Run(t, modeltest.Harness{
-		Wire: wiretest.Anthropic,
+		Wire: wiretest.Anthropic, Of: "messages 127.0.0.1",
 		New: func(t *testing.T, url string, retry attempt.Policy) model.Provider {
 			return anthropic.New(anthropic.Config{Key: key, BaseURL: url, Retry: retry})
 		},

@@ -44,6 +44,10 @@ type Failure struct {
 	Err   *choir.Error
 	Retry bool
 	After time.Duration
+	// Status is the HTTP status that the service answered, 0 if it answered none, and
+	// Param the parameter that its error names in a field of its own.
+	Status int
+	Param  string
 }
 
 func (f *Failure) Error() string { return f.Err.Error() }
@@ -56,18 +60,20 @@ func (f *Failure) Unwrap() error { return f.Err }
 type Try func(ctx context.Context, on func(model.Delta)) (model.Response, error)
 
 // Do makes attempts until one succeeds, one fails permanently, or the policy's limit is
-// reached. Nothing is retried after a piece was delivered. No data for the policy's Idle
+// reached. Nothing is retried after a piece was delivered, or once where the caller may
+// hear an answer begin anew (model.MayRestart). No data for the policy's Idle
 // ends an attempt with code timeout, provided that the attempt uses an HTTP client of
 // Client. The usage includes broken attempts, and is returned with the error if all
 // broke. After a broken attempt model.AskAgain may refuse the next.
 func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Response, error) {
 	p = p.withDefaults()
-	delivered := false
+	if on == nil {
+		on = func(model.Delta) {}
+	}
+	delivered, restarted := false, false
 	deliver := func(d model.Delta) {
 		delivered = true
-		if on != nil {
-			on(d)
-		}
+		on(d)
 	}
 	var broken model.Usage
 	var broke error // why the attempt before broke; nil when it cost nothing
@@ -77,13 +83,17 @@ func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Res
 				return model.Response{}, backoff.Permanent(err)
 			}
 		}
+		if delivered {
+			on(model.Delta{Restart: true})
+			delivered, restarted = false, true
+		}
 		resp, began, err := watched(ctx, p.Idle, deliver, try)
 		broke = nil
 		if err != nil && began {
 			broke = err
 			broken.AddBroken(resp.Usage)
 		}
-		return resp, p.judge(ctx, err, delivered)
+		return resp, p.judge(ctx, err, delivered && (restarted || !model.MayRestart(ctx)))
 	}
 	curve := backoff.NewExponentialBackOff()
 	curve.InitialInterval, curve.MaxInterval = p.First, p.Longest

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,9 +18,15 @@ import (
 )
 
 // Status returns the failure for an HTTP status. kind is the provider's name of the
-// error, or "", and message its text.
+// error, or "", and message its text. A conversation that is longer than the model can
+// read has code too_large, whatever status says so.
 func Status(status int, header http.Header, kind, message string) *Failure {
-	f := &Failure{After: retryAfter(header, time.Now())}
+	f := &Failure{After: retryAfter(header, time.Now()), Status: status}
+	if tooLong(status, kind, message) {
+		f.Err = choir.E("model.stream", choir.CodeTooLarge, "the conversation is longer than the model can read (%d): %s", status, reason(kind, message)).
+			WithRemedy("compact the conversation")
+		return f
+	}
 	why := choir.ReasonModelFailed
 	switch {
 	case status == 402 || kind == "insufficient_quota" || kind == "billing_error":
@@ -45,12 +52,29 @@ func Status(status int, header http.Header, kind, message string) *Failure {
 	return f
 }
 
+// overflows are the words with which services say that a request is longer than their
+// model can read.
+var overflows = []string{
+	"prompt is too long", "input is too long", "maximum context length", "context_length_exceeded", "context window", "context size",
+	"exceeded model token limit", "exceeds max length", "model_context_window_exceeded", "request_too_large", "too many input tokens",
+}
+
+// tooLong reports whether an error says that the request is longer than the service or
+// its model can read.
+func tooLong(status int, kind, message string) bool {
+	if status == 413 {
+		return true
+	}
+	said := strings.ToLower(kind + " " + message)
+	return status == 400 && slices.ContainsFunc(overflows, func(w string) bool { return strings.Contains(said, w) })
+}
+
 // kinds maps providers' names of errors within a stream to the HTTP status that the same
 // error has before a stream.
 var kinds = map[string]int{
 	"overloaded_error": 529, "rate_limit_error": 429, "api_error": 500, "timeout_error": 500,
 	"authentication_error": 401, "permission_error": 403, "billing_error": 402,
-	"invalid_request_error": 400, "request_too_large": 413, "not_found_error": 404,
+	"invalid_request_error": 400, "request_too_large": 413, "context_length_exceeded": 413, "not_found_error": 404,
 	"insufficient_quota": 402, "rate_limit_exceeded": 429, "server_error": 500, "invalid_api_key": 401,
 	"throttlingException": 429, "serviceUnavailableException": 503, "internalServerException": 500,
 	"modelStreamErrorException": 500, "modelTimeoutException": 500, "validationException": 400,

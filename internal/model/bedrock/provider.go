@@ -12,6 +12,7 @@ import (
 
 	"choiros/internal/model"
 	"choiros/internal/model/attempt"
+	"choiros/internal/model/dialect"
 	"choiros/internal/model/messages"
 )
 
@@ -32,13 +33,14 @@ type Config struct {
 
 // Provider implements model.Provider.
 type Provider struct {
-	cfg  Config
-	http *http.Client
+	cfg     Config
+	http    *http.Client
+	service *dialect.Service
 }
 
 // New returns a provider.
 func New(cfg Config) *Provider {
-	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, streamType)}
+	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, streamType), service: dialect.NewClaude()}
 }
 
 // Name implements model.Provider.
@@ -55,8 +57,8 @@ func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.
 		opts = append(opts, option.WithBaseURL(p.cfg.BaseURL))
 	}
 	secrets := append(strings.Split(key, ":"), key)
-	return attempt.Do(ctx, p.cfg.Retry, on, func(ctx context.Context, on func(model.Delta)) (model.Response, error) {
-		resp, err := messages.Stream(ctx, req, on, opts...)
+	return p.service.Do(ctx, p.cfg.Retry, req, on, func(ctx context.Context, ask dialect.Ask, on func(model.Delta)) (model.Response, error) {
+		resp, err := messages.Stream(ctx, p.service.Thought(), ask, on, opts...)
 		return resp, attempt.Redacted(err, secrets...)
 	})
 }

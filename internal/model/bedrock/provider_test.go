@@ -25,7 +25,7 @@ func TestProvider(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			modeltest.Run(t, modeltest.Harness{
-				Wire: wiretest.Bedrock,
+				Wire: wiretest.Bedrock, Of: "messages claude",
 				New: func(t *testing.T, url string, retry attempt.Policy) model.Provider {
 					return bedrock.New(bedrock.Config{
 						Region: "eu-central-1", BaseURL: url, Retry: retry,

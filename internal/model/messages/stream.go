@@ -11,19 +11,20 @@ import (
 
 	"choiros/internal/model"
 	"choiros/internal/model/attempt"
+	"choiros/internal/model/dialect"
 )
 
 // MediaType is the media type of the API's streams.
 const MediaType = "text/event-stream"
 
-// Stream calls the model once and passes pieces of the answer to on. The error is an
-// *attempt.Failure.
-func Stream(ctx context.Context, req model.Request, on func(model.Delta), opts ...option.RequestOption) (model.Response, error) {
+// Stream calls the model once and passes pieces of the answer to on. thought is the name
+// of the service in the thinking of its models. The error is an *attempt.Failure.
+func Stream(ctx context.Context, thought string, ask dialect.Ask, on func(model.Delta), opts ...option.RequestOption) (model.Response, error) {
 	opts = append(opts, option.WithMaxRetries(0), option.WithoutOpenTelemetry())
 	service := anthropic.NewMessageService(opts...)
-	stream := service.NewStreaming(ctx, Params(req))
+	stream := service.NewStreaming(ctx, Params(ask))
 	defer stream.Close()
-	a := answer{on: on, resp: model.Response{Model: req.Model}}
+	a := answer{on: on, thought: thought, resp: model.Response{Model: ask.Model}}
 	for stream.Next() {
 		if err := a.applyEvent(stream.Current()); err != nil {
 			return a.counted(), err
@@ -77,11 +78,12 @@ func reason(raw string) (kind, message string) {
 
 // answer assembles an answer from the events of a stream.
 type answer struct {
-	on     func(model.Delta)
-	resp   model.Response
-	blocks []partial
-	stop   anthropic.StopReason
-	closed bool
+	on      func(model.Delta)
+	thought string
+	resp    model.Response
+	blocks  []partial
+	stop    anthropic.StopReason
+	closed  bool
 }
 
 // partial is a content block that is being received.
@@ -91,8 +93,19 @@ type partial struct {
 	shut  bool
 }
 
-// counted returns the usage reported so far, as the response for an error.
-func (a *answer) counted() model.Response { return model.Response{Usage: a.resp.Usage} }
+// counted returns the usage reported so far, as the response for an error. Thinking that
+// came counts, which nobody else has heard of.
+func (a *answer) counted() model.Response {
+	thinking := 0
+	for i := range a.blocks {
+		if a.blocks[i].Kind == model.Thinking {
+			thinking += len(a.blocks[i].Text)
+		}
+	}
+	u := a.resp.Usage
+	u.Output = max(u.Output, attempt.Tokens(thinking))
+	return model.Response{Usage: u}
+}
 
 // applyEvent adds one event of the stream to the answer. It returns a failure for an
 // event out of order.
@@ -112,7 +125,12 @@ func (a *answer) applyEvent(e anthropic.MessageStreamEventUnion) *attempt.Failur
 		if e.Index < 0 || int(e.Index) >= len(a.blocks) {
 			return attempt.Malformed("a content block ends that never began")
 		}
-		a.blocks[e.Index].shut = true
+		b := &a.blocks[e.Index]
+		if b.Kind == model.Thinking && !b.shut {
+			whole := b.Block
+			a.on(model.Delta{Thinking: &whole})
+		}
+		b.shut = true
 	case "message_delta":
 		a.stop = e.Delta.StopReason
 		u := e.Usage
@@ -138,12 +156,18 @@ func (a *answer) start(e anthropic.MessageStreamEventUnion) *attempt.Failure {
 	if int(e.Index) != len(a.blocks) {
 		return attempt.Malformed("a content block comes out of order")
 	}
-	b := partial{Block: model.Block{Kind: model.Text, Text: e.ContentBlock.Text}}
-	if e.ContentBlock.Type == "tool_use" {
-		b.Block = model.Block{Kind: model.ToolCall, CallID: e.ContentBlock.ID, Tool: e.ContentBlock.Name}
+	began := e.ContentBlock
+	b := partial{Block: model.Block{Kind: model.Text, Text: began.Text}}
+	switch began.Type {
+	case "tool_use":
+		b.Block = model.Block{Kind: model.ToolCall, CallID: began.ID, Tool: began.Name}
 		a.on(model.Delta{Tool: b.Tool})
-	} else if b.Text != "" {
-		a.on(model.Delta{Text: b.Text})
+	case "thinking", "redacted_thinking":
+		b.Block = model.Block{Kind: model.Thinking, Text: began.Thinking, Thought: &model.Thought{Of: a.thought, Signature: began.Signature, Sealed: began.Data}}
+	default:
+		if b.Text != "" {
+			a.on(model.Delta{Text: b.Text})
+		}
 	}
 	a.blocks = append(a.blocks, b)
 	return nil
@@ -162,6 +186,10 @@ func (a *answer) piece(e anthropic.MessageStreamEventUnion) *attempt.Failure {
 	case e.Delta.Type == "input_json_delta" && b.Kind == model.ToolCall:
 		b.input.WriteString(e.Delta.PartialJSON)
 		a.on(model.Delta{Input: e.Delta.PartialJSON})
+	case e.Delta.Type == "thinking_delta" && b.Kind == model.Thinking:
+		b.Text += e.Delta.Thinking
+	case e.Delta.Type == "signature_delta" && b.Kind == model.Thinking:
+		b.Thought.Signature += e.Delta.Signature
 	}
 	return nil
 }
@@ -182,23 +210,16 @@ func (a *answer) finish() (model.Response, error) {
 	}
 	for i := range a.blocks {
 		b := &a.blocks[i]
-		if b.Kind == model.Text {
-			if b.Text != "" {
-				a.resp.Content = append(a.resp.Content, b.Block)
-			}
-			continue
-		}
-		b.Input = json.RawMessage(bytes.TrimSpace(b.input.Bytes()))
-		if len(b.Input) == 0 {
-			b.Input = json.RawMessage("{}")
-		}
-		if !json.Valid(b.Input) || b.Input[0] != '{' {
-			if a.resp.Stop == model.StopLength {
+		switch {
+		case b.Kind == model.ToolCall:
+			call, whole := attempt.Call(b.Block, b.input.String())
+			if !whole && a.resp.Stop == model.StopLength {
 				continue
 			}
-			return a.counted(), attempt.Malformed("the input of the tool call " + b.Tool + " is no JSON object")
+			a.resp.Content = append(a.resp.Content, call)
+		case b.Kind == model.Thinking || b.Text != "":
+			a.resp.Content = append(a.resp.Content, b.Block)
 		}
-		a.resp.Content = append(a.resp.Content, b.Block)
 	}
 	return a.resp, nil
 }

@@ -23,6 +23,8 @@ type Harness struct {
 	// Wire is the wire format of the provider, in which the suite's servers answer and
 	// fail. Empty for a provider that calls no server.
 	Wire wiretest.Wire
+	// Of is the name of the service at 127.0.0.1 in the thinking of its models.
+	Of string
 	// New returns a provider that calls the server at url with Key.
 	New func(t *testing.T, url string, retry attempt.Policy) model.Provider
 	// Answering returns a provider without a wire format that answers req with resp.
@@ -39,6 +41,12 @@ func Run(t *testing.T, h Harness) {
 	t.Run("request", func(t *testing.T) { testRequest(t, h) })
 	t.Run("split at every byte", func(t *testing.T) { testSplit(t, h) })
 	t.Run("cut after every event", func(t *testing.T) { testCut(t, h) })
+	t.Run("settings", func(t *testing.T) { testSettings(t, h) })
+	t.Run("images", func(t *testing.T) { testImages(t, h) })
+	t.Run("thinking goes back", func(t *testing.T) { testThinkingBack(t, h) })
+	t.Run("refused parameters", func(t *testing.T) { testRefused(t, h) })
+	t.Run("too long", func(t *testing.T) { testTooLong(t, h) })
+	t.Run("restart", func(t *testing.T) { testRestart(t, h) })
 	t.Run("retries", func(t *testing.T) { testRetries(t, h) })
 	t.Run("faults", func(t *testing.T) { testFaults(t, h) })
 	t.Run("cancellation", func(t *testing.T) { testCancel(t, h) })
@@ -115,10 +123,13 @@ func (h Harness) serving(t *testing.T, retry attempt.Policy, steps ...wiretest.S
 }
 
 // heard collects the pieces of a stream.
-type heard struct{ text, input, tools strings.Builder }
+type heard struct{ text, input, tools, thinking strings.Builder }
 
 // on adds a piece.
 func (h *heard) on(d model.Delta) {
+	if d.Thinking != nil {
+		h.thinking.WriteString(d.Thinking.Text)
+	}
 	h.text.WriteString(d.Text)
 	h.input.WriteString(d.Input)
 	h.tools.WriteString(d.Tool)
@@ -129,7 +140,17 @@ func (h *heard) check(t *testing.T, r model.Response) {
 	t.Helper()
 	var want heard
 	for _, b := range r.Content {
-		want.on(model.Delta{Text: b.Text, Tool: b.Tool, Input: string(b.Input)})
+		switch {
+		case b.Kind == model.Thinking:
+			want.on(model.Delta{Thinking: &b})
+		case b.IsError:
+			want.on(model.Delta{Tool: b.Tool, Input: b.Text})
+		default:
+			want.on(model.Delta{Text: b.Text, Tool: b.Tool, Input: string(b.Input)})
+		}
+	}
+	if h.thinking.String() != want.thinking.String() {
+		t.Errorf("heard the thinking %q, the answer has %q", h.thinking.String(), want.thinking.String())
 	}
 	if h.text.String() != want.text.String() || h.tools.String() != want.tools.String() {
 		t.Errorf("streamed text %q and tools %q, the answer has %q and %q", h.text.String(), h.tools.String(), want.text.String(), want.tools.String())
@@ -154,6 +175,8 @@ func testAnswers(t *testing.T, h Harness) {
 		"text and tool calls": Answer(),
 		"text":                text("Hello.", model.StopEnd),
 		"nothing":             text("", model.StopEnd),
+		"thinking":            h.thoughtful(),
+		"half an input":       broken(),
 		"length":              text("Once upon a", model.StopLength),
 		"refusal":             text("No.", model.StopRefusal),
 	} {

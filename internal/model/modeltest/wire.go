@@ -19,6 +19,7 @@ import (
 var overload = map[wiretest.Wire]string{
 	wiretest.Anthropic: "overloaded_error",
 	wiretest.OpenAI:    "rate_limit_exceeded",
+	wiretest.Responses: "rate_limit_exceeded",
 	wiretest.Bedrock:   "throttlingException",
 }
 
@@ -51,7 +52,7 @@ func testRequest(t *testing.T, h Harness) {
 			t.Errorf("the request lacks %q: %s", part, body)
 		}
 	}
-	if h.Wire != wiretest.OpenAI {
+	if h.Wire != wiretest.OpenAI && h.Wire != wiretest.Responses {
 		if n := bytes.Count(body, []byte(`"cache_control":{"type":"ephemeral"}`)); n != 3 {
 			t.Errorf("%d parts are marked for the cache, want tools, system and last message: %s", n, body)
 		}

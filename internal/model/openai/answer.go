@@ -17,7 +17,11 @@ import (
 // answer assembles an answer from the chunks of a stream.
 type answer struct {
 	on           func(model.Delta)
+	thought      string // the name of the service in its thinking
 	resp         model.Response
+	thinking     strings.Builder
+	field        string // in which the thinking came
+	thoughtOut   bool   // the thinking was delivered
 	id           string
 	text         strings.Builder
 	refusal      strings.Builder
@@ -33,8 +37,51 @@ type partial struct {
 	input    strings.Builder
 }
 
-// usage returns the usage reported so far, as the response for an error.
-func (a *answer) usage() model.Response { return model.Response{Usage: a.resp.Usage} }
+// usage returns the usage reported so far, as the response for an error. Thinking that
+// came counts, which nobody else has heard of.
+func (a *answer) usage() model.Response {
+	u := a.resp.Usage
+	u.Output = max(u.Output, attempt.Tokens(a.thinking.Len()))
+	return model.Response{Usage: u}
+}
+
+// The fields in which services stream thinking: most of them, and OpenRouter.
+const (
+	reasoningContent = "reasoning_content"
+	reasoning        = "reasoning"
+)
+
+// think adds the thinking of a chunk to the answer.
+func (a *answer) think(d openai.ChatCompletionChunkChoiceDelta) {
+	for _, field := range []string{reasoningContent, reasoning} {
+		var text string
+		raw, ok := d.JSON.ExtraFields[field]
+		if !ok || a.field != "" && a.field != field || json.Unmarshal([]byte(raw.Raw()), &text) != nil || text == "" {
+			continue
+		}
+		a.field = field
+		a.thinking.WriteString(text)
+	}
+}
+
+// endThinking delivers the thinking before what follows it, once.
+func (a *answer) endThinking() {
+	if a.thoughtOut || a.thinking.Len() == 0 {
+		return
+	}
+	a.thoughtOut = true
+	b := a.thoughtBlock()
+	a.on(model.Delta{Thinking: &b})
+}
+
+// thoughtBlock returns the thinking so far.
+func (a *answer) thoughtBlock() model.Block {
+	t := &model.Thought{Of: a.thought}
+	if a.field != reasoningContent {
+		t.ID = a.field
+	}
+	return model.Block{Kind: model.Thinking, Text: a.thinking.String(), Thought: t}
+}
 
 // applyChunk adds one chunk of the stream to the answer. It returns a failure for a tool
 // call without a name.
@@ -68,6 +115,10 @@ func (a *answer) applyChunk(c openai.ChatCompletionChunk) *attempt.Failure {
 
 // delta adds the text, refusal and tool calls of a chunk to the answer.
 func (a *answer) delta(d openai.ChatCompletionChunkChoiceDelta) *attempt.Failure {
+	a.think(d)
+	if d.Content != "" || d.Refusal != "" || len(d.ToolCalls) > 0 {
+		a.endThinking()
+	}
 	if d.Content != "" {
 		a.text.WriteString(d.Content)
 		a.on(model.Delta{Text: d.Content})
@@ -116,6 +167,10 @@ var stops = map[string]model.Stop{"length": model.StopLength, "content_filter": 
 // token limit cut off, because it cannot be executed.
 func (a *answer) finish() (model.Response, error) {
 	a.resp.Stop = model.StopEnd
+	a.endThinking()
+	if a.thinking.Len() > 0 {
+		a.resp.Content = append(a.resp.Content, a.thoughtBlock())
+	}
 	if text := a.text.String() + a.refusal.String(); text != "" {
 		a.resp.Content = append(a.resp.Content, model.Block{Kind: model.Text, Text: text})
 	}
@@ -123,21 +178,15 @@ func (a *answer) finish() (model.Response, error) {
 		a.resp.Stop = model.StopRefusal
 	}
 	for i, c := range a.calls {
-		input := strings.TrimSpace(c.input.String())
-		if input == "" {
-			input = "{}"
-		}
-		if !json.Valid([]byte(input)) || input[0] != '{' {
-			if a.finishReason == "length" {
-				continue
-			}
-			return a.usage(), attempt.Malformed("the arguments of the tool call " + c.name + " are no JSON object")
-		}
 		id := c.id
 		if id == "" {
 			id = fmt.Sprintf("call_%s_%d", a.id, i)
 		}
-		a.resp.Content = append(a.resp.Content, model.Block{Kind: model.ToolCall, CallID: id, Tool: c.name, Input: json.RawMessage(input)})
+		call, whole := attempt.Call(model.Block{Kind: model.ToolCall, CallID: id, Tool: c.name}, c.input.String())
+		if !whole && a.finishReason == "length" {
+			continue
+		}
+		a.resp.Content = append(a.resp.Content, call)
 		a.resp.Stop = model.StopTool
 	}
 	if s, ok := stops[a.finishReason]; ok {
@@ -159,7 +208,9 @@ func failure(ctx context.Context, err error) *attempt.Failure {
 		if message == "" {
 			message = api.RawJSON()
 		}
-		return attempt.Status(api.StatusCode, api.Response.Header, kind, message)
+		f := attempt.Status(api.StatusCode, api.Response.Header, kind, message)
+		f.Param = api.Param
+		return f
 	}
 	var inside *ssestream.StreamError
 	if errors.As(err, &inside) {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/openai/openai-go/v3"
@@ -8,17 +9,23 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"choiros/internal/model"
+	"choiros/internal/model/dialect"
 )
 
 // params converts a request into the API's form. It sets max_completion_tokens for
 // OpenAI, whose newer models refuse max_tokens, and max_tokens for compatible endpoints,
-// which support only that.
-func (p *Provider) params(req model.Request) openai.ChatCompletionNewParams {
-	out := openai.ChatCompletionNewParams{
-		Model:         req.Model,
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
+// which support only that; the other one where the service has refused it.
+func (p *Provider) params(ask dialect.Ask) openai.ChatCompletionNewParams {
+	req := ask.Request
+	out := openai.ChatCompletionNewParams{Model: req.Model}
+	if !ask.Lacks(dialect.StreamOptions) {
+		out.StreamOptions = openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)}
 	}
-	if p.own {
+	if req.Temperature != nil {
+		out.Temperature = openai.Float(*req.Temperature)
+	}
+	p.think(&out, req.Effort)
+	if p.service.IsOpenAI() != ask.Lacks(dialect.MaxTokens) {
 		out.MaxCompletionTokens = openai.Int(int64(req.MaxTokens))
 	} else {
 		out.MaxTokens = openai.Int(int64(req.MaxTokens))
@@ -42,6 +49,29 @@ func (p *Provider) params(req model.Request) openai.ChatCompletionNewParams {
 	return out
 }
 
+// efforts are the API's names of efforts, where they differ.
+var efforts = map[string]string{"max": "xhigh"}
+
+// think sets how long the model thinks.
+func (p *Provider) think(out *openai.ChatCompletionNewParams, effort string) {
+	switch {
+	case effort == "":
+	case p.service.SwitchesThinking():
+		kind := "enabled"
+		if effort == "none" {
+			kind = "disabled"
+		}
+		out.SetExtraFields(map[string]any{"thinking": thinking{kind}})
+	default:
+		out.ReasoningEffort = shared.ReasoningEffort(cmp.Or(efforts[effort], effort))
+	}
+}
+
+// thinking is the field with which Z.ai and Kimi switch thinking on and off.
+type thinking struct {
+	Type string `json:"type"`
+}
+
 func tool(d model.ToolDef) openai.ChatCompletionToolUnionParam {
 	return openai.ChatCompletionToolUnionParam{OfFunction: &openai.ChatCompletionFunctionToolParam{
 		Function: param.Override[shared.FunctionDefinitionParam](struct {
@@ -53,15 +83,21 @@ func tool(d model.ToolDef) openai.ChatCompletionToolUnionParam {
 }
 
 // messages converts a message into the API's: an assistant message into one, a user
-// message into one for each tool result and one for its text.
+// message into one for each tool result and one for its text and images. The API takes
+// no images in the result of a tool, so those follow in the user's message.
 func messages(m model.Message) []openai.ChatCompletionMessageParamUnion {
 	if m.Role == model.Assistant {
 		return []openai.ChatCompletionMessageParamUnion{assistant(m)}
 	}
 	var out []openai.ChatCompletionMessageParamUnion
+	var images []openai.ChatCompletionContentPartUnionParam
 	text := ""
 	for _, b := range m.Content {
+		for _, i := range b.Images {
+			images = append(images, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: dataURL(i)}))
+		}
 		switch {
+		case b.Kind == model.Picture:
 		case b.Kind == model.Text:
 			text = join(text, b.Text)
 		case b.IsError:
@@ -71,27 +107,36 @@ func messages(m model.Message) []openai.ChatCompletionMessageParamUnion {
 			out = append(out, openai.ToolMessage(b.Text, b.CallID))
 		}
 	}
-	if text != "" || len(out) == 0 {
+	switch {
+	case len(images) > 0 && text != "":
+		out = append(out, openai.UserMessage(append([]openai.ChatCompletionContentPartUnionParam{openai.TextContentPart(text)}, images...)))
+	case len(images) > 0:
+		out = append(out, openai.UserMessage(images))
+	case text != "" || len(out) == 0:
 		out = append(out, openai.UserMessage(text))
 	}
 	return out
 }
 
-// assistant converts an assistant message with its tool calls.
+// assistant converts an assistant message with its thinking and its tool calls. The
+// thinking goes back in the field in which it came.
 func assistant(m model.Message) openai.ChatCompletionMessageParamUnion {
 	out := &openai.ChatCompletionAssistantMessageParam{}
 	text := ""
 	for _, b := range m.Content {
-		if b.Kind == model.Text {
+		switch b.Kind {
+		case model.Text:
 			text = join(text, b.Text)
-			continue
+		case model.Thinking:
+			out.SetExtraFields(map[string]any{cmp.Or(b.Thought.ID, reasoningContent): b.Text})
+		default:
+			out.ToolCalls = append(out.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
+				OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
+					ID:       b.CallID,
+					Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: b.Tool, Arguments: string(b.Input)},
+				},
+			})
 		}
-		out.ToolCalls = append(out.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
-				ID:       b.CallID,
-				Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: b.Tool, Arguments: string(b.Input)},
-			},
-		})
 	}
 	if text != "" || len(out.ToolCalls) == 0 {
 		out.Content.OfString = openai.String(text)

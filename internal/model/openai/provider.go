@@ -1,17 +1,17 @@
-// Package openai calls any endpoint that implements OpenAI's chat completions API:
-// OpenAI itself, Z.ai, Kimi, OpenRouter, Ollama, llama.cpp.
+// Package openai calls any endpoint that implements OpenAI's chat completions API, such
+// as OpenAI itself, Z.ai, Kimi, OpenRouter, Ollama and llama.cpp, or its Responses API.
 package openai
 
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
 	"choiros/internal/model"
 	"choiros/internal/model/attempt"
+	"choiros/internal/model/dialect"
 )
 
 // DefaultBaseURL is the base URL of OpenAI's API.
@@ -20,7 +20,7 @@ const DefaultBaseURL = "https://api.openai.com/v1"
 // mediaType is the media type of the API's streams.
 const mediaType = "text/event-stream"
 
-// Config is the configuration of the provider.
+// Config is the configuration of a provider.
 type Config struct {
 	Key     model.KeySource // nil for an endpoint that needs none, such as Ollama
 	BaseURL string          // default DefaultBaseURL
@@ -28,11 +28,11 @@ type Config struct {
 	Retry   attempt.Policy
 }
 
-// Provider implements model.Provider.
+// Provider implements model.Provider over chat completions.
 type Provider struct {
-	cfg  Config
-	http *http.Client
-	own  bool // the endpoint is OpenAI's, not a compatible one
+	cfg     Config
+	http    *http.Client
+	service *dialect.Service
 }
 
 // New returns a provider.
@@ -40,8 +40,7 @@ func New(cfg Config) *Provider {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL
 	}
-	u, err := url.Parse(cfg.BaseURL)
-	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, mediaType), own: err == nil && u.Hostname() == "api.openai.com"}
+	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, mediaType), service: dialect.New("chat", cfg.BaseURL)}
 }
 
 // Name implements model.Provider.
@@ -49,40 +48,34 @@ func (p *Provider) Name() string { return "openai" }
 
 // Stream implements model.Provider.
 func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	opts := []option.RequestOption{
-		option.WithBaseURL(p.cfg.BaseURL),
-		option.WithHTTPClient(p.http),
-		option.WithMaxRetries(0),
-	}
-	key, err := p.key(ctx)
+	opts, key, err := options(ctx, p.cfg, p.http, p.Name())
 	if err != nil {
 		return model.Response{}, err
 	}
-	if key != "" {
-		opts = append(opts, option.WithAPIKey(key))
-	}
-	params := p.params(req)
-	return attempt.Do(ctx, p.cfg.Retry, on, func(ctx context.Context, on func(model.Delta)) (model.Response, error) {
-		resp, err := stream(ctx, params, on, opts)
+	return p.service.Do(ctx, p.cfg.Retry, req, on, func(ctx context.Context, ask dialect.Ask, on func(model.Delta)) (model.Response, error) {
+		resp, err := p.stream(ctx, p.params(ask), on, opts)
 		return resp, attempt.Redacted(err, key)
 	})
 }
 
-// key returns the key; "" for an endpoint that needs none.
-func (p *Provider) key(ctx context.Context) (string, error) {
-	if p.cfg.Key == nil {
-		return "", nil
+// options returns the options of a call, and the key in them; "" for an endpoint that
+// needs none.
+func options(ctx context.Context, cfg Config, client *http.Client, name string) (opts []option.RequestOption, key string, err error) {
+	opts = []option.RequestOption{option.WithBaseURL(cfg.BaseURL), option.WithHTTPClient(client), option.WithMaxRetries(0)}
+	if cfg.Key == nil {
+		return opts, "", nil
 	}
-	return p.cfg.Key.Get(ctx, p.Name())
+	key, err = cfg.Key.Get(ctx, name)
+	return append(opts, option.WithAPIKey(key)), key, err
 }
 
 // stream calls the model once and assembles the answer. The error is an
 // *attempt.Failure.
-func stream(ctx context.Context, params openai.ChatCompletionNewParams, on func(model.Delta), opts []option.RequestOption) (model.Response, error) {
+func (p *Provider) stream(ctx context.Context, params openai.ChatCompletionNewParams, on func(model.Delta), opts []option.RequestOption) (model.Response, error) {
 	service := openai.NewChatCompletionService(opts...)
 	s := service.NewStreaming(ctx, params)
 	defer s.Close()
-	a := answer{on: on, resp: model.Response{Model: params.Model}}
+	a := answer{on: on, thought: p.service.Thought(), resp: model.Response{Model: params.Model}}
 	for s.Next() {
 		if err := a.applyChunk(s.Current()); err != nil {
 			return a.usage(), err

@@ -21,9 +21,18 @@ func key(context.Context) (string, error) { return modeltest.Key, nil }
 
 func TestProvider(t *testing.T) {
 	modeltest.Run(t, modeltest.Harness{
-		Wire: wiretest.OpenAI,
+		Wire: wiretest.OpenAI, Of: "chat 127.0.0.1",
 		New: func(t *testing.T, url string, retry attempt.Policy) model.Provider {
 			return openai.New(openai.Config{Key: key, BaseURL: url, Retry: retry})
+		},
+	})
+}
+
+func TestResponses(t *testing.T) {
+	modeltest.Run(t, modeltest.Harness{
+		Wire: wiretest.Responses, Of: "responses 127.0.0.1",
+		New: func(t *testing.T, url string, retry attempt.Policy) model.Provider {
+			return openai.NewResponses(openai.Config{Key: key, BaseURL: url, Retry: retry})
 		},
 	})
 }

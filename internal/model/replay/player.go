@@ -85,6 +85,11 @@ func (p *Player) streamDeltas(ctx context.Context, pieces []model.Delta, names *
 		}
 		if on != nil {
 			d.Text, d.Input = back.Replace(d.Text), back.Replace(d.Input)
+			if d.Thinking != nil {
+				thought := *d.Thinking
+				thought.Text = back.Replace(thought.Text)
+				d.Thinking = &thought
+			}
 			on(d)
 		}
 	}

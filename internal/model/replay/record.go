@@ -147,9 +147,13 @@ func splitDeltas(r model.Response, pieces int) []model.Delta {
 	size := max(1, total/max(1, pieces))
 	out := []model.Delta{}
 	for _, b := range r.Content {
-		if b.Kind == model.ToolCall {
+		switch {
+		case b.Kind == model.Thinking:
+			out = append(out, model.Delta{Thinking: &b})
+			continue
+		case b.Kind == model.ToolCall:
 			out = append(out, model.Delta{Tool: b.Tool})
-			for _, p := range chop(string(b.Input), size) {
+			for _, p := range chop(inputOf(b), size) {
 				out = append(out, model.Delta{Input: p})
 			}
 			continue
@@ -159,6 +163,15 @@ func splitDeltas(r model.Response, pieces int) []model.Delta {
 		}
 	}
 	return out
+}
+
+// inputOf returns the input of a tool call as it was streamed, which of a marked call is
+// half of one.
+func inputOf(b model.Block) string {
+	if b.IsError {
+		return b.Text
+	}
+	return string(b.Input)
 }
 
 const (

@@ -237,15 +237,26 @@ func (a Answer) whole() bool {
 		got.add(d)
 	}
 	for _, b := range a.Final.Content {
-		want.add(model.Delta{Text: b.Text, Tool: b.Tool, Input: string(b.Input)})
+		switch b.Kind {
+		case model.Thinking:
+			want.add(model.Delta{Thinking: &b})
+		case model.ToolCall:
+			want.add(model.Delta{Tool: b.Tool, Input: inputOf(b)})
+		default:
+			want.add(model.Delta{Text: b.Text})
+		}
 	}
-	return got.text.String() == want.text.String() && got.tools.String() == want.tools.String() && got.input.String() == want.input.String()
+	return got.text.String() == want.text.String() && got.tools.String() == want.tools.String() &&
+		got.input.String() == want.input.String() && got.thinking.String() == want.thinking.String()
 }
 
 // sum concatenates the pieces of an answer.
-type sum struct{ text, tools, input strings.Builder }
+type sum struct{ text, tools, input, thinking strings.Builder }
 
 func (s *sum) add(d model.Delta) {
+	if d.Thinking != nil {
+		s.thinking.WriteString(d.Thinking.Text)
+	}
 	s.text.WriteString(d.Text)
 	s.tools.WriteString(d.Tool)
 	s.input.WriteString(d.Input)

@@ -39,6 +39,15 @@ func pieces(s string) []string {
 	return append(out, s)
 }
 
+// inputOf returns the input of a tool call as it is streamed. That of a marked call is
+// cut off.
+func inputOf(b model.Block) string {
+	if b.IsError {
+		return b.Text
+	}
+	return string(b.Input)
+}
+
 var anthropicStops = map[model.Stop]string{
 	model.StopEnd: "end_turn", model.StopTool: "tool_use", model.StopLength: "max_tokens", model.StopRefusal: "refusal",
 }
@@ -52,17 +61,28 @@ func anthropicEvents(r model.Response) []event {
 	add("message_start", `{"type":"message_start","message":{"id":"msg_test","type":"message","role":"assistant","model":%s,"content":[],"stop_reason":null,"stop_sequence":null,"usage":%s}}`,
 		quote(r.Model), anthropicUsage(r.Usage, 1))
 	add("ping", `{"type":"ping"}`)
+	start := func(i int, block string, args ...any) {
+		add("content_block_start", `{"type":"content_block_start","index":%d,"content_block":%s}`, i, jsonf(block, args...))
+	}
+	deltas := func(i int, kind, field, text string) {
+		for _, p := range pieces(text) {
+			add("content_block_delta", `{"type":"content_block_delta","index":%d,"delta":{"type":%q,%q:%s}}`, i, kind, field, quote(p))
+		}
+	}
 	for i, b := range r.Content {
-		if b.Kind == model.ToolCall {
-			add("content_block_start", `{"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","id":%s,"name":%s,"input":{}}}`, i, quote(b.CallID), quote(b.Tool))
-			for _, p := range pieces(string(b.Input)) {
-				add("content_block_delta", `{"type":"content_block_delta","index":%d,"delta":{"type":"input_json_delta","partial_json":%s}}`, i, quote(p))
-			}
-		} else {
-			add("content_block_start", `{"type":"content_block_start","index":%d,"content_block":{"type":"text","text":""}}`, i)
-			for _, p := range pieces(b.Text) {
-				add("content_block_delta", `{"type":"content_block_delta","index":%d,"delta":{"type":"text_delta","text":%s}}`, i, quote(p))
-			}
+		switch {
+		case b.Kind == model.ToolCall:
+			start(i, `{"type":"tool_use","id":%s,"name":%s,"input":{}}`, quote(b.CallID), quote(b.Tool))
+			deltas(i, "input_json_delta", "partial_json", inputOf(b))
+		case b.Kind == model.Thinking && b.Thought.Sealed != "":
+			start(i, `{"type":"redacted_thinking","data":%s}`, quote(b.Thought.Sealed))
+		case b.Kind == model.Thinking:
+			start(i, `{"type":"thinking","thinking":"","signature":""}`)
+			deltas(i, "thinking_delta", "thinking", b.Text)
+			add("content_block_delta", `{"type":"content_block_delta","index":%d,"delta":{"type":"signature_delta","signature":%s}}`, i, quote(b.Thought.Signature))
+		default:
+			start(i, `{"type":"text","text":""}`)
+			deltas(i, "text_delta", "text", b.Text)
 		}
 		add("content_block_stop", `{"type":"content_block_stop","index":%d}`, i)
 	}

@@ -21,6 +21,12 @@ func openaiEvents(r model.Response) []event {
 	delta(`{"role":"assistant","content":""}`)
 	calls := 0
 	for _, b := range r.Content {
+		if b.Kind == model.Thinking {
+			for _, p := range pieces(b.Text) {
+				delta(`{"` + thinkingField(b) + `":` + quote(p) + `}`)
+			}
+			continue
+		}
 		if b.Kind != model.ToolCall {
 			for _, p := range pieces(b.Text) {
 				delta(`{"content":` + quote(p) + `}`)
@@ -28,7 +34,7 @@ func openaiEvents(r model.Response) []event {
 			continue
 		}
 		delta(string(jsonf(`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`, calls, quote(b.CallID), quote(b.Tool))))
-		for _, p := range pieces(string(b.Input)) {
+		for _, p := range pieces(inputOf(b)) {
 			delta(string(jsonf(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, calls, quote(p))))
 		}
 		calls++
@@ -37,6 +43,14 @@ func openaiEvents(r model.Response) []event {
 	chunk("", string(jsonf(`,"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}`,
 		r.Usage.Input, r.Usage.Output, r.Usage.Input+r.Usage.Output, r.Usage.CacheRead)))
 	return append(out, event{"", []byte("[DONE]")})
+}
+
+// thinkingField returns the field in which a service streams its thinking.
+func thinkingField(b model.Block) string {
+	if b.Thought.ID != "" {
+		return b.Thought.ID
+	}
+	return "reasoning_content"
 }
 
 // openaiError returns an error body of the chat completions API.

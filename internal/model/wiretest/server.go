@@ -20,6 +20,7 @@ const (
 	Anthropic Wire = "anthropic"
 	OpenAI    Wire = "openai"
 	Bedrock   Wire = "bedrock"
+	Responses Wire = "responses"
 )
 
 // Step describes the server's answer to one request. The zero value answers with an
@@ -133,7 +134,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, step Step) {
 	switch s.wire {
 	case Anthropic:
 		_, _ = w.Write(anthropicError("api_error", message))
-	case OpenAI:
+	case OpenAI, Responses:
 		_, _ = w.Write(openaiError("server_error", message))
 	case Bedrock:
 		_, _ = w.Write(jsonf(`{"message":%s}`, quote(message)))
@@ -142,9 +143,14 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, step Step) {
 
 // frames returns the whole stream of a step, event by event.
 func (s *Server) frames(step Step) [][]byte {
-	events := anthropicEvents(step.Answer)
-	if s.wire == OpenAI {
+	var events []event
+	switch s.wire {
+	case OpenAI:
 		events = openaiEvents(step.Answer)
+	case Responses:
+		events = responsesEvents(step.Answer)
+	default:
+		events = anthropicEvents(step.Answer)
 	}
 	if step.Malformed {
 		events[2].data = []byte(`{"type":"content_block_start","index"`)
@@ -164,6 +170,9 @@ func (s *Server) frames(step Step) [][]byte {
 func (s *Server) errorEvent(kind string) event {
 	if s.wire == OpenAI {
 		return event{"", openaiError(kind, "it went wrong")}
+	}
+	if s.wire == Responses {
+		return event{"error", jsonf(`{"type":"error","sequence_number":2,"code":%s,"message":"it went wrong","param":null}`, quote(kind))}
 	}
 	return event{"error", anthropicError(kind, "it went wrong")}
 }

@@ -335,6 +335,8 @@ export interface ModelReturned {
   recorded?: boolean;
   /** Tokens and cost are estimates: the provider did not count the call to its end. */
   estimated?: boolean;
+  /** Parameters of the request that the service refuses, so that it was asked without them: temperature, effort, tool_choice, images, ... */
+  left_out?: string[];
   /** Stable reason when it failed. */
   code?: Code;
   /** The provider's reason, without secrets. */
