@@ -67,7 +67,7 @@ func TestARefusedHostIsRecordedOnceForEachTask(t *testing.T) {
 	}
 	refuse := func(ctx context.Context, host string, port int) {
 		t.Helper()
-		if err := h.RecordRefusal(ctx, host, port); err != nil {
+		if err := h.RecordRefusal(ctx, choir.EgressRefused{Host: host, Port: port, Policy: "none"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestARefusedHostIsRecordedOnceForEachTask(t *testing.T) {
 	}
 	// A control plane that starts again does not record it again.
 	again, _ := g.host()
-	if err := again.RecordRefusal(from(choir.MarkOf(task.TaskID, 0)), "example.org", 80); err != nil || len(g.recorded(choir.TypeEgressRefused)) != len(want) {
+	if err := again.RecordRefusal(from(choir.MarkOf(task.TaskID, 0)), choir.EgressRefused{Host: "example.org", Port: 80, Policy: "none"}); err != nil || len(g.recorded(choir.TypeEgressRefused)) != len(want) {
 		t.Errorf("%d refusals, %v", len(g.recorded(choir.TypeEgressRefused)), err)
 	}
 }

@@ -105,14 +105,18 @@ func (p Policy) names(t Target) bool {
 	return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.names(t) })
 }
 
-// Covers reports whether everything that another policy lets out, this one lets out too.
-func (p Policy) Covers(other Policy) bool {
-	_, wider := p.firstBeyond(other)
-	return !wider
+// Narrow returns the policy of a task's profile under this one. Mode git+pkg means this one's
+// list, with the hosts that the owner added to it. Code invalid: the profile is none.
+func (p Policy) Narrow(profile choir.EgressProfile) (Policy, error) {
+	if profile.Mode == choir.EgressGitPkg && p.Mode == choir.EgressGitPkg {
+		return p, nil
+	}
+	return NewPolicy(profile.Mode, profile.Allowlist)
 }
 
-// firstBeyond returns the first rule of another policy that no rule of this one covers.
-func (p Policy) firstBeyond(other Policy) (Rule, bool) {
+// Beyond returns the first rule of another policy that no rule of this one covers; ok is false
+// if this policy lets out all that the other one does.
+func (p Policy) Beyond(other Policy) (first Rule, ok bool) {
 	i := slices.IndexFunc(other.rules, func(o Rule) bool {
 		return !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.covers(o) })
 	})
@@ -121,6 +125,9 @@ func (p Policy) firstBeyond(other Policy) (Rule, bool) {
 	}
 	return other.rules[i], true
 }
+
+// String returns the rule's host and port.
+func (r Rule) String() string { return Target{Host: r.Host, Port: r.Port}.HostPort() }
 
 // names reports whether the rule has the target's host and port.
 func (r Rule) names(t Target) bool { return r.Port == t.Port && r.hasHost(t.Host) }

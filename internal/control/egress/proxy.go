@@ -220,7 +220,7 @@ func (p *Proxy) begin(r *http.Request, work Work) (*passage, error) {
 		return nil, err
 	}
 	if work.Profile != nil {
-		own, err := NewPolicy(work.Profile.Mode, work.Profile.Allowlist)
+		own, err := policy.Narrow(*work.Profile)
 		if err != nil {
 			return nil, choir.Under("egress_profile", err)
 		}

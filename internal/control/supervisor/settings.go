@@ -45,7 +45,7 @@ func (s *System) Connect(ctx context.Context, r api.ConnectRequest) (api.Connect
 	}
 	defer release()
 	out, err := s.cfg.Connections.Connect(ctx, r, func(ctx context.Context, route modelgw.Route, prices map[string]modelgw.Price) (model.Response, error) {
-		return s.gateway(c).Try(ctx, route, prices)
+		return s.outlet(c).Try(ctx, route, prices)
 	})
 	out.Settings = s.Settings()
 	return out, err
