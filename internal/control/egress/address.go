@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// closed are the networks that are not the public Internet, besides those that netip tells
+// closed are the networks that are not the public Internet, besides the ones of netip
 // (IANA's registries of special-purpose addresses), and the addresses at which clouds give a
 // machine's credentials to every process on it.
 var closed = prefixes(
@@ -28,9 +28,9 @@ func prefixes(all ...string) []netip.Prefix {
 // globalIPv6 is all that IANA has given out of IPv6 for the Internet.
 var globalIPv6 = netip.MustParsePrefix("2000::/3")
 
-// Public reports whether an address is one of the public Internet: not of this machine, of a
-// private, local or carrier's network, multicast, of a cloud's metadata service, nor one that
-// carries an IPv4 address inside.
+// Public reports whether an address is on the public Internet: not of this machine, of a
+// private, local or carrier's network, multicast, of a cloud's metadata service, nor an IPv6
+// address with an IPv4 address inside.
 func Public(a netip.Addr) bool {
 	if !a.IsValid() || a.Zone() != "" || a.Is4In6() || a.Is6() && !globalIPv6.Contains(a) {
 		return false

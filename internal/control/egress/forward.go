@@ -79,7 +79,7 @@ func outgoing(r *http.Request, one *passage) *http.Request {
 	return out
 }
 
-// dropHops removes the headers that are not for the far end, and those that Connection names.
+// dropHops removes the headers that are not for the far end, and the ones listed in Connection.
 func dropHops(h http.Header) {
 	for _, line := range h["Connection"] {
 		for name := range strings.SplitSeq(line, ",") {

@@ -29,7 +29,7 @@ var (
 
 // readHello reads the ClientHello at the beginning of a stream and returns the bytes it
 // took, which are to be sent on. An error: they are not TLS, or name no server, another one
-// than host, or one that is hidden. Nothing is answered to the client.
+// than host, or a hidden name. Nothing is answered to the client.
 func readHello(ctx context.Context, conn io.Reader, host string) ([]byte, error) {
 	tape := &tape{in: io.LimitReader(conn, maxHello)}
 	var hello *tls.ClientHelloInfo

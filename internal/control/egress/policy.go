@@ -25,7 +25,7 @@ type Rule struct {
 	Paths   []string
 }
 
-// Policy is what may be reached. The zero value lets nothing out.
+// Policy lists the hosts that may be reached. The zero value lets nothing out.
 type Policy struct {
 	Mode  choir.EgressMode
 	rules []Rule

@@ -15,7 +15,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Work is what a request is for.
+// Work identifies the task and tool call of a request.
 type Work struct {
 	Run, Task, Call choir.ID
 	// Profile is the task's own; nil for the computer's policy.
@@ -78,7 +78,7 @@ func Internet() Outside {
 	}}
 }
 
-// Config is what a proxy is made of. All of it is required.
+// Config configures a proxy. All of it is required.
 type Config struct {
 	Policy  Policy
 	Outside Outside
@@ -153,7 +153,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.cfg.Answer(w, err)
 		return
 	}
-	one, err := p.begin(r, work)
+	one, err := p.admitRequest(r, work)
 	if err != nil {
 		p.cfg.Answer(w, p.refused(r, work, err))
 		return
@@ -206,8 +206,8 @@ func (p *Proxy) refused(r *http.Request, work Work, err error) error {
 	return refusal.told
 }
 
-// begin reads a request, decides about it and counts it as open.
-func (p *Proxy) begin(r *http.Request, work Work) (*passage, error) {
+// admitRequest reads a request, decides about it and counts it as open.
+func (p *Proxy) admitRequest(r *http.Request, work Work) (*passage, error) {
 	policy := p.Policy()
 	t, ok := readTarget(r)
 	if work.Closed || policy.Mode == choir.EgressNone {

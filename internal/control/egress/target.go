@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Target is what a request wants to reach.
+// Target holds the host, port, method and path that a request wants.
 type Target struct {
 	// Host is a name in lower case, or an address as netip writes it.
 	Host string

@@ -14,7 +14,7 @@ import (
 	"choiros/internal/control/modelgw"
 )
 
-// outlet is what stands behind the egress doors of a computer's sandboxes.
+// outlet serves the egress doors of a computer's sandboxes.
 type outlet struct {
 	*modelgw.Gateway
 	proxy *egress.Proxy
