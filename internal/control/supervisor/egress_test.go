@@ -287,6 +287,7 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 		{"pip", "/usr/bin/pip3", "/usr/bin/python3 -m pip install --cert $CA --index-url https://pypi.test/simple --no-cache-dir --disable-pip-version-check --target p greet; PYTHONPATH=p /usr/bin/python3 -c 'import greet; print(greet.hello)'", "hello from pypi", "pypi.test"},
 		{"git over TLS", "/usr/bin/git", "git clone -q https://git.test/repo.git c; cat c/greeting; cd c; git -c user.name=t -c user.email=t@t commit -q --allow-empty -m second; git push -q https://git.test/repo.git HEAD:second; git ls-remote https://git.test/repo.git second", "refs/heads/second", "git.test"},
 		{"git in the clear", "/usr/bin/git", "git clone -q http://git.test/repo.git d; cat d/greeting", "hello from git", "git.test"},
+		{"a program in Python", "/usr/bin/python3", "/usr/bin/python3 -c 'import urllib.request as u; print(u.urlopen(\"https://npm.test/greet\").read())'", "dist-tags", "npm.test"},
 		{"curl", "/usr/bin/curl", "curl -sS --cacert $CA https://npm.test/greet", "dist-tags", "npm.test"},
 	} {
 		t.Run(c.tool, func(t *testing.T) {
