@@ -15,6 +15,7 @@ import (
 	"choiros/internal/computer/projects"
 	"choiros/internal/config"
 	"choiros/internal/control/connections"
+	"choiros/internal/control/egress"
 	"choiros/internal/control/supervisor"
 	"choiros/internal/desktop"
 	"choiros/internal/guestbin"
@@ -83,7 +84,7 @@ func (l *lab) startIn(ctx context.Context, dir string, files int, driver sandbox
 		return nil, err
 	}
 	sys, err := supervisor.Open(ctx, supervisor.Config{
-		Data: dir, File: config.Default(), Driver: driver, Desktop: carried, Connections: models,
+		Data: dir, File: config.Default(), Driver: driver, Desktop: carried, Connections: models, Outside: egress.Internet(),
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Version:   l.version, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})

@@ -21,11 +21,10 @@ import (
 var notUsed = map[string]string{
 	"type theme.changed":          "decoded from a request of a page",
 	"type setting.changed":        "decoded from a request of a page",
-	"field EgressHost.Methods":    "a task with an egress profile is refused whole until there are policies",
 	"key MicroVM.Kernel":          "refused until there is the rung",
 	"key MicroVM.Rootfs":          "refused until there is the rung",
 	"subject job.<class>":         "the agent pool's, which is described and not built",
-	"field TaskUsage.EgressBytes": "older builds require it; it is 0 while the egress policy is none",
+	"field TaskUsage.EgressBytes": "older builds require it; the events egress.passed have the bytes",
 }
 
 // uses is what the program does with the names of the vocabulary. A name stands

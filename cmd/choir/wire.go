@@ -12,6 +12,7 @@ import (
 	"choiros/internal/blob/fs"
 	"choiros/internal/choir"
 	"choiros/internal/config"
+	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/control/supervisor"
 	"choiros/internal/demo"
@@ -59,6 +60,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 	return supervisor.Config{
 		Data: a.data, File: file, From: from,
 		OpenBlobs: openBlobs, Connections: models,
+		Outside: egress.Internet(),
 		Desktop: a.desktop(),
 		Demo: supervisor.DemoConfig{
 			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,

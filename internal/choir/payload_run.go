@@ -300,6 +300,36 @@ type EgressRefused struct {
 	Host   string `json:"host" choir:"len=1..300" doc:"Host that was wanted."`
 	Port   int    `json:"port,omitempty" choir:"range=1..65535" doc:"Port that was wanted."`
 	Policy string `json:"policy" choir:"enum=none|git+pkg|allowlist" doc:"Policy in force."`
+	// Why is absent in events of before there were policies, where it is policy.
+	Why EgressWhy `json:"why,omitempty" choir:"enum=policy|task|rule|unclear|address|tls|limit" doc:"What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, or a limit."`
+}
+
+// EgressWhy names what refused a request for a host.
+type EgressWhy string
+
+// The reasons of refusals.
+const (
+	EgressPolicy  EgressWhy = "policy"
+	EgressTask    EgressWhy = "task"
+	EgressRule    EgressWhy = "rule"
+	EgressUnclear EgressWhy = "unclear"
+	EgressAddress EgressWhy = "address"
+	EgressTLS     EgressWhy = "tls"
+	EgressLimit   EgressWhy = "limit"
+)
+
+// EgressPassed records a request, or a whole tunnel, that was let out and has ended.
+type EgressPassed struct {
+	Host     string `json:"host" choir:"len=1..300" doc:"Host that was allowed."`
+	Port     int    `json:"port" choir:"range=1..65535" doc:"Its port."`
+	Address  string `json:"address" choir:"len=1..64" doc:"Address that was dialled."`
+	Method   string `json:"method,omitempty" choir:"len=1..40" doc:"Of a request that could be read; a tunnel has none."`
+	Path     string `json:"path,omitempty" choir:"len=1..2000" doc:"Of the same, its beginning, without the query."`
+	Status   int    `json:"status,omitempty" choir:"range=100..999" doc:"That the host answered with, of the same."`
+	Sent     int64  `json:"sent" choir:"range=0..9007199254740991" doc:"Bytes that went to the host."`
+	Received int64  `json:"received" choir:"range=0..9007199254740991" doc:"Bytes that came from it."`
+	Millis   int64  `json:"ms" choir:"range=0..9007199254740991" doc:"How long it took, in milliseconds."`
+	Cut      string `json:"cut,omitempty" choir:"enum=policy|limit|idle|error" doc:"What ended it before its time: another policy, the limit of bytes, silence, or a broken connection."`
 }
 
 // BudgetReached says which limit ended something.
@@ -384,6 +414,9 @@ func (DocumentVersioned) EventType() Type { return "document.versioned" }
 
 // EventType implements Payload.
 func (EgressRefused) EventType() Type { return "egress.refused" }
+
+// EventType implements Payload.
+func (EgressPassed) EventType() Type { return "egress.passed" }
 
 // EventType implements Payload.
 func (BudgetReached) EventType() Type { return "budget.reached" }

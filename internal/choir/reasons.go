@@ -33,6 +33,13 @@ const (
 	ReasonComputerNotRunning     Reason = "computer_not_running"
 	ReasonComputerNotStarted     Reason = "computer_not_started"
 	ReasonEgressNone             Reason = "egress_none"
+	ReasonEgressHost             Reason = "egress_host"
+	ReasonEgressTask             Reason = "egress_task"
+	ReasonEgressRule             Reason = "egress_rule"
+	ReasonEgressUnclear          Reason = "egress_unclear"
+	ReasonEgressAddress          Reason = "egress_address"
+	ReasonEgressBusy             Reason = "egress_busy"
+	ReasonEgressUnreachable      Reason = "egress_unreachable"
 	ReasonMakingComputers        Reason = "making_computers"
 	ReasonNameBeingMade          Reason = "name_being_made"
 	ReasonNameTaken              Reason = "name_taken"
@@ -168,6 +175,13 @@ var reasonCodes = map[Reason]Code{
 	ReasonComputerNotRunning:     CodeUnavailable,
 	ReasonComputerNotStarted:     CodeUnavailable,
 	ReasonEgressNone:             CodeRefused,
+	ReasonEgressHost:             CodeRefused,
+	ReasonEgressTask:             CodeRefused,
+	ReasonEgressRule:             CodeRefused,
+	ReasonEgressUnclear:          CodeRefused,
+	ReasonEgressAddress:          CodeRefused,
+	ReasonEgressBusy:             CodeRateLimited,
+	ReasonEgressUnreachable:      CodeUnavailable,
 	ReasonMakingComputers:        CodeBusy,
 	ReasonNameBeingMade:          CodeConflict,
 	ReasonNameTaken:              CodeConflict,

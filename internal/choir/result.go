@@ -129,7 +129,7 @@ type TaskUsage struct {
 	WallMS       int64   `json:"wall_ms" choir:"range=0..9007199254740991" doc:"Wall time, milliseconds."`
 	CPUMS        int64   `json:"cpu_ms" choir:"range=0..9007199254740991" doc:"CPU time, milliseconds."`
 	MaxRSSBytes  int64   `json:"max_rss_bytes" choir:"range=0..9007199254740991" doc:"Largest resident set of one process, bytes."`
-	EgressBytes  int64   `json:"egress_bytes" choir:"range=0..9007199254740991" doc:"Bytes sent outside by the programs of the task: 0, because no egress policy lets anything out yet."`
+	EgressBytes  int64   `json:"egress_bytes" choir:"range=0..9007199254740991" doc:"0: what the programs of the task sent and received is in the events egress.passed."`
 }
 
 // Question is something only the user can answer.

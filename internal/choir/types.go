@@ -145,6 +145,7 @@ var types = typed([]TypeInfo{
 	{Sample: RepoAdded{}, Class: ClassFact, Roles: bringer, Doc: "A person brought a project of their own, or the control plane that of the demo, for a desktop that asked."},
 	{Sample: RepoExported{}, Class: ClassFact, Roles: owner, Doc: "Verified work left the computer as a branch or a patch."},
 	{Sample: EgressRefused{}, Class: ClassFact, Roles: control, Doc: "Something in a sandbox wanted a host its profile does not allow."},
+	{Sample: EgressPassed{}, Class: ClassFact, Roles: control, Doc: "A request of something in a sandbox was let out to a host, and has ended."},
 	{Sample: BudgetReached{}, Class: ClassFact, Roles: []Role{RoleDirector, RoleControl}, Doc: "A limit on steps, tokens, time or cost was reached."},
 	{Sample: LogRepaired{}, Class: ClassFact, Roles: control, Doc: "One copy of the log was damaged and restored from the other."},
 })

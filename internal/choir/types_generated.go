@@ -64,6 +64,7 @@ const (
 	TypeRepoAdded           Type = "repo.added"            // A person brought a project of their own, or the control plane that of the demo, for a desktop that asked.
 	TypeRepoExported        Type = "repo.exported"         // Verified work left the computer as a branch or a patch.
 	TypeEgressRefused       Type = "egress.refused"        // Something in a sandbox wanted a host its profile does not allow.
+	TypeEgressPassed        Type = "egress.passed"         // A request of something in a sandbox was let out to a host, and has ended.
 	TypeBudgetReached       Type = "budget.reached"        // A limit on steps, tokens, time or cost was reached.
 	TypeLogRepaired         Type = "log.repaired"          // One copy of the log was damaged and restored from the other.
 )

@@ -240,6 +240,8 @@ type TaskBeginReply struct {
 	Resumed         bool     `json:"resumed,omitempty" doc:"It was taken up before and did not end."`
 	UnfinishedCalls []ID     `json:"unfinished_calls,omitempty" choir:"id7" doc:"Tool calls without a return: unknown, never silently repeated."`
 	Cancelled       bool     `json:"cancelled,omitempty" doc:"It is to end: nothing of it is executed any more."`
+	Online          bool     `json:"online,omitempty" doc:"It may reach something outside: its programs are not told to do without."`
+	EgressWider     string   `json:"egress_wider,omitempty" choir:"len=1..1000" doc:"What in its egress profile the computer's policy does not let out: nothing of the task is executed."`
 	Calls           int      `json:"calls,omitempty" choir:"range=0..1000000" doc:"Tool calls that earlier deliveries recorded."`
 	Compared        bool     `json:"compared,omitempty" doc:"The paths that differ since the snapshot asked about are all in changed."`
 	Changed         []string `json:"changed,omitempty" doc:"Files and links that differ, former names too; nothing in .git."`

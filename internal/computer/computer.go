@@ -64,8 +64,11 @@ type Config struct {
 	// Disk limits the disk space of the workspace; nil for no limit.
 	Disk      *diskquota.Project
 	RunLimits choir.RunLimits // limits of one run
-	// Egress returns the handler of the egress door, which is the model gateway.
+	// Egress returns the handler of the egress door, which are the model gateway and the proxy.
 	Egress func(*Computer) http.Handler
+	// EgressOf says whether a task with an egress profile, nil for none of its own, may reach
+	// something outside, and what of it the computer's policy does not let out; "" for nothing.
+	EgressOf func(*Computer, *choir.EgressProfile) (online bool, wider string)
 	// CloseUnreturned appends the end of model calls that the last session left open; it is
 	// called before a session begins. Drain ends the model calls in flight and waits until
 	// their end is in the log; it is called before a session ends. Both may be nil.

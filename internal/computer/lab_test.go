@@ -150,6 +150,7 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 		ID: cfg.Computer, User: cfg.User, Name: "lab", Dir: filepath.Join(cfg.Data, string(cfg.Computer)),
 		Guest: cfg.Guest, HostUIDs: map[choir.Role]int{choir.RoleDirector: cfg.DirectorUID, choir.RoleAssociate: cfg.HostUID}, Driver: cfg.driver(), Bus: bus,
 		OpenBlobs: cfg.openBlobs,
+		EgressOf:  func(*Computer, *choir.EgressProfile) (bool, string) { return false, "" },
 		Egress:    egress, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
 		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect, Identity: cfg.Identity, Start: cfg.Start, Scan: cfg.Scan},
 		KeepCalls: cfg.KeepCalls, CacheLimit: cfg.CacheLimit, Hold: cfg.Hold, Disk: cfg.Disk, Source: cfg.Source,
@@ -183,7 +184,7 @@ func (cfg labConfig) driver() (d sandbox.Driver) {
 // refuseAll stands behind the egress door and records what was wanted.
 func refuseAll(c *Computer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := c.Roles().RecordRefusal(r.Context(), r.Host, 443); err != nil {
+		if err := c.Roles().RecordRefusal(r.Context(), choir.EgressRefused{Host: r.Host, Port: 443, Policy: "none"}); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}

@@ -91,7 +91,7 @@ func makeParts(c *Computer, log *eventstore.Store) {
 		MustHaveProject: c.projects.MustHave, DesktopCostUSD: cfg.DesktopCostUSD, DesktopSpan: cfg.DesktopSpan, Now: cfg.Now,
 	})
 	c.verbs = verbs.New(cfg.ID, verbs.Parts{
-		Log: log, Blobs: c.blobs, Content: c.guestBlobs, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: c.taskChanges,
+		Log: log, Blobs: c.blobs, Content: c.guestBlobs, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: boundTasks{c.taskChanges, c},
 		Facts: facts.New(log, c.moments.Tree, c.keeper),
 	}, cfg.Observer, cfg.Log)
 }
@@ -102,6 +102,25 @@ func clusterCopy(r *cluster.Replica) verification.Copy {
 		return nil
 	}
 	return r
+}
+
+// boundTasks tells a starting task what it may reach outside.
+type boundTasks struct {
+	*tasks.Changes
+	of *Computer
+}
+
+// Start implements verbs.Tasks.
+func (b boundTasks) Start(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error) {
+	reply, err := b.Changes.Start(ctx, task, since)
+	if err != nil {
+		return reply, err
+	}
+	t, err := b.of.store.Task(ctx, task)
+	if err == nil {
+		reply.Online, reply.EgressWider = b.of.cfg.EgressOf(b.of, t.Task.EgressProfile)
+	}
+	return reply, err
 }
 
 // preparedWorkspace implements rolehost.Workspace. Its Reconciler is set after the host is

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/control/egress"
 	"choiros/internal/model"
 )
 
 // Check returns an error for the first value that is out of range (code invalid) or asks for
 // a feature that does not exist yet (code unavailable), with the key as its path.
 func (c Config) Check() error {
-	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace, c.checkHibernation} {
+	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace, c.checkHibernation, c.checkEgress} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -261,6 +262,12 @@ func (c Config) checkHibernation() error {
 		return choir.Invalid("computers.hibernate_after", "must be 0 or a time from 1s to 8784h such as 30m, not %q", c.Computers.HibernateAfter)
 	}
 	return nil
+}
+
+// checkEgress returns an error unless [egress] is a policy.
+func (c Config) checkEgress() error {
+	_, err := egress.NewPolicy(choir.EgressMode(c.Egress.Mode), c.Egress.Hosts())
+	return choir.Under("egress", err)
 }
 
 // checkBaseURL returns an error unless a provider's address is empty or valid, and does not

@@ -31,6 +31,7 @@ type Config struct {
 	Bus     Bus     `toml:"bus"`
 	MicroVM MicroVM `toml:"microvm"`
 	Trace   Trace   `toml:"trace"`
+	Egress  Egress  `toml:"egress"`
 	// Computers is the section of what concerns computers as wholes.
 	Computers Computers `toml:"computers"`
 
@@ -203,6 +204,30 @@ type Trace struct {
 	Endpoint string `toml:"endpoint" doc:"Address of an OpenTelemetry collector, by OTLP over HTTP, such as http://127.0.0.1:4318; empty sends no traces."`
 }
 
+// Egress configures what programs in the sandboxes may reach outside.
+type Egress struct {
+	Mode string `toml:"mode" also:"policy profile" report:"shown" doc:"What programs in the sandboxes may reach outside: none, git+pkg (known git hosts and package registries), or allowlist."`
+	// Allowlist adds to git+pkg too.
+	Allowlist []EgressHost `toml:"allowlist" also:"allow hosts allowed" doc:"Hosts that may be reached with mode allowlist, or besides those of git+pkg, one table each."`
+}
+
+// EgressHost is one host that may be reached.
+type EgressHost struct {
+	Host    string   `toml:"host" also:"name domain" doc:"Host name in lower case, *.example.com for all names below example.com, or an address."`
+	Port    int      `toml:"port" doc:"Port; default 443, where TLS for the same host must be spoken. On another one anything may be."`
+	Methods []string `toml:"methods" also:"method" doc:"HTTP methods in capitals; default all. With it or paths only plain HTTP gets out, because choir does not look into TLS."`
+	Paths   []string `toml:"paths" also:"path" doc:"Paths below which requests may go; default all."`
+}
+
+// Hosts returns the allow list in the words of tasks' profiles.
+func (e Egress) Hosts() []choir.EgressHost {
+	var hosts []choir.EgressHost
+	for _, h := range e.Allowlist {
+		hosts = append(hosts, choir.EgressHost(h))
+	}
+	return hosts
+}
+
 // Computers configures when computers are open.
 type Computers struct {
 	HibernateAfter string `toml:"hibernate_after" report:"shown" doc:"Time without use, such as 30m, after which a computer hibernates: its sandboxes end, and the next request starts them again. It does not while a run is open, a page of it is open, a program runs in the foreground of a terminal, or somebody uses a port. 0 is never."`
@@ -230,6 +255,7 @@ func Default() Config {
 			PromptBurst: 5, PromptWindow: 10, Terminals: 16, UploadMB: 4096,
 		},
 		Bus:       Bus{Mode: "embedded", StreamMB: 512, ClusterTimeout: 5},
+		Egress:    Egress{Mode: string(choir.EgressNone)},
 		Computers: Computers{HibernateAfter: "30m"},
 	}
 }

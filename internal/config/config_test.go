@@ -43,6 +43,12 @@ func TestRefusalsNameTheKey(t *testing.T) {
 		{"address", "[listen]\naddress = 'nowhere'", "listen.address", choir.CodeInvalid},
 		{"unknown provider", "[models]\ndirector = 'x/y'", "models.director", choir.CodeInvalid},
 		{"provider kind", "[[models.provider]]\nname = 'a'\nkind = 'b'", "models.provider[0].kind", choir.CodeInvalid},
+		{"no such egress", "[egress]\nmode = 'open'", "egress.mode", choir.CodeInvalid},
+		{"a key of egress", "[egress]\nmodes = 'none'", "egress.modes", choir.CodeInvalid},
+		{"hosts for none", "[[egress.allowlist]]\nhost = 'a.test'", "egress.allowlist", choir.CodeInvalid},
+		{"an address for a host", "[egress]\nmode = 'allowlist'\n[[egress.allowlist]]\nhost = 'a.test'\n[[egress.allowlist]]\nhost = 'https://b.test'", "egress.allowlist[1].host", choir.CodeInvalid},
+		{"paths behind TLS", "[egress]\nmode = 'git+pkg'\n[[egress.allowlist]]\nhost = 'a.test'\npaths = ['/x']", "egress.allowlist[0].paths", choir.CodeInvalid},
+		{"a key of a host", "[egress]\nmode = 'git+pkg'\n[[egress.allowlist]]\nhosts = 'a.test'", "egress.allowlist.hosts", choir.CodeInvalid},
 		{"two keys", "[[models.provider]]\nname = 'a'\nkind = 'openai'\nkey_file = 'x'\nkey_env = 'Y'", "models.provider[0].key_env", choir.CodeInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {

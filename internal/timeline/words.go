@@ -88,6 +88,8 @@ func sayWork(p choir.Payload) string {
 		}
 	case *choir.EgressRefused:
 		return "refused to reach " + p.Host
+	case *choir.EgressPassed:
+		return fmt.Sprintf("reached %s: %d bytes sent, %d received", p.Host, p.Sent, p.Received)
 	case *choir.CheckpointCreated:
 		if len(p.Withheld) > 0 {
 			return CheckpointName(p.Subject) + " (in no commit, because it looks like a key: " + Paths(p.Withheld, len(p.Withheld)) + ")"

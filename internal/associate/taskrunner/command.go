@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
+	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
 )
 
@@ -160,6 +161,9 @@ func (j *job) folder(cwd string) (string, error) {
 // outside of calls (0), with the variables of more added.
 func (j *job) env(call int, more []choir.EnvVar) []string {
 	env := append(j.scope.Env(j.event.Task, call), git.Env()...)
+	if j.online {
+		env = verify.LetDownload(env)
+	}
 	for _, v := range more {
 		env = append(env, v.Name+"="+v.Value)
 	}

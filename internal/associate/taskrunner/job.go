@@ -44,7 +44,7 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 	if err != nil {
 		return j.result, err
 	}
-	j.base, j.begun = begun.Base, begun.Attempt
+	j.base, j.begun, j.online = begun.Base, begun.Attempt, begun.Online
 	j.git = &git.Git{Tree: j.scope.Tree(), Env: j.cfg.Env, Temp: j.scope.Temp}
 	work, stop := context.WithCancelCause(work)
 	defer stop(nil)
@@ -61,7 +61,7 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 		err = work.Err()
 	}
 	if err == nil {
-		err = j.guard(work)
+		err = j.guard(work, begun.EgressWider)
 	}
 	if err == nil {
 		err = j.execute(work)
@@ -170,15 +170,15 @@ func (j *job) resume(begun choir.TaskBeginReply) error {
 // middle of it. Without the limit, a task that crashes the Associate would block others.
 const maxResumed = 5
 
-// guard checks the task's preconditions: the project exists, the egress profile is none,
-// and the base is the expected one. It returns a *failure if one is not met.
-func (j *job) guard(ctx context.Context) error {
+// guard checks the task's preconditions: the project exists, the egress profile is no wider
+// than the computer's policy, which the control plane says in wider, and the base is the
+// expected one. It returns a *failure if one is not met.
+func (j *job) guard(ctx context.Context, wider string) error {
 	if info, err := os.Lstat(j.scope.Root); err != nil || !info.IsDir() {
 		return fail(choir.ResultInvalidTask, "the task was refused: repo: there is no project %q in the workspace", j.task.Repo)
 	}
-	// The computer's policy is none, so anything asked for explicitly is wider.
-	if p := j.task.EgressProfile; p != nil && p.Mode != choir.EgressNone {
-		return fail(choir.ResultEgressRefused, "the task wants the egress profile %s, and the computer's policy is none: nothing outside can be reached", p.Mode)
+	if wider != "" {
+		return fail(choir.ResultEgressRefused, "the task wants to reach more than the computer may: %s", wider)
 	}
 	return j.guardBase(ctx)
 }

@@ -31,12 +31,12 @@ func (j *job) keepChange(work context.Context) error {
 	}
 	if len(c.all) == 0 && j.refused > 0 {
 		if j.egress {
-			return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted; the computer's egress policy is none")
+			return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted that cannot be reached")
 		}
 		return fail(choir.ResultToolRefused, "nothing was changed, and the model wanted tools that this task does not allow")
 	}
 	if len(c.all) == 0 && j.egress {
-		return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted; the computer's egress policy is none")
+		return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted that cannot be reached")
 	}
 	return j.keepEdit(work, c)
 }

@@ -160,6 +160,7 @@ type job struct {
 	calls         int      // tool calls recorded
 	models        int      // model calls made
 	refused       int      // tool calls refused
+	online        bool     // the task may reach hosts outside
 	egress        bool     // a tool call asked for network access
 	attempt       *change  // the change of a failed task; nil until computed
 	made          git.Made // the commits of git_checkpoint

@@ -37,8 +37,8 @@ func (in *fetchURL) run(context.Context, *Kit) (Output, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return Output{}, choir.Invalid("url", "%q is not an http or https address", in.URL)
 	}
-	return Output{}, choir.E("fetch_url", choir.CodeRefused, "the computer's egress policy is none: %s cannot be reached", u.Host).
-		WithRemedy("work with what is in the workspace")
+	return Output{}, choir.E("fetch_url", choir.CodeRefused, "fetch_url reaches nothing outside yet: %s was not asked for", u.Host).
+		WithRemedy("use bash with curl if the computer's egress policy has the host; else work with what is in the workspace")
 }
 
 // Cut shortens a text to about max bytes: it keeps the first third and the last two

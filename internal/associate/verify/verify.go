@@ -23,17 +23,28 @@ type Check struct {
 	Missing string        // why it cannot run on this machine; "" if it can
 }
 
+// offlineOnly are the variables that forbid the toolchains to download.
+var offlineOnly = []choir.EnvVar{{Name: "GOPROXY", Value: "off"}, {Name: "CARGO_NET_OFFLINE", Value: "true"}, {Name: "npm_config_offline", Value: "true"}}
+
 // Env returns environment variables for checks: they forbid downloads and place caches
 // below the folder cache.
 func Env(cache string) []choir.EnvVar {
-	return []choir.EnvVar{
-		{Name: "CI", Value: "1"}, {Name: "GOPROXY", Value: "off"}, {Name: "GOTOOLCHAIN", Value: "local"},
+	return append([]choir.EnvVar{
+		{Name: "CI", Value: "1"}, {Name: "GOTOOLCHAIN", Value: "local"},
 		{Name: "GOCACHE", Value: filepath.Join(cache, "go-build")},
-		{Name: "CARGO_NET_OFFLINE", Value: "true"}, {Name: "CARGO_TARGET_DIR", Value: filepath.Join(cache, "cargo")},
-		{Name: "npm_config_offline", Value: "true"}, {Name: "npm_config_update_notifier", Value: "false"},
+		{Name: "CARGO_TARGET_DIR", Value: filepath.Join(cache, "cargo")},
+		{Name: "npm_config_update_notifier", Value: "false"},
 		{Name: "npm_config_cache", Value: filepath.Join(cache, "npm")},
 		{Name: "PYTHONDONTWRITEBYTECODE", Value: "1"},
-	}
+	}, offlineOnly...)
+}
+
+// LetDownload returns an environment without the variables of Env that forbid downloads, for a
+// task that may reach hosts outside.
+func LetDownload(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		return slices.ContainsFunc(offlineOnly, func(v choir.EnvVar) bool { return kv == v.Name+"="+v.Value })
+	})
 }
 
 // Machine reports which programs and modules are installed.

@@ -148,3 +148,20 @@ func TestTogetherIsAsWeakAsItsWeakestTests(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyATaskThatReachesNothingIsToldToDoWithout(t *testing.T) {
+	var env []string
+	for _, v := range verify.Env("/cache") {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	env = append(env, "GOPROXY=https://own.test")
+	left := verify.LetDownload(env)
+	for _, gone := range []string{"GOPROXY=off", "CARGO_NET_OFFLINE=true", "npm_config_offline=true"} {
+		if !slices.Contains(env, gone) || slices.Contains(left, gone) {
+			t.Errorf("%s: %v, then %v", gone, env, left)
+		}
+	}
+	if !slices.Contains(left, "GOPROXY=https://own.test") || len(left) != len(env)-3 {
+		t.Errorf("left are %v", left)
+	}
+}

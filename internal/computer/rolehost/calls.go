@@ -2,6 +2,7 @@ package rolehost
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -129,36 +130,56 @@ func (r *refusals) first(of choir.ID, host string) bool {
 	return true
 }
 
-// RecordRefusal appends that a program in a sandbox was refused a connection to a host,
-// once for each host and task, for a limited number of hosts. ctx is the request's.
-func (h *Host) RecordRefusal(ctx context.Context, host string, port int) error {
+// RecordRefusal appends that a program in a sandbox was refused a connection to a host, once
+// for each task and host, and where there is a policy for each port and reason too; for a
+// limited number of them. ctx is the request's.
+func (h *Host) RecordRefusal(ctx context.Context, p choir.EgressRefused) error {
 	h.cfg.Observer.EgressRefused()
 	on := h.WorkingOn(ctx)
-	host = strings.ToValidUTF8(host, "?")
-	if len(host) > 300 {
-		host = strings.ToValidUTF8(host[:300], "")
+	p.Host = strings.ToValidUTF8(p.Host, "?")
+	if len(p.Host) > 300 {
+		p.Host = strings.ToValidUTF8(p.Host[:300], "")
 	}
-	if host == "" {
-		host = "(none)"
+	if p.Host == "" {
+		p.Host = "(none)"
 	}
-	base := on.Task
+	if p.Port < 0 || p.Port > 65535 {
+		p.Port = 0
+	}
+	base, about := on.Task, p.Host
 	if base == "" {
 		base = h.cfg.ID
 	}
-	if !h.refusals.first(base, host) {
+	if p.Policy != string(choir.EgressNone) {
+		about = strings.Join([]string{p.Host, strconv.Itoa(p.Port), string(p.Why)}, " ")
+	}
+	if !h.refusals.first(base, about) {
 		return nil
 	}
-	if port < 0 || port > 65535 {
-		port = 0
-	}
-	d, err := choir.NewDraft(choir.DeriveID(base, "egress", host), choir.EgressRefused{Host: host, Port: port, Policy: string(choir.EgressNone)})
+	d, err := choir.NewDraft(choir.DeriveID(base, "egress", about), p)
 	if err != nil {
 		return err
 	}
-	d = d.ForRun(on.Run, on.Task)
-	if on.Call != "" {
-		d = d.CausedBy(choir.DeriveID(on.Call, "called")) // the event of the tool call
-	}
-	_, err = h.events.AppendAs(ctx, choir.RoleControl, d)
+	_, err = h.events.AppendAs(ctx, choir.RoleControl, on.attribute(d))
 	return appender.UnlessSaid(err, choir.RoleControl, choir.TypeEgressRefused) // of another port, before choir was started again
+}
+
+// RecordPassage appends that a request of a program in a sandbox was let out and has ended. The
+// work is that of WorkingOn when it began.
+func (h *Host) RecordPassage(ctx context.Context, on Working, p choir.EgressPassed) error {
+	d, err := h.events.Draft(p)
+	if err != nil {
+		return err
+	}
+	_, err = h.events.AppendAs(ctx, choir.RoleControl, on.attribute(d))
+	return err
+}
+
+// attribute returns a draft as one of the work's run, task and tool call.
+func (w Working) attribute(d choir.Draft) choir.Draft {
+	d = d.ForRun(w.Run, w.Task)
+	if w.Call != "" {
+		d = d.CausedBy(choir.DeriveID(w.Call, "called")) // the event of the tool call
+	}
+	return d
 }

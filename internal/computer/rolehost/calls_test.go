@@ -67,7 +67,7 @@ func TestARefusedHostIsRecordedOnceForEachTask(t *testing.T) {
 	}
 	refuse := func(ctx context.Context, host string, port int) {
 		t.Helper()
-		if err := h.RecordRefusal(ctx, host, port); err != nil {
+		if err := h.RecordRefusal(ctx, choir.EgressRefused{Host: host, Port: port, Policy: "none"}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -104,8 +104,39 @@ func TestARefusedHostIsRecordedOnceForEachTask(t *testing.T) {
 	}
 	// A control plane that starts again does not record it again.
 	again, _ := g.host()
-	if err := again.RecordRefusal(from(choir.MarkOf(task.TaskID, 0)), "example.org", 80); err != nil || len(g.recorded(choir.TypeEgressRefused)) != len(want) {
+	if err := again.RecordRefusal(from(choir.MarkOf(task.TaskID, 0)), choir.EgressRefused{Host: "example.org", Port: 80, Policy: "none"}); err != nil || len(g.recorded(choir.TypeEgressRefused)) != len(want) {
 		t.Errorf("%d refusals, %v", len(g.recorded(choir.TypeEgressRefused)), err)
+	}
+}
+
+// TestWhatGotOutIsRecordedWithTheToolCall has a policy, where each port and reason is told apart.
+func TestWhatGotOutIsRecordedWithTheToolCall(t *testing.T) {
+	g := newGround(t, nil)
+	h, _ := g.host()
+	task := g.dispatched(newID(t))
+	g.append(choir.RoleControl, task.RunID, task.TaskID, choir.TaskStarted{Base: choir.ZeroHash, Attempt: 1})
+	ctx := context.WithValue(t.Context(), callerKey{}, caller{role: choir.RoleAssociate, at: choir.MarkOf(task.TaskID, 3).Addr()})
+	for range 2 {
+		if err := h.RecordPassage(ctx, h.WorkingOn(ctx), choir.EgressPassed{Host: "a.test", Port: 443, Address: "192.0.2.1", Sent: 1, Received: 2}); err != nil {
+			t.Fatal(err)
+		}
+		for _, why := range []choir.EgressWhy{choir.EgressPolicy, choir.EgressTLS} {
+			if err := h.RecordRefusal(ctx, choir.EgressRefused{Host: "a.test", Port: 443, Policy: "git+pkg", Why: why}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	call := choir.DeriveID(choir.ToolCallID(task.TaskID, 3), "called")
+	for of, want := range map[choir.Type]int{choir.TypeEgressPassed: 2, choir.TypeEgressRefused: 2} {
+		all := g.recorded(of)
+		for _, e := range all {
+			if e.Run != task.RunID || e.Task != task.TaskID || e.Cause != call {
+				t.Errorf("%s is of run %s, task %s, caused by %s", e.Type, e.Run, e.Task, e.Cause)
+			}
+		}
+		if len(all) != want {
+			t.Errorf("%d of %s, want %d", len(all), of, want)
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
 	"choiros/internal/control/connections"
+	"choiros/internal/control/egress"
 	"choiros/internal/control/gateway"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/control/supervisor"
@@ -67,6 +68,7 @@ func Config(t testing.TB, data string) supervisor.Config {
 		Data: data, File: config.Default(), Driver: local.New(local.Config{StateDir: filepath.Join(data, "sandbox")}),
 		OpenBlobs:   func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Connections: Connections(t, data, config.Models{}, nil),
+		Outside:     egress.Internet(),
 		Demo:        supervisor.DemoConfig{Play: func([]byte, supervisor.Wait) (map[string]modelgw.Route, error) { return nil, nil }},
 		Version:     "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	}

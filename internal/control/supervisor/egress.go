@@ -2,40 +2,51 @@ package supervisor
 
 import (
 	"context"
-	"net"
+	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/control/api"
+	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
 )
 
-// gateways are the model gateways of the computers, created on first use.
+// outlet serves the egress doors of a computer's sandboxes.
+type outlet struct {
+	*modelgw.Gateway
+	proxy *egress.Proxy
+}
+
+// Close ends the model calls and the requests for hosts, and waits until that is recorded.
+func (o *outlet) Close() error {
+	o.proxy.Close()
+	return o.Gateway.Close()
+}
+
+// gateways are the outlets of the computers, created on first use.
 type gateways struct {
 	mu sync.Mutex // guards of
-	of map[choir.ID]*modelgw.Gateway
+	of map[choir.ID]*outlet
 }
 
 // egress returns the handler of the egress door of a computer's sandboxes. It serves the
-// model gateway, and refuses all other hosts, because the egress policy is none.
+// model gateway, and the proxy for requests to hosts.
 func (s *System) egress(c *computer.Computer) http.Handler {
-	gw := s.gateway(c)
+	out := s.outlet(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodConnect || r.URL.IsAbs() {
-			refuseEgress(c, w, r)
+			out.proxy.ServeHTTP(w, r)
 			return
 		}
-		gw.ServeHTTP(w, r)
+		out.ServeHTTP(w, r)
 	})
 }
 
-// get returns a computer's gateway, which make creates on the first call.
-func (g *gateways) get(id choir.ID, make func() *modelgw.Gateway) *modelgw.Gateway {
+// get returns a computer's outlet, which make creates on the first call.
+func (g *gateways) get(id choir.ID, make func() *outlet) *outlet {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if gw, ok := g.of[id]; ok {
@@ -43,21 +54,21 @@ func (g *gateways) get(id choir.ID, make func() *modelgw.Gateway) *modelgw.Gatew
 	}
 	gw := make()
 	if g.of == nil {
-		g.of = map[choir.ID]*modelgw.Gateway{}
+		g.of = map[choir.ID]*outlet{}
 	}
 	g.of[id] = gw
 	return gw
 }
 
-// peek returns a computer's gateway; nil if none was created.
-func (g *gateways) peek(id choir.ID) *modelgw.Gateway {
+// peek returns a computer's outlet; nil if none was created.
+func (g *gateways) peek(id choir.ID) *outlet {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.of[id]
 }
 
-// drop removes and returns a computer's gateway; nil if none was created.
-func (g *gateways) drop(id choir.ID) *modelgw.Gateway {
+// drop removes and returns a computer's outlet; nil if none was created.
+func (g *gateways) drop(id choir.ID) *outlet {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	gw := g.of[id]
@@ -65,7 +76,7 @@ func (g *gateways) drop(id choir.ID) *modelgw.Gateway {
 	return gw
 }
 
-// close closes all gateways and waits until the ends of their calls are recorded.
+// close closes all outlets and waits until the ends of their calls are recorded.
 func (g *gateways) close() error {
 	g.mu.Lock()
 	all := g.of
@@ -78,9 +89,9 @@ func (g *gateways) close() error {
 	return joined(errs)
 }
 
-// gateway returns the model gateway of a computer, and creates it on the first call.
-func (s *System) gateway(c *computer.Computer) *modelgw.Gateway {
-	return s.gateways.get(c.ID(), func() *modelgw.Gateway { return s.newGateway(c) })
+// outlet returns the outlet of a computer, and creates it on the first call.
+func (s *System) outlet(c *computer.Computer) *outlet {
+	return s.gateways.get(c.ID(), func() *outlet { return &outlet{s.newGateway(c), s.newProxy(c)} })
 }
 
 // Waits returns the reason why a model call of a run waits now; "" if none waits.
@@ -93,11 +104,11 @@ func (s *System) Waits(computer, run choir.ID) string {
 
 // closeUnreturned records the end of model calls that the previous session left open.
 func (s *System) closeUnreturned(ctx context.Context, c *computer.Computer) error {
-	return s.gateway(c).CloseUnreturned(ctx)
+	return s.outlet(c).CloseUnreturned(ctx)
 }
 
-// drainCalls cancels the model calls of a computer that stops, and waits until their end
-// is recorded.
+// drainCalls cancels the model calls and the requests for hosts of a computer that stops, and
+// waits until their end is recorded.
 func (s *System) drainCalls(c *computer.Computer) error {
 	if gw := s.gateways.drop(c.ID()); gw != nil {
 		return gw.Close()
@@ -119,18 +130,59 @@ func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 	})
 }
 
-// refuseEgress answers a request for a host with code refused, and records the refusal
-// in the log.
-func refuseEgress(c *computer.Computer, w http.ResponseWriter, r *http.Request) {
-	host, port := r.Host, 0
-	if h, p, err := net.SplitHostPort(r.Host); err == nil {
-		host = h
-		port, _ = strconv.Atoi(p)
+// newProxy returns the proxy of a computer, under the policy of the settings.
+func (s *System) newProxy(c *computer.Computer) *egress.Proxy {
+	return egress.New(egress.Config{
+		Policy: s.policy, Outside: s.cfg.Outside, Limits: egress.DefaultLimits(),
+		Work:   func(r *http.Request) (egress.Work, error) { return errandOf(r, c) },
+		Log:    passages{c},
+		Answer: api.WriteProblem,
+		Now:    s.cfg.Now,
+	})
+}
+
+// errandOf returns what a request at the egress door is for. The Director's sandbox reaches
+// nothing outside.
+func errandOf(r *http.Request, c *computer.Computer) (egress.Work, error) {
+	if role, _ := rolehost.Caller(r); role != choir.RoleAssociate {
+		return egress.Work{Closed: true}, nil
 	}
-	e := choir.Refuse("egress", choir.ReasonEgressNone, choir.TextOf("host", strings.ToValidUTF8(host, "?")))
-	if err := c.Roles().RecordRefusal(context.WithoutCancel(r.Context()), host, port); err != nil {
-		api.WriteProblem(w, err)
-		return
+	on := c.Roles().WorkingOn(r.Context())
+	work := egress.Work{Run: on.Run, Task: on.Task, Call: on.Call}
+	if on.Task == "" {
+		return work, nil
 	}
-	api.WriteProblem(w, e)
+	t, err := c.Store().Task(r.Context(), on.Task)
+	work.Profile = t.Task.EgressProfile
+	return work, err
+}
+
+// egressOf says whether a task with an egress profile, nil for none of its own, may reach
+// something outside, and which host of it the policy does not let out, or why the profile is
+// none; "" if the policy lets all of it out.
+func (s *System) egressOf(_ *computer.Computer, p *choir.EgressProfile) (online bool, wider string) {
+	if p == nil {
+		return s.policy.Mode != choir.EgressNone, ""
+	}
+	own, err := s.policy.Narrow(*p)
+	if err != nil {
+		return false, err.Error()
+	}
+	if rule, ok := s.policy.Beyond(own); ok {
+		return false, fmt.Sprintf("%s with %s, and its policy is %s", p.Mode, rule, s.policy.Mode)
+	}
+	return own.Mode != choir.EgressNone, ""
+}
+
+// passages records in a computer's log what its proxy refused and let out.
+type passages struct{ c *computer.Computer }
+
+// RecordRefusal implements egress.Recorder.
+func (p passages) RecordRefusal(ctx context.Context, _ egress.Work, r egress.Refusal) error {
+	return p.c.Roles().RecordRefusal(ctx, choir.EgressRefused{Host: r.Host, Port: r.Port, Policy: string(r.Mode), Why: r.Why})
+}
+
+// RecordPassage implements egress.Recorder.
+func (p passages) RecordPassage(ctx context.Context, w egress.Work, e choir.EgressPassed) error {
+	return p.c.Roles().RecordPassage(ctx, rolehost.Working{Run: w.Run, Task: w.Task, Call: w.Call}, e)
 }

@@ -22,6 +22,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
 	"choiros/internal/control/connections"
+	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/diskquota"
 	"choiros/internal/sandbox"
@@ -38,6 +39,8 @@ type Config struct {
 	OpenBlobs func(dir string) (blob.Store, error)
 	// Connections are the models in force.
 	Connections *connections.Connections
+	// Outside is how programs in the sandboxes reach hosts that File's policy lets out.
+	Outside egress.Outside
 	// Demo configures the recorded demo.
 	Demo    DemoConfig
 	Desktop DesktopConfig
@@ -63,6 +66,7 @@ type System struct {
 	report  sandbox.Report
 	disks   disks // its map is guarded by computers.mu once computers are open
 
+	policy    egress.Policy // of all computers
 	computers computers
 	gateways  gateways
 	desktops  desktops
@@ -80,11 +84,15 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 	if err := usable(report); err != nil {
 		return nil, err
 	}
+	policy, err := egress.NewPolicy(choir.EgressMode(cfg.File.Egress.Mode), cfg.File.Egress.Hosts())
+	if err != nil {
+		return nil, choir.Under("egress", err)
+	}
 	f, err := openFolder(cfg.Data, cfg.Now, cfg.Random)
 	if err != nil {
 		return nil, err
 	}
-	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes()}
+	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes(), policy: policy}
 	s.computers.pool, s.computers.services.beside = s.newPool(), cfg.Beside
 	if err := s.open(ctx); err != nil {
 		s.Close()
@@ -151,7 +159,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
 		Disk:          s.diskOf(e.ID),
 		RunLimits:     l.Run(),
-		Egress:        s.egress, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
+		Egress:        s.egress, EgressOf: s.egressOf, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,
 		AutoCheckpoint: dispatch.AutoCheckpoint{
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,

@@ -5,7 +5,7 @@
 import type { CachesLeftOut, CheckpointCreated, ComputerCreated, FileRemoved, FileWritten, LogRepaired, RepoAdded, RepoExported, SandboxStarted, SandboxStopped, SessionEnded, SessionStarted, SnapshotTaken, TimelineRewound } from "./payload_computer";
 import type { SettingChanged, ThemeChanged, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "./payload_desktop";
 import type { DocumentRemoved, DocumentRenamed, OverlayAdded, OverlaySettled } from "./payload_document";
-import type { BudgetReached, DecisionRefused, DocumentCreated, DocumentVersioned, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
+import type { BudgetReached, DecisionRefused, DocumentCreated, DocumentVersioned, EgressPassed, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
 import type { DesktopBroke, DesktopUpgraded } from "./payload_source";
 import type { TerminalClosed, TerminalOpened } from "./payload_terminal";
 import type { ChangesTaken, ComputerExported, ComputerForked, ComputerImported, TimelineForked, TimelineUndone } from "./payload_time";
@@ -133,6 +133,8 @@ export interface PayloadByType {
   "repo.exported": RepoExported;
   /** Something in a sandbox wanted a host its profile does not allow. */
   "egress.refused": EgressRefused;
+  /** A request of something in a sandbox was let out to a host, and has ended. */
+  "egress.passed": EgressPassed;
   /** A limit on steps, tokens, time or cost was reached. */
   "budget.reached": BudgetReached;
   /** One copy of the log was damaged and restored from the other. */

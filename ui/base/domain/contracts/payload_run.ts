@@ -377,6 +377,32 @@ export interface EgressRefused {
   port?: number;
   /** Policy in force. */
   policy: "none" | "git+pkg" | "allowlist";
+  /** What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, or a limit. */
+  why?: "policy" | "task" | "rule" | "unclear" | "address" | "tls" | "limit";
+}
+
+/** EgressPassed records a request, or a whole tunnel, that was let out and has ended. */
+export interface EgressPassed {
+  /** Host that was allowed. */
+  host: string;
+  /** Its port. */
+  port: number;
+  /** Address that was dialled. */
+  address: string;
+  /** Of a request that could be read; a tunnel has none. */
+  method?: string;
+  /** Of the same, its beginning, without the query. */
+  path?: string;
+  /** That the host answered with, of the same. */
+  status?: number;
+  /** Bytes that went to the host. */
+  sent: number;
+  /** Bytes that came from it. */
+  received: number;
+  /** How long it took, in milliseconds. */
+  ms: number;
+  /** What ended it before its time: another policy, the limit of bytes, silence, or a broken connection. */
+  cut?: "policy" | "limit" | "idle" | "error";
 }
 
 /** BudgetReached says which limit ended something. */

@@ -126,7 +126,7 @@ export interface TaskUsage {
   cpu_ms: number;
   /** Largest resident set of one process, bytes. */
   max_rss_bytes: number;
-  /** Bytes sent outside by the programs of the task: 0, because no egress policy lets anything out yet. */
+  /** 0: what the programs of the task sent and received is in the events egress.passed. */
   egress_bytes: number;
 }
 

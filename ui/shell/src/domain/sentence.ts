@@ -105,6 +105,7 @@ const sentences: Sentences = {
   "repo.added": (p) => t("log.repoAdded", { name: p.name, n: p.files }),
   "repo.exported": (p) => t("log.repoExported", { name: p.name, format: p.format }),
   "egress.refused": (p) => t("log.egressRefused", { host: p.host, policy: p.policy }),
+  "egress.passed": (p) => t("log.egressPassed", { host: p.host, sent: p.sent, received: p.received }),
   "budget.reached": (p) => t("log.budget", { scope: p.scope, max: String(p.max), limit: p.limit }),
   "log.repaired": (p) => t("log.repaired", { from: String(p.from), to: String(p.to), copy: p.copy, damage: p.damage }),
 };

@@ -120,6 +120,7 @@ export const log: Translated<typeof english> = {
   repoAdded: { one: "Das Projekt {name} kam dazu, {n} Datei", other: "Das Projekt {name} kam dazu, {n} Dateien" },
   repoExported: "Arbeit an {name} ging hinaus als {format}",
   egressRefused: "{host} wurde verlangt; die Regel ist {policy}, also wurde es verweigert",
+  egressPassed: "{host} wurde erreicht: {sent} Bytes gesendet, {received} empfangen",
   budget: "Grenze erreicht ({scope}): {max} {limit}",
   repaired: "Ereignisse {from} bis {to} der Kopie {copy} wurden repariert: {damage}",
   read: "las {what}",

@@ -118,6 +118,7 @@ export const log = {
   repoAdded: { one: "The project {name} was added, {n} file", other: "The project {name} was added, {n} files" },
   repoExported: "Work on {name} left as a {format}",
   egressRefused: "Something wanted {host}; the policy is {policy}, so it was refused",
+  egressPassed: "{host} was reached: {sent} bytes sent, {received} received",
   budget: "The {scope} reached its limit of {max} {limit}",
   repaired: "Events {from} to {to} of the {copy} copy were repaired: {damage}",
   read: "read {what}",

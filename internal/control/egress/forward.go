@@ -1,0 +1,140 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// hopByHop are the headers between two neighbours (RFC 9110, 7.6.1), and those for a proxy.
+var hopByHop = []string{
+	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade",
+}
+
+// forward sends a request to the host over conn, written anew from what was read, and the
+// answer back. Redirects are the client's: it asks again.
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, conn net.Conn) error {
+	counted := &countedConn{Conn: conn, of: one, limits: p.cfg.Limits}
+	var used atomic.Bool
+	transport := &http.Transport{
+		DisableKeepAlives: true, DisableCompression: true, Proxy: nil,
+		MaxResponseHeaderBytes: p.cfg.Limits.Header, ResponseHeaderTimeout: p.cfg.Limits.Begin,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			if used.Swap(true) {
+				return nil, errors.New("one connection is all there is")
+			}
+			return counted, nil
+		},
+	}
+	defer transport.CloseIdleConnections()
+	one.passed = true
+	answer, err := transport.RoundTrip(outgoing(r, one))
+	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
+		answer.Body.Close()
+		err = errors.New("it switches protocols")
+	}
+	if err != nil {
+		one.cut("error")
+		return choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
+	}
+	defer answer.Body.Close()
+	one.answerable, one.status = false, answer.StatusCode
+	header := w.Header()
+	for name, values := range answer.Header {
+		header[name] = values
+	}
+	dropHops(header)
+	w.WriteHeader(answer.StatusCode)
+	if copyAnswer(w, answer.Body) != nil {
+		one.cut("error")
+		one.torn = true
+	}
+	return nil
+}
+
+// outgoing returns the request for the host. It has the canonical host, whatever the
+// client's headers said.
+func outgoing(r *http.Request, one *passage) *http.Request {
+	out := r.Clone(one.ctx)
+	out.RequestURI, out.Close, out.Trailer = "", false, nil
+	out.Host = strings.TrimSuffix(one.target.HostPort(), ":80")
+	out.URL = &url.URL{Scheme: "http", Host: one.target.HostPort(), Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
+	if r.ContentLength == 0 {
+		out.Body = nil
+	}
+	dropHops(out.Header)
+	if _, ok := out.Header["User-Agent"]; !ok {
+		out.Header["User-Agent"] = nil // none, instead of Go's
+	}
+	return out
+}
+
+// dropHops removes the headers that are not for the far end, and the ones listed in Connection.
+func dropHops(h http.Header) {
+	for _, line := range h["Connection"] {
+		for name := range strings.SplitSeq(line, ",") {
+			delete(h, textproto.CanonicalMIMEHeaderKey(textproto.TrimString(name)))
+		}
+	}
+	for _, name := range hopByHop {
+		delete(h, name)
+	}
+}
+
+// copyAnswer copies the body of an answer and sends on each piece when it comes.
+func copyAnswer(w http.ResponseWriter, body io.Reader) error {
+	flush := http.NewResponseController(w)
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := body.Read(buf)
+		if n > 0 {
+			if _, werr := w.Write(buf[:n]); werr != nil {
+				return werr
+			}
+			if ferr := flush.Flush(); ferr != nil {
+				return ferr
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// countedConn counts the bytes of a passage and holds its limits.
+type countedConn struct {
+	net.Conn
+	of     *passage
+	limits Limits
+}
+
+// errTooMuch ends a passage at its limit of bytes.
+var errTooMuch = errors.New("egress: the limit of bytes")
+
+func (c *countedConn) Read(p []byte) (int, error)  { return c.move(p, c.Conn.Read, &c.of.received) }
+func (c *countedConn) Write(p []byte) (int, error) { return c.move(p, c.Conn.Write, &c.of.sent) }
+
+// move reads or writes, and counts in n.
+func (c *countedConn) move(p []byte, do func([]byte) (int, error), n *atomic.Int64) (int, error) {
+	if n.Load() >= c.limits.Bytes {
+		c.of.cut("limit")
+		return 0, errTooMuch
+	}
+	_ = c.Conn.SetDeadline(time.Now().Add(c.limits.Idle))
+	moved, err := do(p)
+	n.Add(int64(moved))
+	return moved, err
+}

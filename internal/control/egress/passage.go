@@ -1,0 +1,126 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// passage is a request or a tunnel that the policy let out.
+type passage struct {
+	target  Target
+	mode    choir.EgressMode
+	address netip.Addr
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	began   time.Time
+	status  int // of the answer to a request
+
+	answerable bool // nothing was written to the client
+	passed     bool // something may have been sent to the host
+	torn       bool // the client has a part of the answer and must not take it for the whole
+
+	sent, received atomic.Int64
+}
+
+// cutError is the cause with which a passage is ended before its time.
+type cutError string
+
+func (e cutError) Error() string { return "egress: cut: " + string(e) }
+
+// cut ends the passage; the first reason counts.
+func (o *passage) cut(why string) { o.cancel(cutError(why)) }
+
+// record returns the event of the passage, which has ended.
+func (o *passage) record(now time.Time) choir.EgressPassed {
+	e := choir.EgressPassed{
+		Host: o.target.Host, Port: o.target.Port, Address: o.address.String(),
+		Method: clip(o.target.Method, 40), Path: clip(o.target.Path, 2000), Status: o.status,
+		Sent: o.sent.Load(), Received: o.received.Load(), Millis: max(0, now.Sub(o.began).Milliseconds()),
+	}
+	var cut cutError
+	switch {
+	case errors.As(context.Cause(o.ctx), &cut):
+		e.Cut = string(cut)
+	case o.ctx.Err() != nil:
+		e.Cut = "error" // the client's connection or the computer's session ended
+	}
+	return e
+}
+
+// clip shortens a text to max bytes and replaces what is no UTF-8.
+func clip(s string, max int) string {
+	if len(s) > max {
+		s = s[:max]
+	}
+	return strings.ToValidUTF8(s, "?")
+}
+
+// piece is how many bytes are copied between two looks at the limits.
+const piece = 4 << 20
+
+// join copies between a client and a host in both directions until both have ended or the
+// passage is cut. It closes neither.
+func (o *passage) join(client, host net.Conn, limits Limits) {
+	stop := context.AfterFunc(o.ctx, func() {
+		past := time.Unix(1, 0)
+		_ = client.SetDeadline(past)
+		_ = host.SetDeadline(past)
+	})
+	defer stop()
+	var both sync.WaitGroup
+	both.Go(func() { o.oneWay(host, client, &o.sent, limits) })
+	both.Go(func() { o.oneWay(client, host, &o.received, limits) })
+	both.Wait()
+}
+
+// oneWay copies src to dst until its end, and passes the end on. It counts in n.
+func (o *passage) oneWay(dst, src net.Conn, n *atomic.Int64, limits Limits) {
+	quiet, seen := 0, int64(-1)
+	for {
+		left := limits.Bytes - n.Load()
+		if left <= 0 {
+			o.cut("limit")
+			return
+		}
+		_ = src.SetReadDeadline(time.Now().Add(limits.Idle / 2))
+		if o.ctx.Err() != nil {
+			return // asked after the deadline was set, which the cut sets too
+		}
+		want := min(left, piece)
+		copied, err := io.Copy(dst, &io.LimitedReader{R: src, N: want})
+		n.Add(copied)
+		switch {
+		case err == nil && copied < want:
+			if half, ok := dst.(interface{ CloseWrite() error }); ok {
+				_ = half.CloseWrite()
+			} else {
+				o.cancel(nil)
+			}
+			return
+		case err == nil:
+			quiet = 0
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			o.cut("error")
+			return
+		default:
+			// The other direction may be at work: two halves without a byte anywhere are idle.
+			total := o.sent.Load() + o.received.Load()
+			if quiet++; total != seen {
+				quiet, seen = 0, total
+			} else if quiet >= 2 {
+				o.cut("idle")
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package egress
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// tlsPort is the port whose tunnels must begin with TLS for the allowed host.
+const tlsPort = 443
+
+// Rule lets requests to one host and port out.
+type Rule struct {
+	// Host is a canonical host name or address. "*.example.com" stands for every name below
+	// example.com, and not for example.com.
+	Host string
+	Port int
+	// Methods and Paths, where given, limit the rule to requests in absolute form with one of
+	// the methods and below one of the paths. They cannot be seen in a tunnel, which such a
+	// rule therefore never lets out.
+	Methods []string
+	Paths   []string
+}
+
+// Policy lists the hosts that may be reached. The zero value lets nothing out.
+type Policy struct {
+	Mode  choir.EgressMode
+	rules []Rule
+}
+
+// NewPolicy returns the policy of a mode with the hosts of a list, which add to those of
+// git+pkg. Code invalid, with the path of the entry: a host that is not canonical, a path that
+// is no clean one, hosts in mode none, or methods and paths of port 443, in whose requests
+// the proxy does not look.
+func NewPolicy(mode choir.EgressMode, hosts []choir.EgressHost) (Policy, error) {
+	p := Policy{Mode: mode}
+	switch mode {
+	case choir.EgressNone:
+		if len(hosts) > 0 {
+			return Policy{}, choir.Invalid("allowlist", "names hosts, and mode none lets nothing out")
+		}
+	case choir.EgressGitPkg:
+		p.rules = listed()
+	case choir.EgressAllowlist:
+	default:
+		return Policy{}, choir.Invalid("mode", "must be none, git+pkg or allowlist, not %q", mode)
+	}
+	for i, h := range hosts {
+		rule, err := newRule(h)
+		if err != nil {
+			return Policy{}, choir.Under("allowlist["+strconv.Itoa(i)+"]", err)
+		}
+		p.rules = append(p.rules, rule)
+	}
+	return p, nil
+}
+
+// newRule returns the rule of an entry. Code invalid: see NewPolicy.
+func newRule(h choir.EgressHost) (Rule, error) {
+	r := Rule{Host: h.Host, Port: h.Port, Methods: h.Methods, Paths: h.Paths}
+	if r.Port == 0 {
+		r.Port = tlsPort
+	}
+	name := strings.TrimPrefix(r.Host, "*.")
+	canonical, ok := canonicalHost(name)
+	switch {
+	case !ok || canonical != name:
+		return Rule{}, choir.Invalid("host", "%q is not a host name in lower case without a dot at its end, nor an address", h.Host).
+			WithRemedy("write example.com, *.example.com or 192.0.2.1; a name in another script as xn--...")
+	case name != r.Host && isAddress(name):
+		return Rule{}, choir.Invalid("host", "%q: an address has no names below it", h.Host)
+	case r.Port < 1 || r.Port > 65535:
+		return Rule{}, choir.Invalid("port", "must be 1 to 65535, not %d", r.Port)
+	case r.Port == tlsPort && len(h.Methods)+len(h.Paths) > 0:
+		return Rule{}, choir.Invalid("paths", "and methods cannot be seen on port 443: choir passes TLS through and does not look into it").
+			WithRemedy("allow the host whole, or leave it out")
+	}
+	for _, m := range h.Methods {
+		if m == "" || m != strings.ToUpper(m) || m == "CONNECT" {
+			return Rule{}, choir.Invalid("methods", "%q is not an HTTP method in capitals", m)
+		}
+	}
+	for _, p := range h.Paths {
+		if !cleanPath(p) {
+			return Rule{}, choir.Invalid("paths", "%q is not a path from /, without .., // and %%", p)
+		}
+	}
+	return r, nil
+}
+
+// Find returns the rule that lets a target out; ok is false if none does.
+func (p Policy) Find(t Target) (rule Rule, ok bool) {
+	i := slices.IndexFunc(p.rules, func(r Rule) bool { return r.lets(t) })
+	if i < 0 {
+		return Rule{}, false
+	}
+	return p.rules[i], true
+}
+
+// names reports whether a rule has the target's host and port, whatever its methods and paths.
+func (p Policy) names(t Target) bool {
+	return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.names(t) })
+}
+
+// Narrow returns the policy of a task's profile under this one. Mode git+pkg means this one's
+// list, with the hosts that the owner added to it. Code invalid: the profile is none.
+func (p Policy) Narrow(profile choir.EgressProfile) (Policy, error) {
+	if profile.Mode == choir.EgressGitPkg && p.Mode == choir.EgressGitPkg {
+		return p, nil
+	}
+	return NewPolicy(profile.Mode, profile.Allowlist)
+}
+
+// Beyond returns the first rule of another policy that no rule of this one covers; ok is false
+// if this policy lets out all that the other one does.
+func (p Policy) Beyond(other Policy) (first Rule, ok bool) {
+	i := slices.IndexFunc(other.rules, func(o Rule) bool {
+		return !slices.ContainsFunc(p.rules, func(r Rule) bool { return r.covers(o) })
+	})
+	if i < 0 {
+		return Rule{}, false
+	}
+	return other.rules[i], true
+}
+
+// String returns the rule's host and port.
+func (r Rule) String() string { return Target{Host: r.Host, Port: r.Port}.HostPort() }
+
+// names reports whether the rule has the target's host and port.
+func (r Rule) names(t Target) bool { return r.Port == t.Port && r.hasHost(t.Host) }
+
+// hasHost reports whether the rule's host is host or stands for it.
+func (r Rule) hasHost(host string) bool {
+	if below, ok := strings.CutPrefix(r.Host, "*"); ok {
+		return strings.HasSuffix(host, below) && !isAddress(host)
+	}
+	return r.Host == host
+}
+
+// lets reports whether the rule lets a target out.
+func (r Rule) lets(t Target) bool {
+	if !r.names(t) {
+		return false
+	}
+	if t.Tunnel {
+		return len(r.Methods)+len(r.Paths) == 0
+	}
+	if len(r.Methods) > 0 && !slices.Contains(r.Methods, t.Method) {
+		return false
+	}
+	return len(r.Paths) == 0 || cleanPath(t.Path) && slices.ContainsFunc(r.Paths, func(p string) bool { return below(t.Path, p) })
+}
+
+// covers reports whether the rule lets out whatever another one does.
+func (r Rule) covers(o Rule) bool {
+	hosts := r.hasHost(o.Host)
+	if below, ok := strings.CutPrefix(o.Host, "*"); ok {
+		mine, wild := strings.CutPrefix(r.Host, "*")
+		hosts = wild && strings.HasSuffix(below, mine)
+	}
+	if !hosts || r.Port != o.Port {
+		return false
+	}
+	within := func(all, some []string, in func(a, b string) bool) bool {
+		return len(all) == 0 || len(some) > 0 && !slices.ContainsFunc(some, func(s string) bool {
+			return !slices.ContainsFunc(all, func(a string) bool { return in(s, a) })
+		})
+	}
+	return within(r.Methods, o.Methods, func(a, b string) bool { return a == b }) && within(r.Paths, o.Paths, below)
+}
+
+// below reports whether a clean path is prefix or lies below it: /a has /a and /a/b, not /ab.
+func below(p, prefix string) bool {
+	return p == prefix || strings.HasPrefix(p, strings.TrimSuffix(prefix, "/")+"/")
+}
+
+// cleanPath reports whether every server reads an escaped path as the same one: it begins with
+// /, has no escapes, no empty, . and .. parts, no backslash and no parameters.
+func cleanPath(p string) bool {
+	if !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "%\\;?#") {
+		return false
+	}
+	clean := path.Clean(p)
+	return p == clean || p == clean+"/"
+}

@@ -1,0 +1,344 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"choiros/internal/choir"
+)
+
+// Work identifies the task and tool call of a request.
+type Work struct {
+	Run, Task, Call choir.ID
+	// Profile is the task's own; nil for the computer's policy.
+	Profile *choir.EgressProfile
+	// Closed refuses everything, as for the Director's sandbox.
+	Closed bool
+}
+
+// Refusal is a request that was not let out.
+type Refusal struct {
+	Host string // as it was asked for, when it could not be read
+	Port int    // 0 when it could not be read
+	Why  choir.EgressWhy
+	Mode choir.EgressMode // of the policy that refused it
+}
+
+// Recorder appends what happens to the log. The context is the request's, without its end.
+type Recorder interface {
+	RecordRefusal(context.Context, Work, Refusal) error
+	RecordPassage(context.Context, Work, choir.EgressPassed) error
+}
+
+// Resolver looks up the addresses of a host name.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Limits bound what a computer sends out at once.
+type Limits struct {
+	Open   int           // requests and tunnels at once
+	Rate   float64       // begun in a second, in the long run
+	Burst  int           // begun at once
+	Bytes  int64         // of one request or tunnel, in each direction
+	Dial   time.Duration // for the name and the connection together
+	Begin  time.Duration // until a tunnel has said its ClientHello, and a host its headers
+	Idle   time.Duration // without a byte in either direction
+	Header int64         // bytes of the headers of an answer
+}
+
+// DefaultLimits returns the limits of a computer.
+func DefaultLimits() Limits {
+	return Limits{
+		Open: 128, Rate: 50, Burst: 1000, Bytes: 16 << 30, Dial: 15 * time.Second, Begin: 30 * time.Second,
+		Idle: 5 * time.Minute, Header: 64 << 10,
+	}
+}
+
+// Outside is how the proxy reaches the network. Tests put local servers in its place.
+type Outside struct {
+	Resolver Resolver
+	// Permit says which addresses may be dialled.
+	Permit func(netip.Addr) bool
+	Dial   func(context.Context, netip.AddrPort) (net.Conn, error)
+}
+
+// Internet returns the network of this machine, of which public addresses may be dialled.
+func Internet() Outside {
+	return Outside{Resolver: net.DefaultResolver, Permit: Public, Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
+	}}
+}
+
+// Config configures a proxy. All of it is required.
+type Config struct {
+	Policy  Policy
+	Outside Outside
+	Limits  Limits
+	// Work returns what a request is for. An error refuses it.
+	Work func(*http.Request) (Work, error)
+	Log  Recorder
+	// Answer writes an error to a client.
+	Answer func(http.ResponseWriter, error)
+	Now    func() time.Time
+}
+
+// Proxy serves the requests of a computer's sandboxes for hosts outside. Its methods may be
+// called at any time by any goroutine.
+type Proxy struct {
+	cfg  Config
+	pace *rate.Limiter
+
+	mu     sync.Mutex // guards the rest; held for no call
+	policy Policy
+	open   map[*passage]struct{}
+	closed bool
+	all    sync.WaitGroup // the requests being served
+}
+
+// New returns a proxy. Close ends it.
+func New(cfg Config) *Proxy {
+	return &Proxy{
+		cfg: cfg, pace: rate.NewLimiter(rate.Limit(cfg.Limits.Rate), cfg.Limits.Burst),
+		policy: cfg.Policy, open: map[*passage]struct{}{},
+	}
+}
+
+// SetPolicy puts another policy in force and cuts the requests and tunnels that it would not
+// let out.
+func (p *Proxy) SetPolicy(policy Policy) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.policy = policy
+	for one := range p.open {
+		if _, ok := policy.Find(one.target); !ok {
+			one.cut("policy")
+		}
+	}
+}
+
+// Policy returns the policy in force.
+func (p *Proxy) Policy() Policy {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.policy
+}
+
+// Close cuts what is open, waits until its end is recorded, and refuses what comes after.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	p.closed = true
+	for one := range p.open {
+		one.cut("error")
+	}
+	p.mu.Unlock()
+	p.all.Wait()
+}
+
+// errClosed refuses what comes while the computer stops.
+var errClosed = choir.E("egress", choir.CodeUnavailable, "the computer stops")
+
+// ServeHTTP carries a request in absolute form, or a tunnel, out, or refuses it.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	work, err := p.cfg.Work(r)
+	if err != nil {
+		p.cfg.Answer(w, err)
+		return
+	}
+	one, err := p.admitRequest(r, work)
+	if err != nil {
+		p.cfg.Answer(w, p.refused(r, work, err))
+		return
+	}
+	defer p.end(one)
+	conn, err := p.dial(one)
+	if err != nil {
+		p.cfg.Answer(w, p.refused(r, work, err))
+		return
+	}
+	defer conn.Close()
+	if one.target.Tunnel {
+		err = p.tunnel(w, one, conn)
+	} else {
+		err = p.forward(w, r, one, conn)
+	}
+	if err != nil {
+		err = p.refused(r, work, err)
+	}
+	if one.answerable && err != nil {
+		p.cfg.Answer(w, err)
+	}
+	if one.passed {
+		// The client is gone or has its answer: a log that takes no event is told by the store.
+		_ = p.cfg.Log.RecordPassage(context.WithoutCancel(r.Context()), work, one.record(p.cfg.Now()))
+	}
+	if one.torn {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// refusedError refuses a request. It carries the event's fields beside what the client is told.
+type refusedError struct {
+	Refusal
+	told *choir.Error
+}
+
+func (e *refusedError) Error() string { return e.told.Error() }
+func (e *refusedError) Unwrap() error { return e.told }
+
+// refused records an error that is a refusal, and returns what the client is told.
+func (p *Proxy) refused(r *http.Request, work Work, err error) error {
+	var refusal *refusedError
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	if err := p.cfg.Log.RecordRefusal(context.WithoutCancel(r.Context()), work, refusal.Refusal); err != nil {
+		return err
+	}
+	return refusal.told
+}
+
+// admitRequest reads a request, decides about it and counts it as open.
+func (p *Proxy) admitRequest(r *http.Request, work Work) (*passage, error) {
+	policy := p.Policy()
+	t, ok := readTarget(r)
+	if work.Closed || policy.Mode == choir.EgressNone {
+		return nil, refuse(unread(r, t, ok), choir.EgressPolicy, choir.EgressNone, choir.ReasonEgressNone)
+	}
+	if !ok {
+		return nil, refuse(unread(r, t, ok), choir.EgressUnclear, policy.Mode, choir.ReasonEgressUnclear)
+	}
+	if err := decide(policy, t, choir.ReasonEgressHost, choir.EgressPolicy); err != nil {
+		return nil, err
+	}
+	if work.Profile != nil {
+		own, err := policy.Narrow(*work.Profile)
+		if err != nil {
+			return nil, choir.Under("egress_profile", err)
+		}
+		if err := decide(own, t, choir.ReasonEgressTask, choir.EgressTask); err != nil {
+			return nil, err
+		}
+	}
+	if !p.pace.Allow() {
+		return nil, refuse(t, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
+	}
+	return p.admit(r, t, policy)
+}
+
+// admit counts a request as open. Code rate_limited: there are too many; unavailable: the proxy
+// is closed.
+func (p *Proxy) admit(r *http.Request, t Target, policy Policy) (*passage, error) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	one := &passage{target: t, mode: policy.Mode, ctx: ctx, cancel: cancel, began: p.cfg.Now(), answerable: true}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, still := p.policy.Find(t)
+	switch {
+	case p.closed:
+		cancel(nil)
+		return nil, errClosed
+	case !still: // it was replaced meanwhile
+		cancel(nil)
+		return nil, refuse(t, choir.EgressPolicy, p.policy.Mode, choir.ReasonEgressHost)
+	case len(p.open) >= p.cfg.Limits.Open:
+		cancel(nil)
+		return nil, refuse(t, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
+	}
+	p.open[one] = struct{}{}
+	p.all.Add(1)
+	return one, nil
+}
+
+// end counts a request as ended.
+func (p *Proxy) end(one *passage) {
+	one.cancel(nil)
+	p.mu.Lock()
+	delete(p.open, one)
+	p.mu.Unlock()
+	p.all.Done()
+}
+
+// decide returns a refusal unless a policy lets a target out.
+func decide(policy Policy, t Target, reason choir.Reason, why choir.EgressWhy) error {
+	if _, ok := policy.Find(t); ok {
+		return nil
+	}
+	if policy.names(t) {
+		return refuse(t, choir.EgressRule, policy.Mode, choir.ReasonEgressRule)
+	}
+	return refuse(t, why, policy.Mode, reason)
+}
+
+// refuse returns the refusal of a target.
+func refuse(t Target, why choir.EgressWhy, mode choir.EgressMode, reason choir.Reason) error {
+	host := t.Host
+	if t.Port != 0 && reason != choir.ReasonEgressNone {
+		host = t.HostPort()
+	}
+	return &refusedError{
+		Refusal: Refusal{Host: t.Host, Port: t.Port, Why: why, Mode: mode},
+		told:    choir.Refuse("egress", reason, choir.TextOf("host", host), choir.TextOf("policy", string(mode))),
+	}
+}
+
+// unread returns the target of a request, or one with the host as it was written if it could
+// not be read.
+func unread(r *http.Request, t Target, ok bool) Target {
+	if ok {
+		return t
+	}
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return Target{Host: strings.ToValidUTF8(host, "?")}
+}
+
+// dial resolves a target's host, checks every address and connects to one of them.
+func (p *Proxy) dial(one *passage) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(one.ctx, p.cfg.Limits.Dial)
+	defer cancel()
+	addrs, err := p.resolve(ctx, one.target.Host)
+	if err != nil || len(addrs) == 0 {
+		return nil, choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
+	}
+	for _, a := range addrs {
+		if !p.cfg.Outside.Permit(a) {
+			return nil, refuse(one.target, choir.EgressAddress, one.mode, choir.ReasonEgressAddress)
+		}
+	}
+	for _, a := range addrs {
+		conn, err := p.cfg.Outside.Dial(ctx, netip.AddrPortFrom(a, uint16(one.target.Port)))
+		if err == nil {
+			one.address = a
+			return conn, nil
+		}
+	}
+	return nil, choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
+}
+
+// maxAddresses is the number of a name's addresses that are looked at.
+const maxAddresses = 32
+
+// resolve returns the addresses of a host. The dot at the end of the name keeps the
+// machine's search domains out.
+func (p *Proxy) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	addrs, err := p.cfg.Outside.Resolver.LookupNetIP(ctx, "ip", host+".")
+	for i, a := range addrs {
+		// The resolver gives IPv4 addresses in their mapped form too.
+		addrs[i] = a.Unmap()
+	}
+	return addrs[:min(len(addrs), maxAddresses)], err
+}
