@@ -52,8 +52,7 @@ func (l *loop) step(ctx context.Context) error {
 	l.appendAnswer(res)
 	calls := res.ToolCalls()
 	if len(calls) == 0 {
-		l.end(res.Stop)
-		return nil
+		return l.end(ctx, res.Stop)
 	}
 	answers, err := l.answer(ctx, calls, res.Stop == model.StopLength)
 	l.appendUser(answers)
@@ -102,8 +101,8 @@ func (l *loop) appendAnswer(res model.Response) {
 }
 
 // end handles an answer without tool calls. It ends the loop unless a person added
-// something meanwhile.
-func (l *loop) end(stop model.Stop) {
+// something meanwhile, or the review returns a text.
+func (l *loop) end(ctx context.Context, stop model.Stop) error {
 	switch stop {
 	case model.StopLength:
 		l.out.Stopped = Length
@@ -112,10 +111,27 @@ func (l *loop) end(stop model.Stop) {
 	default:
 		if more := l.steering(); len(more) > 0 {
 			l.appendUser(more)
-			return
+			return nil
 		}
-		l.out.Stopped = Done
+		return l.review(ctx)
 	}
+	return nil
+}
+
+// review ends the loop unless the review returns a text for the model.
+func (l *loop) review(ctx context.Context) error {
+	if l.Review != nil {
+		text, err := l.Review(ctx)
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			l.appendUser([]model.Block{{Kind: model.Text, Text: text}})
+			return nil
+		}
+	}
+	l.out.Stopped = Done
+	return nil
 }
 
 // answer runs the tool calls of one message in order and returns a result for each, also

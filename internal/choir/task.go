@@ -150,6 +150,10 @@ const (
 	MaxInstruction     = 20_000
 )
 
+// VerifyRounds is how often a failed verification goes back to the model that made the
+// change, in the same conversation, before its task fails.
+const VerifyRounds = 3
+
 // Check returns an error if a git field is set for another kind of task, a git task lacks
 // its action or has commands, a trigger is set without git_checkpoint, or Repo is neither
 // empty nor a valid project name. DecodeStrict calls it.

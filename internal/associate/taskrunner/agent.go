@@ -42,17 +42,17 @@ func (j *job) runAgent(ctx context.Context) error {
 		Model: (*caller)(j), ModelName: modelName, System: system,
 		Messages: []model.Message{agentloop.Say(model.User, j.prompt())},
 		Tools:    j.tools(kit), Unknown: j.refuse,
-		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget),
+		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange,
 		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
 	})
 	l.flush()
 	u := &j.result.Usage
 	u.Model, u.InputTokens, u.OutputTokens = out.Model, out.Usage.Input, out.Usage.Output
 	u.CachedTokens, u.CostUSD = out.Usage.CacheRead, out.Usage.CostUSD
+	j.result.Summary = out.Final
 	if err != nil {
 		return err
 	}
-	j.result.Summary = out.Final
 	return j.ended(out)
 }
 

@@ -17,7 +17,7 @@ import (
 func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	j.result = choir.AssociateResult{
 		Version: choir.ContractVersion, TaskID: j.event.Task, RunID: j.event.Run, Status: choir.StatusOK,
-		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown, Log: "nothing was verified"},
+		Verify: unverified(),
 	}
 	if f := j.read(); f != nil {
 		return j.failedResult(f), nil
@@ -29,6 +29,11 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	}
 	defer j.scope.Close() // a process that does not end was the task's failure already, see conclude
 	return j.runInScope(work)
+}
+
+// unverified returns the outcome of a verification that did not take place.
+func unverified() choir.VerifyOutcome {
+	return choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown, Log: "nothing was verified"}
 }
 
 // runInScope starts the task, executes it within its time budget, and commits its

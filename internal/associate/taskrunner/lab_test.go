@@ -478,11 +478,16 @@ type script struct {
 	requests  []model.Request
 	infos     []model.CallInfo
 	err       error
+	// byConversation answers by how far the conversation is, not by how often it was asked.
+	byConversation bool
 }
 
 func (s *script) Call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error) {
 	s.requests, s.infos = append(s.requests, req), append(s.infos, info)
 	n := len(s.requests) - 1
+	if s.byConversation {
+		n = len(req.Messages) / 2
+	}
 	if n >= len(s.responses) {
 		if s.err != nil {
 			return model.Response{}, s.err

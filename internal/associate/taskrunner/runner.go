@@ -162,6 +162,8 @@ type job struct {
 	refused       int      // tool calls refused
 	egress        bool     // a tool call asked for network access
 	attempt       *change  // the change of a failed task; nil until computed
+	review        *review  // the last one; nil before the first
+	checkOutput   []byte   // of the last check's command
 	made          git.Made // the commits of git_checkpoint
 	only          []string // the only folders, escaped, that git_checkpoint changed
 	subject       string   // the commit subject of git_checkpoint

@@ -30,8 +30,13 @@ func (j *job) recordWords(resp model.Response) error {
 	if len(words) > maxWords {
 		words = append(words[:maxWords-1], '…')
 	}
-	id := choir.DeriveID(j.event.Task, "words", itoa(int64(j.models)))
-	d, err := choir.NewDraft(id, choir.TaskProgressed{Kind: "progress", Text: string(words)})
+	return j.recordProgress(choir.DeriveID(j.event.Task, "words", itoa(int64(j.models))), string(words))
+}
+
+// recordProgress appends a progress event with a text for people. An event with its id of
+// an earlier attempt is kept.
+func (j *job) recordProgress(id choir.ID, text string) error {
+	d, err := choir.NewDraft(id, choir.TaskProgressed{Kind: "progress", Text: text})
 	if err != nil {
 		return err
 	}
