@@ -172,7 +172,7 @@ type ToastShown struct {
 // ToolCalled is a tool call about to run.
 type ToolCalled struct {
 	Call   ID        `json:"call" choir:"id7" doc:"Joins it to its tool.returned."`
-	Tool   string    `json:"tool" choir:"len=1..64" doc:"Name, as the model called it."`
+	Tool   string    `json:"tool" choir:"len=1..64" doc:"Name, as the model called it; verify for a check of the task's verification."`
 	Input  ToolInput `json:"input" doc:"Its input."`
 	Writes bool      `json:"writes" doc:"It may have effects."`
 }

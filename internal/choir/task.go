@@ -154,6 +154,10 @@ const (
 // change, in the same conversation, before its task fails.
 const VerifyRounds = 3
 
+// ToolVerify is the name under which the checks of a task with a model are in the log, as
+// tool calls. It is no tool of the model's.
+const ToolVerify Tool = "verify"
+
 // Check returns an error if a git field is set for another kind of task, a git task lacks
 // its action or has commands, a trigger is set without git_checkpoint, or Repo is neither
 // empty nor a valid project name. DecodeStrict calls it.

@@ -19,10 +19,6 @@ type review struct {
 	answers int      // model calls until then
 }
 
-// toolVerify is the name under which the checks of a verification are in the log. It is no
-// tool of the model's.
-const toolVerify = "verify"
-
 // maxCheckLog limits the output of a failed check that the model is given, in bytes.
 const maxCheckLog = 16_000
 
@@ -121,7 +117,7 @@ func (j *job) checkCommand(ctx context.Context, c choir.Command) (choir.CommandR
 		return j.command(ctx, c)
 	}
 	id := j.nextCall()
-	called, err := j.called(id, toolVerify, choir.ToolInput{Command: tools.Cut(line(c), 4<<10)}, nil)
+	called, err := j.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(line(c), 4<<10)}, nil)
 	if err == nil {
 		err = j.appendEvents(called)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -137,43 +138,55 @@ func TestWithoutAModelACheckFailsAtOnce(t *testing.T) {
 // task whose check fails twice, and takes the task up again.
 func TestNoCheckRunsTwiceOnOneTreeWhereverItIsKilled(t *testing.T) {
 	t.Parallel()
-	for n := 1; ; n++ {
-		l := newLab(t)
-		l.write("workspace/a", "old")
-		seen := filepath.Join(t.TempDir(), "seen")
-		l.model.byConversation = true
-		l.model.responses = []model.Response{write("1"), say("One."), write("2"), say("Two."), write("right"), say("Right.")}
-		before, appends := l.hash(), 0
-		l.log.fail = func(choir.Draft) error {
-			if appends++; appends >= n {
-				return errGone
-			}
-			return nil
-		}
-		ev := l.dispatch(edits("cat workspace/a >> " + seen + "; echo >> " + seen + "; grep -q right workspace/a"))
-		err := l.runner.Do(context.Background(), context.Background(), ev)
-		if err == nil {
-			if n < 15 {
+	step := 1
+	if testing.Short() {
+		step = 5
+	}
+	for n, ended := 1, false; !ended; n += step {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			ended = killedBefore(t, n)
+			if ended && n < 15 {
 				t.Errorf("the task has only %d appends", n)
 			}
-			return
-		}
-		if !errors.Is(err, errGone) {
-			t.Fatal(err)
-		}
-		l.runner.Close()
-		l.log.fail = nil
-		l.start()
-		r := l.run(context.Background(), ev)
-		ran, _ := os.ReadFile(seen)
-		lines := strings.Fields(string(ran))
-		once := slices.Compact(slices.Sorted(slices.Values(lines)))
-		again := r.Code == "" // nothing had happened yet
-		if len(once) != len(lines) || again && !slices.Equal(lines, []string{"1", "2", "right"}) {
-			t.Errorf("killed at append %d: the check saw %v", n, lines)
-		}
-		if !again && (r.Code != choir.ResultCrashed || l.hash() != before) {
-			t.Errorf("killed at append %d: %s, changed %v", n, r.Code, l.hash() != before)
-		}
+		})
 	}
+}
+
+// killedBefore reports whether the task ends before its append n, at which it is killed else.
+func killedBefore(t *testing.T, n int) bool {
+	l := newLab(t)
+	l.write("workspace/a", "old")
+	seen := filepath.Join(t.TempDir(), "seen")
+	l.model.byConversation = true
+	l.model.responses = []model.Response{write("1"), say("One."), write("2"), say("Two."), write("right"), say("Right.")}
+	before, appends := l.hash(), 0
+	l.log.fail = func(choir.Draft) error {
+		if appends++; appends >= n {
+			return errGone
+		}
+		return nil
+	}
+	ev := l.dispatch(edits("cat workspace/a >> " + seen + "; echo >> " + seen + "; grep -q right workspace/a"))
+	err := l.runner.Do(context.Background(), context.Background(), ev)
+	if err == nil {
+		return true
+	}
+	if !errors.Is(err, errGone) {
+		t.Fatal(err)
+	}
+	l.runner.Close()
+	l.log.fail = nil
+	l.start()
+	r := l.run(context.Background(), ev)
+	ran, _ := os.ReadFile(seen)
+	lines := strings.Fields(string(ran))
+	once := slices.Compact(slices.Sorted(slices.Values(lines)))
+	again := r.Code == "" // nothing had happened yet
+	if len(once) != len(lines) || again && !slices.Equal(lines, []string{"1", "2", "right"}) {
+		t.Errorf("the check saw %v", lines)
+	}
+	if !again && (r.Code != choir.ResultCrashed || l.hash() != before) {
+		t.Errorf("%s, changed %v", r.Code, l.hash() != before)
+	}
+	return false
 }

@@ -197,7 +197,7 @@ export interface ToastShown {
 export interface ToolCalled {
   /** Joins it to its tool.returned. */
   call: ID;
-  /** Name, as the model called it. */
+  /** Name, as the model called it; verify for a check of the task's verification. */
   tool: string;
   /** Its input. */
   input: ToolInput;
