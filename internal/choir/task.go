@@ -21,7 +21,7 @@ type DirectorTask struct {
 	EgressProfile      *EgressProfile `json:"egress_profile,omitempty" doc:"What the task may reach outside; never wider than the computer's policy."`
 	VerifyProfile      *VerifyProfile `json:"verify_profile,omitempty" doc:"How the change is verified. Default smoke."`
 	Commands           []Command      `json:"commands,omitempty" choir:"len=0..256" doc:"When present the task is deterministic: exactly these run, no model."`
-	TimeBudgetS        int            `json:"time_budget_s,omitempty" choir:"range=1..86400" doc:"Seconds until the task's whole process tree is stopped. Default 300."`
+	TimeBudgetS        int            `json:"time_budget_s,omitempty" choir:"range=1..86400" doc:"Seconds of work until the task's whole process tree is stopped; waiting for its model does not count. Default 300."`
 	TokenBudget        int            `json:"token_budget,omitempty" choir:"range=1..1000000000" doc:"Tokens for the Associate's own model loop."`
 	ModelBudget        *ModelBudget   `json:"model_budget,omitempty" doc:"What programs that the task starts may spend on model calls of their own. Default: they may make none."`
 	Return             *ReturnSpec    `json:"return,omitempty" doc:"What the result must carry."`
@@ -149,6 +149,10 @@ const (
 	DefaultTimeBudgetS = 300
 	MaxInstruction     = 20_000
 )
+
+// ModelWaitS is how long a task waits for the answers of its model, all together, in
+// seconds. Its time budget does not count them.
+const ModelWaitS = 1800
 
 // VerifyRounds is how often a failed verification goes back to the model that made the
 // change, in the same conversation, before its task fails.

@@ -20,9 +20,9 @@ const maxRefused = 5
 // modelName is the model alias that the gateway maps to the Associate's model.
 const modelName = "associate"
 
-const system = `You are the Associate of an Automatic Computer. You work in a sandbox without network and carry out one task, which the Director gave you.
+const system = `You are the Associate of an Automatic Computer. You work in a sandbox and carry out one task, which the Director gave you.
 Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
-Nobody answers questions while you work. When you are done, stop calling tools and say in a few sentences what you changed and why, or what you found. Do not commit: a verified change is committed for you, and one that fails verification is taken back.`
+Nobody answers while you work. When you are done, stop calling tools and say in a few sentences what you changed and why, or what you found. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
 
 // runAgent runs the agent loop on the task until the model is done or a limit is
 // reached, and fills in usage and summary. It returns a *failure for a limit.
@@ -40,7 +40,7 @@ func (j *job) runAgent(ctx context.Context) error {
 	l := j.newLive()
 	out, err := agentloop.Run(ctx, agentloop.Config{
 		Model: (*caller)(j), ModelName: modelName, System: system,
-		Messages: []model.Message{agentloop.Say(model.User, j.prompt())},
+		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
 		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange,
 		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
@@ -83,7 +83,7 @@ func (j *job) ended(out agentloop.Outcome) error {
 
 // prompt returns the task as the model's first message. It has no ids, times or folders,
 // so that equal tasks make equal requests.
-func (j *job) prompt() string {
+func (j *job) prompt(ctx context.Context) string {
 	var b strings.Builder
 	b.WriteString(j.task.Instruction)
 	if len(j.task.AcceptanceCriteria) > 0 {
@@ -98,7 +98,7 @@ func (j *job) prompt() string {
 	case choir.TaskRun:
 		b.WriteString("\n\nThis task runs things and changes no file: changes of tracked and new files are taken back.")
 	}
-	return b.String()
+	return strings.TrimRight(b.String(), "\n") + "\n\n" + j.conditions(ctx)
 }
 
 // tools returns the tools offered to the model: the permitted ones, and ask_user unless the task lists
@@ -144,7 +144,9 @@ type caller job
 func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
 	c.models++
 	info := model.CallInfo{Call: choir.DeriveID(c.event.Task, "model", itoa(int64(c.models))), Run: c.event.Run, Task: c.event.Task, Caller: "associate"}
+	c.clock.change(waiting)
 	resp, err := c.cfg.Models.Call(ctx, info, req, on)
+	c.clock.change(working)
 	if err == nil {
 		return resp, (*job)(c).recordWords(resp)
 	}

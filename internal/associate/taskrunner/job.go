@@ -57,8 +57,8 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 		// The event that says so may come after the event of the task.
 		stop(ErrCancelled)
 	}
-	work, cancel := context.WithTimeoutCause(work, time.Duration(j.budget())*time.Second, errBudget)
-	defer cancel()
+	work, j.clock = startClock(work, time.Duration(j.budget())*time.Second, choir.ModelWaitS*time.Second)
+	defer j.clock.stop()
 	err = j.resume(begun)
 	if err == nil {
 		// A task that was stopped while it waited still has to take back what an

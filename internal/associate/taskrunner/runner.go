@@ -163,6 +163,7 @@ type job struct {
 	egress        bool     // a tool call asked for network access
 	attempt       *change  // the change of a failed task; nil until computed
 	review        *review  // the last one; nil before the first
+	clock         *clock   // of the task's times
 	checkOutput   []byte   // of the last check's command
 	made          git.Made // the commits of git_checkpoint
 	only          []string // the only folders, escaped, that git_checkpoint changed

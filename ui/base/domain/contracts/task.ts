@@ -36,7 +36,7 @@ export interface DirectorTask {
   verify_profile?: VerifyProfile;
   /** When present the task is deterministic: exactly these run, no model. */
   commands?: Command[];
-  /** Seconds until the task's whole process tree is stopped. Default 300. */
+  /** Seconds of work until the task's whole process tree is stopped; waiting for its model does not count. Default 300. */
   time_budget_s?: number;
   /** Tokens for the Associate's own model loop. */
   token_budget?: number;
