@@ -14,6 +14,7 @@ type DirectorTask struct {
 	AcceptanceCriteria []string       `json:"acceptance_criteria,omitempty" choir:"len=0..64,each=1..2000" doc:"What the Director will judge by."`
 	Repo               string         `json:"repo,omitempty" choir:"len=1..100" doc:"The project under workspace/ it is about; default the whole workspace."`
 	BaseRef            string         `json:"base_ref,omitempty" choir:"len=1..200" doc:"Git ref or snapshot the task expects; a mismatch fails with stale_base."`
+	FromAttempt        ID             `json:"from_attempt,omitempty" choir:"id7" doc:"Failed task of the run, in the same project, from whose attempt this one goes on."`
 	GitAction          GitAction      `json:"git_action,omitempty" choir:"enum=git_checkpoint|git_reset|git_checkout|git_status" doc:"Only for kind git, required there."`
 	GitArgs            []string       `json:"git_args,omitempty" choir:"len=0..64,each=0..4096" doc:"Arguments of the git action."`
 	Trigger            string         `json:"trigger,omitempty" choir:"enum=manual|count|time|deploy" doc:"Why a git_checkpoint is made. Default manual."`
@@ -162,7 +163,7 @@ const VerifyRounds = 3
 // tool calls. It is no tool of the model's.
 const ToolVerify Tool = "verify"
 
-// Check returns an error if a git field is set for another kind of task, a git task lacks
+// Check returns an error if a git field or an attempt is set for another kind of task, a git task lacks
 // its action or has commands, a trigger is set without git_checkpoint, or Repo is neither
 // empty nor a valid project name. DecodeStrict calls it.
 func (t *DirectorTask) Check() error {
@@ -173,6 +174,8 @@ func (t *DirectorTask) Check() error {
 		return Invalid("git_action", "is only for kind git, not %s", t.Kind)
 	case t.GitAction == "" && len(t.GitArgs) > 0:
 		return Invalid("git_args", "need a git_action")
+	case t.Kind != TaskEditRepo && t.FromAttempt != "":
+		return Invalid("from_attempt", "is only for kind edit_repo, not %s", t.Kind)
 	case t.Trigger != "" && t.GitAction != GitCheckpoint:
 		return Invalid("trigger", "is only for git_checkpoint")
 	case t.Kind == TaskGit && len(t.Commands) > 0:

@@ -13,10 +13,23 @@ import (
 // not narrow a task, and follows from what the run has left.
 const toldTokens = 200_000
 
+// maxBegan limits the files of a former attempt that the model is told.
+const maxBegan = 40
+
 // conditions returns what the model is told about its task beside the goal: how it is
 // verified, its limits, and what the network allows. It has no ids, times or folders.
 func (j *job) conditions(ctx context.Context) string {
 	var b strings.Builder
+	if len(j.began) > 0 {
+		b.WriteString("You go on from a task that failed. What it changed is there, and is part of your change:\n")
+		for _, f := range first(j.began, maxBegan) {
+			name, _ := strings.CutPrefix(f.Path, "workspace/"+j.task.Repo+"/")
+			fmt.Fprintf(&b, "- %s %s\n", f.Change, name)
+		}
+		if more := len(j.began) - maxBegan; more > 0 {
+			fmt.Fprintf(&b, "- and %s more\n", count(more, "file"))
+		}
+	}
 	if checks := j.announced(ctx); checks != "" {
 		fmt.Fprintf(&b, "When you are done, it is verified:%s\n", checks)
 		if j.task.Kind == choir.TaskEditRepo {

@@ -69,6 +69,9 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 		err = j.guard(work)
 	}
 	if err == nil {
+		err = j.restoreAttempt()
+	}
+	if err == nil {
 		err = j.execute(work)
 	}
 	return j.conclude(work, err)

@@ -472,6 +472,39 @@ func (c *control) Commit(ctx context.Context, task choir.ID, reason string, only
 	return choir.TaskCommitReply{Snapshot: now}, err
 }
 
+// RestoreAttempt restores what differs between the base and the attempt of the task that is
+// named in the log.
+func (c *control) RestoreAttempt(ctx context.Context, task choir.ID) (choir.TaskAttemptReply, error) {
+	var from choir.ID
+	var attempt choir.Digest
+	for e := range c.log.Events(ctx, 1, 0) {
+		var p struct {
+			Task   choir.DirectorTask    `json:"task"`
+			Result choir.AssociateResult `json:"result"`
+		}
+		if err := json.Unmarshal(e.Payload, &p); err == nil && e.Task == task && e.Type == "task.dispatched" {
+			from = p.Task.FromAttempt
+		}
+	}
+	for e := range c.log.Events(ctx, 1, 0) {
+		var p choir.TaskReturned
+		if err := json.Unmarshal(e.Payload, &p); err == nil && e.Task == from && e.Type == "task.returned" {
+			attempt = p.Result.Attempt
+		}
+	}
+	if attempt == "" {
+		return choir.TaskAttemptReply{}, choir.Invalid("from_attempt", "task %s left no attempt", from)
+	}
+	changes, err := snapshot.Diff(ctx, c.store, c.base[from], attempt)
+	if err != nil {
+		return choir.TaskAttemptReply{}, err
+	}
+	c.restored = true
+	plan := snapshot.PlanRollback(changes, nil, nil)
+	_, err = c.scan.Restore(ctx, attempt, c.store, snapshot.RestoreOptions{Only: plan.Only()})
+	return choir.TaskAttemptReply{}, err
+}
+
 // script is a model that answers with its responses in order.
 type script struct {
 	responses []model.Response

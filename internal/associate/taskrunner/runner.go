@@ -33,6 +33,9 @@ type Tree interface {
 	Changes(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error)
 	Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error)
 	Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error)
+	// RestoreAttempt restores the attempt that the task names. Code invalid or not_found:
+	// there is none.
+	RestoreAttempt(ctx context.Context, task choir.ID) (choir.TaskAttemptReply, error)
 }
 
 // Models calls a model through the gateway.
@@ -157,17 +160,18 @@ type job struct {
 	sinceComplete bool           // since lists all of them
 	scope         *scope.Scope   // the task's folder and processes
 	git           *git.Git
-	calls         int      // tool calls recorded
-	models        int      // model calls made
-	refused       int      // tool calls refused
-	egress        bool     // a tool call asked for network access
-	attempt       *change  // the change of a failed task; nil until computed
-	review        *review  // the last one; nil before the first
-	clock         *clock   // of the task's times
-	checkOutput   []byte   // of the last check's command
-	made          git.Made // the commits of git_checkpoint
-	only          []string // the only folders, escaped, that git_checkpoint changed
-	subject       string   // the commit subject of git_checkpoint
+	calls         int                // tool calls recorded
+	models        int                // model calls made
+	refused       int                // tool calls refused
+	egress        bool               // a tool call asked for network access
+	attempt       *change            // the change of a failed task; nil until computed
+	began         []choir.FileChange // what a former attempt had changed when the task began
+	review        *review            // the last one; nil before the first
+	clock         *clock             // of the task's times
+	checkOutput   []byte             // of the last check's command
+	made          git.Made           // the commits of git_checkpoint
+	only          []string           // the only folders, escaped, that git_checkpoint changed
+	subject       string             // the commit subject of git_checkpoint
 	result        choir.AssociateResult
 	drafts        []choir.Draft // appended together with the result
 }

@@ -89,6 +89,9 @@ func writeStatus(b *strings.Builder, res choir.AssociateResult) {
 	switch {
 	case res.Status != choir.StatusOK:
 		b.WriteString("The workspace is as it was before the task; the diff, if any, was attempted and undone.\n")
+		if res.Attempt != "" {
+			b.WriteString("What it tried is kept: verdict revise with from_attempt goes on from there.\n")
+		}
 	case res.Checkpoint != nil:
 		b.WriteString("A checkpoint was made.\n")
 	}

@@ -87,6 +87,7 @@ func (r *run) dispatch(ctx context.Context) (string, error) {
 	a := &attempt{step: step, number: r.plan.tries[step.ID]}
 	a.task = newTask(r.id("task", a.step.ID, a.number), r.rec.run, r.rec.prompt.Repo, a.step)
 	a.task.TokenBudget = int(min(left, maxTokenBudget))
+	a.task.FromAttempt, r.plan.from = r.plan.from, ""
 	sent := &choir.TaskDispatched{Task: a.task, Step: a.step.ID}
 	err := r.commit(effect{id: r.eventID(choir.TypeTaskDispatched, a.task.TaskID), task: a.task.TaskID, cause: r.eventID(choir.TypePlanMade), payload: sent})
 	if err != nil {
@@ -203,6 +204,9 @@ func (r *run) applyVerdict(ctx context.Context, a *attempt, j judgement, next ch
 		return r.endWith(ending{choir.OutcomeFailed, abortCode(a.result), j.Reason})
 	case choir.VerdictRevise:
 		r.plan.steps[r.plan.next] = next
+		if j.Revised.FromAttempt && a.result.Attempt != "" {
+			r.plan.from = a.task.TaskID
+		}
 		return textResult(r.dispatch(ctx))
 	}
 	r.plan.next++

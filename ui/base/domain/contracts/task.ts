@@ -22,6 +22,8 @@ export interface DirectorTask {
   repo?: string;
   /** Git ref or snapshot the task expects; a mismatch fails with stale_base. */
   base_ref?: string;
+  /** Failed task of the run, in the same project, from whose attempt this one goes on. */
+  from_attempt?: ID;
   /** Only for kind git, required there. */
   git_action?: "git_checkpoint" | "git_reset" | "git_checkout" | "git_status";
   /** Arguments of the git action. */
