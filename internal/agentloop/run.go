@@ -28,6 +28,27 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	return l.out, nil
 }
 
+// AskOnce makes one more call after a loop that ended with out, with a text of the user's,
+// and returns the text of the answer, of at most maxTokens. Tool calls in it are not run.
+// It adds the call to out.
+func AskOnce(ctx context.Context, cfg Config, out *Outcome, text string, maxTokens int) (string, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return "", err
+	}
+	cfg.MaxTokens = maxTokens
+	l := &loop{Config: cfg, out: *out}
+	l.out.Messages = slices.Clone(out.Messages)
+	l.appendText(text)
+	res, err := l.Model.Call(ctx, l.request(), l.OnDelta)
+	if err != nil {
+		return "", err
+	}
+	words := l.appendAnswer(res)
+	*out = l.out
+	return words, nil
+}
+
 type loop struct {
 	Config
 	out     Outcome
@@ -40,6 +61,9 @@ func (l *loop) step(ctx context.Context) error {
 		return nil
 	}
 	l.appendUser(l.steering())
+	if l.Remind != nil && l.out.Steps > 0 {
+		l.appendText(l.Remind(l.out.Steps, l.out.Usage))
+	}
 	res, err := l.Model.Call(ctx, l.request(), l.OnDelta)
 	if err != nil {
 		return err
@@ -82,8 +106,8 @@ func (l *loop) request() model.Request {
 	}
 }
 
-// appendAnswer appends an answer to the conversation and adds its usage.
-func (l *loop) appendAnswer(res model.Response) {
+// appendAnswer appends an answer to the conversation, adds its usage and returns its text.
+func (l *loop) appendAnswer(res model.Response) string {
 	l.out.Steps++
 	l.out.Model = res.Model
 	addUsage(&l.out.Usage, res.Usage)
@@ -98,6 +122,7 @@ func (l *loop) appendAnswer(res model.Response) {
 	if len(res.Content) > 0 {
 		l.out.Messages = append(l.out.Messages, model.Message{Role: model.Assistant, Content: res.Content})
 	}
+	return l.out.Final
 }
 
 // end handles an answer without tool calls. It ends the loop unless a person added
@@ -126,7 +151,7 @@ func (l *loop) review(ctx context.Context) error {
 			return err
 		}
 		if text != "" {
-			l.appendUser([]model.Block{{Kind: model.Text, Text: text}})
+			l.appendText(text)
 			return nil
 		}
 	}
@@ -201,6 +226,13 @@ func (l *loop) steering() []model.Block {
 		blocks = append(blocks, model.Block{Kind: model.Text, Text: text})
 	}
 	return blocks
+}
+
+// appendText appends a text to the conversation as the user's, unless it is empty.
+func (l *loop) appendText(text string) {
+	if text != "" {
+		l.appendUser([]model.Block{{Kind: model.Text, Text: text}})
+	}
 }
 
 // appendUser appends blocks to the conversation as a user message, or to the last

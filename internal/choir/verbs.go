@@ -287,7 +287,7 @@ type TaskAttemptRequest struct {
 	Task ID `json:"task" choir:"id7" doc:"The task, which names another one whose attempt it goes on from."`
 }
 
-// TaskAttemptReply counts the restored paths and lists those that were left.
+// TaskAttemptReply counts the restored paths and lists the ones left as they are.
 type TaskAttemptReply struct {
 	Restored int64    `json:"restored" choir:"range=0..9007199254740991" doc:"Paths that were rewritten."`
 	Left     []string `json:"left,omitempty" doc:"Paths that changed since the attempt began, and were left as they are."`

@@ -1,6 +1,7 @@
 package taskrunner
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -38,13 +39,18 @@ func (j *job) runAgent(ctx context.Context) error {
 	defer files.Close()
 	kit := &tools.Kit{Files: files, Shell: j.shell}
 	l := j.newLive()
-	out, err := agentloop.Run(ctx, agentloop.Config{
+	cfg := agentloop.Config{
 		Model: (*caller)(j), ModelName: modelName, System: system,
 		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
-		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange,
+		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind,
 		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
-	})
+	}
+	out, err := agentloop.Run(ctx, cfg)
+	ended := j.ended(out)
+	if gone := j.ranOut(ctx, out); gone != "" {
+		j.said = cmp.Or(j.askLastWords(cfg, &out, gone), j.said)
+	}
 	l.flush()
 	u := &j.result.Usage
 	u.Model, u.InputTokens, u.OutputTokens = out.Model, out.Usage.Input, out.Usage.Output
@@ -53,7 +59,7 @@ func (j *job) runAgent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return j.ended(out)
+	return ended
 }
 
 // ended returns the *failure for the reason why the agent loop stopped, nil if the model

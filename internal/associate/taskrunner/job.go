@@ -57,6 +57,7 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 		// The event that says so may come after the event of the task.
 		stop(ErrCancelled)
 	}
+	j.mayStop = work
 	work, j.clock = startClock(work, time.Duration(j.budget())*time.Second, choir.ModelWaitS*time.Second)
 	defer j.clock.stop()
 	err = j.resume(begun)

@@ -166,12 +166,15 @@ type job struct {
 	egress        bool               // a tool call asked for network access
 	attempt       *change            // the change of a failed task; nil until computed
 	began         []choir.FileChange // what a former attempt had changed when the task began
-	review        *review            // the last one; nil before the first
-	clock         *clock             // of the task's times
-	checkOutput   []byte             // of the last check's command
-	made          git.Made           // the commits of git_checkpoint
-	only          []string           // the only folders, escaped, that git_checkpoint changed
-	subject       string             // the commit subject of git_checkpoint
+	mayStop       context.Context    // ends when the task is to end, and not with its budgets
+	said          string             // the model's last words
+	told          told
+	review        *review  // the last one; nil before the first
+	clock         *clock   // of the task's times
+	checkOutput   []byte   // of the last check's command
+	made          git.Made // the commits of git_checkpoint
+	only          []string // the only folders, escaped, that git_checkpoint changed
+	subject       string   // the commit subject of git_checkpoint
 	result        choir.AssociateResult
 	drafts        []choir.Draft // appended together with the result
 }

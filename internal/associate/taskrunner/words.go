@@ -12,11 +12,8 @@ const maxWords = 1000
 
 // recordWords appends the model's text beside its tool calls as a progress event, for
 // people who follow the task. A response without tool calls is not recorded: its text is
-// the summary. An event of an earlier attempt at the same call is kept.
+// the summary. Every text is the task's last words until the next. An event of an earlier attempt at the same call is kept.
 func (j *job) recordWords(resp model.Response) error {
-	if len(resp.ToolCalls()) == 0 {
-		return nil
-	}
 	var all strings.Builder
 	for _, b := range resp.Content {
 		if b.Kind == model.Text {
@@ -25,6 +22,10 @@ func (j *job) recordWords(resp model.Response) error {
 	}
 	words := []rune(strings.TrimSpace(toUTF8([]byte(all.String()))))
 	if len(words) == 0 {
+		return nil
+	}
+	j.said = string(words)
+	if len(resp.ToolCalls()) == 0 {
 		return nil
 	}
 	if len(words) > maxWords {
