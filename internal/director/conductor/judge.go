@@ -64,7 +64,7 @@ func (j *judgement) check(a *attempt) (mistakes []error) {
 		mistakes = append(mistakes, choir.Invalid("revised", "is required for verdict revise: say what the next task shall do"))
 	case j.Verdict != choir.VerdictRevise && j.Revised != nil:
 		mistakes = append(mistakes, choir.Invalid("revised", "is only for verdict revise, not %s", j.Verdict))
-	case j.Revised != nil && j.Revised.FromAttempt && a.result.Attempt == "":
+	case j.Revised != nil && j.Revised.FromAttempt && !a.isKept():
 		mistakes = append(mistakes, choir.Invalid("revised.from_attempt", "is not possible: the task left no attempt"))
 	}
 	mistakes = append(mistakes, j.covers(a.step.AcceptanceCriteria)...)
