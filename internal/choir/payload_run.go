@@ -190,6 +190,9 @@ type ToolInput struct {
 	Offset   int        `json:"offset,omitempty" choir:"range=0..1000000000" doc:"First line, from 1."`
 	Limit    int        `json:"limit,omitempty" choir:"range=0..1000000000" doc:"Number of lines or results."`
 	TimeoutS int        `json:"timeout_s,omitempty" choir:"range=0..86400" doc:"Seconds."`
+	Handle   int        `json:"handle,omitempty" choir:"range=0..1000" doc:"Running command that bash is asked about."`
+	WaitS    int        `json:"wait_s,omitempty" choir:"range=0..86400" doc:"Seconds that bash waits for a command."`
+	End      bool       `json:"end,omitempty" doc:"The running command is to end."`
 	Raw      string     `json:"raw,omitempty" doc:"The input as the model gave it, when it did not fit the tool."`
 }
 

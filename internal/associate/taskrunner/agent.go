@@ -6,10 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"choiros/internal/agentloop"
-	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
 	"choiros/internal/model"
@@ -37,7 +35,8 @@ func (j *job) runAgent(ctx context.Context) error {
 		return err
 	}
 	defer files.Close()
-	kit := &tools.Kit{Files: files, Shell: j.shell}
+	kit := &tools.Kit{Files: files, Shell: j.shell, Running: j.runningCommand}
+	defer j.endCommands()
 	l := j.newLive()
 	cfg := agentloop.Config{
 		Model: (*caller)(j), ModelName: modelName, System: system,
@@ -163,37 +162,6 @@ func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delt
 		return resp, fail(choir.ResultTokenBudget, "%v", err)
 	}
 	return resp, fail(choir.ResultModelError, "the model could not be called: %v", err)
-}
-
-// shell runs a command line for the bash tool, with a time limit in seconds (0: none of
-// its own), and returns the output for the model. The error ends the task.
-func (j *job) shell(ctx context.Context, command string, timeoutS int) (tools.Output, error) {
-	if timeoutS > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(timeoutS)*time.Second, errCommandTimeout)
-		defer cancel()
-	}
-	program := "/bin/sh"
-	if path, err := proctree.LookPath("bash", j.scope.Root, j.cfg.Env); err == nil {
-		program = path
-	}
-	rec := &recorder{live: j.newLive()}
-	run := choir.CommandRun{Command: command, Started: j.cfg.Now()}
-	exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.scope.Root, Env: j.env(j.calls, nil), Stdout: rec})
-	rec.live.flush()
-	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
-	run.ExitCode, run.Signal = exit.Code, exit.Signal
-	timedOut := context.Cause(ctx) == errCommandTimeout
-	if timedOut {
-		err = nil
-	}
-	run, whole, err := j.recordOutput(run, rec.whole(), nil, err)
-	j.result.CommandsRun = append(j.result.CommandsRun, run)
-	out := shown(run, whole, timedOut, timeoutS)
-	if j.scope.Confined && !out.OK && strings.Contains(out.Text, "Permission denied") {
-		out.Text += "\n[a task can write in its folder and in $TMPDIR, and nowhere else]"
-	}
-	return out, err
 }
 
 // shown returns the tool output for the model: the command's output, cut, and how it

@@ -167,6 +167,8 @@ type job struct {
 	attempt       *change            // the change of a failed task; nil until computed
 	began         []choir.FileChange // what a former attempt had changed when the task began
 	mayStop       context.Context    // ends when the task is to end, and not with its budgets
+	running       []*running         // commands of the model that were given back running
+	handles       int                // of such commands so far
 	said          string             // the model's last words
 	told          told
 	review        *review  // the last one; nil before the first

@@ -227,6 +227,12 @@ export interface ToolInput {
   limit?: number;
   /** Seconds. */
   timeout_s?: number;
+  /** Running command that bash is asked about. */
+  handle?: number;
+  /** Seconds that bash waits for a command. */
+  wait_s?: number;
+  /** The running command is to end. */
+  end?: boolean;
   /** The input as the model gave it, when it did not fit the tool. */
   raw?: string;
 }
