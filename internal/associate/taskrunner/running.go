@@ -14,7 +14,7 @@ import (
 )
 
 // running is a command that the model started. Only the goroutine of the task uses it,
-// beside the one that waits for its end.
+// beside the goroutine that waits for its end.
 type running struct {
 	handle   int // 0 until it was given back running
 	run      choir.CommandRun
@@ -86,7 +86,7 @@ func (j *job) await(r *running, waitS int) (tools.Output, error) {
 	defer timer.Stop()
 	select {
 	case <-r.done:
-		out, err := j.settle(r)
+		out, err := j.recordEnd(r)
 		out.Text += j.listRunning()
 		return out, err
 	case <-timer.C:
@@ -100,9 +100,9 @@ func (j *job) await(r *running, waitS int) (tools.Output, error) {
 	return tools.Output{OK: true, Text: strings.TrimLeft(fmt.Sprintf("%s\n[still running after %d s]", text, waitS)+j.listRunning(), "\n")}, nil
 }
 
-// settle records a command that has ended and returns the output that the model has not
+// recordEnd records a command that has ended and returns the output that the model has not
 // seen. The error ends the task.
-func (j *job) settle(r *running) (tools.Output, error) {
+func (j *job) recordEnd(r *running) (tools.Output, error) {
 	r.rec.live.flush()
 	j.running = slices.DeleteFunc(j.running, func(other *running) bool { return other == r })
 	r.end(nil)
@@ -150,6 +150,6 @@ func (j *job) endCommands() {
 	}
 	for _, r := range slices.Clone(j.running) {
 		<-r.done
-		_, _ = j.settle(r) // what cannot be stored has ended all the same
+		_, _ = j.recordEnd(r) // what cannot be stored has ended all the same
 	}
 }

@@ -21,7 +21,7 @@ type bash struct {
 	End      bool   `json:"end,omitempty"`
 }
 
-// Check returns an error unless the call either starts a command or names one that runs.
+// Check returns an error unless the call either starts a command or names a running command.
 // DecodeStrict calls it.
 func (in *bash) Check() error {
 	switch {
