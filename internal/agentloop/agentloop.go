@@ -61,6 +61,12 @@ type Config struct {
 	// is called before each step and before the end.
 	Steer      func() []string
 	ToolChoice string
+	// Remind returns a text for the model about the steps and the usage so far, "" for none.
+	// It is called before each step but the first, if not nil.
+	Remind func(steps int, used model.Usage) string
+	// Review is called when the model is done, if not nil. The text that it returns goes
+	// to the model as the user's, and the loop goes on; "" ends it. So does an error.
+	Review func(ctx context.Context) (string, error)
 	// Asked is called after each answer, if not nil. It returns the conversation that a
 	// recorded answer belongs to if that differs from the loop's own, and the loop
 	// continues from it; nil means the loop's own.

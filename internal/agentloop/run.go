@@ -29,6 +29,27 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	return l.out, nil
 }
 
+// AskOnce makes one more call after a loop that ended with out, with a text of the user's,
+// and returns the text of the answer, of at most maxTokens. Tool calls in it are not run.
+// It adds the call to out.
+func AskOnce(ctx context.Context, cfg Config, out *Outcome, text string, maxTokens int) (string, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return "", err
+	}
+	cfg.MaxTokens = maxTokens
+	l := &loop{Config: cfg, out: *out}
+	l.out.Messages = slices.Clone(out.Messages)
+	l.appendText(text)
+	res, err := l.Model.Call(ctx, l.request(), l.OnDelta)
+	if err != nil {
+		return "", err
+	}
+	words := l.appendAnswer(res)
+	*out = l.out
+	return words, nil
+}
+
 type loop struct {
 	Config
 	out     Outcome
@@ -41,6 +62,9 @@ func (l *loop) step(ctx context.Context) error {
 		return nil
 	}
 	l.appendUser(l.steering())
+	if l.Remind != nil && l.out.Steps > 0 {
+		l.appendText(l.Remind(l.out.Steps, l.out.Usage))
+	}
 	res, err := l.Model.Call(ctx, l.request(), l.OnDelta)
 	if err != nil {
 		return err
@@ -53,8 +77,7 @@ func (l *loop) step(ctx context.Context) error {
 	l.appendAnswer(res)
 	calls := res.ToolCalls()
 	if len(calls) == 0 {
-		l.end(res.Stop)
-		return nil
+		return l.end(ctx, res.Stop)
 	}
 	answers, err := l.answer(ctx, calls, res.Stop == model.StopLength)
 	l.appendUser(answers)
@@ -84,8 +107,8 @@ func (l *loop) request() model.Request {
 	}
 }
 
-// appendAnswer appends an answer to the conversation and adds its usage.
-func (l *loop) appendAnswer(res model.Response) {
+// appendAnswer appends an answer to the conversation, adds its usage and returns its text.
+func (l *loop) appendAnswer(res model.Response) string {
 	l.out.Steps++
 	l.out.Model = res.Model
 	addUsage(&l.out.Usage, res.Usage)
@@ -100,11 +123,12 @@ func (l *loop) appendAnswer(res model.Response) {
 	if len(res.Content) > 0 {
 		l.out.Messages = append(l.out.Messages, model.Message{Role: model.Assistant, Content: res.Content})
 	}
+	return l.out.Final
 }
 
 // end handles an answer without tool calls. It ends the loop unless a person added
-// something meanwhile.
-func (l *loop) end(stop model.Stop) {
+// something meanwhile, or the review returns a text.
+func (l *loop) end(ctx context.Context, stop model.Stop) error {
 	switch stop {
 	case model.StopLength:
 		l.out.Stopped = Length
@@ -113,10 +137,27 @@ func (l *loop) end(stop model.Stop) {
 	default:
 		if more := l.steering(); len(more) > 0 {
 			l.appendUser(more)
-			return
+			return nil
 		}
-		l.out.Stopped = Done
+		return l.review(ctx)
 	}
+	return nil
+}
+
+// review ends the loop unless the review returns a text for the model.
+func (l *loop) review(ctx context.Context) error {
+	if l.Review != nil {
+		text, err := l.Review(ctx)
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			l.appendText(text)
+			return nil
+		}
+	}
+	l.out.Stopped = Done
+	return nil
 }
 
 // answer runs the tool calls of one message in order and returns a result for each, also
@@ -195,6 +236,13 @@ func (l *loop) steering() []model.Block {
 		blocks = append(blocks, model.Block{Kind: model.Text, Text: text})
 	}
 	return blocks
+}
+
+// appendText appends a text to the conversation as the user's, unless it is empty.
+func (l *loop) appendText(text string) {
+	if text != "" {
+		l.appendUser([]model.Block{{Kind: model.Text, Text: text}})
+	}
 }
 
 // appendUser appends blocks to the conversation as a user message, or to the last

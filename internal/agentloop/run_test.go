@@ -164,6 +164,33 @@ func TestSteeringIsTakenUpAtTheNextStepAndBeforeTheEnd(t *testing.T) {
 	}
 }
 
+// TestAReviewMayHaveTheModelGoOn: its text is the user's, and the loop ends once it has none.
+func TestAReviewMayHaveTheModelGoOn(t *testing.T) {
+	t.Parallel()
+	texts := []string{"a test fails", ""}
+	s := &script{responses: []model.Response{text("done?"), calls("x", "good"), text("done.")}}
+	out, err := run(t, s, func(c *agentloop.Config) {
+		c.Review = func(context.Context) (string, error) {
+			next := texts[0]
+			texts = texts[1:]
+			return next, nil
+		}
+	})
+	if err != nil || out.Final != "done." || out.Stopped != agentloop.Done || len(texts) != 0 {
+		t.Fatalf("outcome %+v, %v", out, err)
+	}
+	if last := s.requests[1].Messages[2]; last.Role != model.User || last.Content[0].Text != "a test fails" {
+		t.Errorf("the last message is %+v", last)
+	}
+	s = &script{responses: []model.Response{text("done?")}}
+	out, err = run(t, s, func(c *agentloop.Config) {
+		c.Review = func(context.Context) (string, error) { return "", errors.New("disk on fire") }
+	})
+	if err == nil || out.Stopped != agentloop.Failed || out.Final != "done?" {
+		t.Errorf("outcome %+v, %v", out, err)
+	}
+}
+
 func TestACutOffCallIsNotRun(t *testing.T) {
 	t.Parallel()
 	cut := calls("x", "good", "last")

@@ -42,3 +42,10 @@ func (c Control) Commit(ctx context.Context, task choir.ID, reason string, only 
 	err = c.Bus.Call(ctx, choir.VerbTaskCommit, choir.TaskCommitRequest{Task: task, Reason: reason, Only: only}, &reply)
 	return reply, err
 }
+
+// RestoreAttempt restores what the attempt that the task names changed, as the task's
+// change.
+func (c Control) RestoreAttempt(ctx context.Context, task choir.ID) (reply choir.TaskAttemptReply, err error) {
+	err = c.Bus.Call(ctx, choir.VerbTaskAttempt, choir.TaskAttemptRequest{Task: task}, &reply)
+	return reply, err
+}

@@ -202,7 +202,7 @@ type ToastShown struct {
 // ToolCalled is a tool call about to run.
 type ToolCalled struct {
 	Call   ID        `json:"call" choir:"id7" doc:"Joins it to its tool.returned."`
-	Tool   string    `json:"tool" choir:"len=1..64" doc:"Name, as the model called it."`
+	Tool   string    `json:"tool" choir:"len=1..64" doc:"Name, as the model called it; verify for a check of the task's verification."`
 	Input  ToolInput `json:"input" doc:"Its input."`
 	Writes bool      `json:"writes" doc:"It may have effects."`
 }
@@ -220,6 +220,9 @@ type ToolInput struct {
 	Offset   int        `json:"offset,omitempty" choir:"range=0..1000000000" doc:"First line, from 1."`
 	Limit    int        `json:"limit,omitempty" choir:"range=0..1000000000" doc:"Number of lines or results."`
 	TimeoutS int        `json:"timeout_s,omitempty" choir:"range=0..86400" doc:"Seconds."`
+	Handle   int        `json:"handle,omitempty" choir:"range=0..1000" doc:"Running command that bash is asked about."`
+	WaitS    int        `json:"wait_s,omitempty" choir:"range=0..86400" doc:"Seconds that bash waits for a command."`
+	End      bool       `json:"end,omitempty" doc:"The running command is to end."`
 	Raw      string     `json:"raw,omitempty" doc:"The input as the model gave it, when it did not fit the tool."`
 }
 

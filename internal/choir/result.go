@@ -18,6 +18,7 @@ type AssociateResult struct {
 	Usage         TaskUsage     `json:"usage" doc:"Measured where the provider or the kernel tells."`
 	Checkpoint    *string       `json:"checkpoint" doc:"Git commit, or null."`
 	Snapshot      Digest        `json:"snapshot,omitempty" choir:"digest" doc:"The workspace after the task."`
+	Attempt       Digest        `json:"attempt,omitempty" choir:"digest" doc:"The workspace with what a failed task tried, from before that was taken back; another task can begin from it."`
 	Questions     []Question    `json:"questions" doc:"What only the user can answer."`
 	SuggestedNext *string       `json:"suggested_next" doc:"What to do next, or null."`
 }

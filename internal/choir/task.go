@@ -14,6 +14,7 @@ type DirectorTask struct {
 	AcceptanceCriteria []string       `json:"acceptance_criteria,omitempty" choir:"len=0..64,each=1..2000" doc:"What the Director will judge by."`
 	Repo               string         `json:"repo,omitempty" choir:"len=1..100" doc:"The project under workspace/ it is about; default the whole workspace."`
 	BaseRef            string         `json:"base_ref,omitempty" choir:"len=1..200" doc:"Git ref or snapshot the task expects; a mismatch fails with stale_base."`
+	FromAttempt        ID             `json:"from_attempt,omitempty" choir:"id7" doc:"Failed task of the run, in the same project, from whose attempt this one goes on."`
 	GitAction          GitAction      `json:"git_action,omitempty" choir:"enum=git_checkpoint|git_reset|git_checkout|git_status" doc:"Only for kind git, required there."`
 	GitArgs            []string       `json:"git_args,omitempty" choir:"len=0..64,each=0..4096" doc:"Arguments of the git action."`
 	Trigger            string         `json:"trigger,omitempty" choir:"enum=manual|count|time|deploy" doc:"Why a git_checkpoint is made. Default manual."`
@@ -21,7 +22,7 @@ type DirectorTask struct {
 	EgressProfile      *EgressProfile `json:"egress_profile,omitempty" doc:"What the task may reach outside; never wider than the computer's policy."`
 	VerifyProfile      *VerifyProfile `json:"verify_profile,omitempty" doc:"How the change is verified. Default smoke."`
 	Commands           []Command      `json:"commands,omitempty" choir:"len=0..256" doc:"When present the task is deterministic: exactly these run, no model."`
-	TimeBudgetS        int            `json:"time_budget_s,omitempty" choir:"range=1..86400" doc:"Seconds until the task's whole process tree is stopped. Default 300."`
+	TimeBudgetS        int            `json:"time_budget_s,omitempty" choir:"range=1..86400" doc:"Seconds of work until the task's whole process tree is stopped; waiting for its model does not count. Default 300."`
 	TokenBudget        int            `json:"token_budget,omitempty" choir:"range=1..1000000000" doc:"Tokens for the Associate's own model loop."`
 	ModelBudget        *ModelBudget   `json:"model_budget,omitempty" doc:"What programs that the task starts may spend on model calls of their own. Default: they may make none."`
 	Return             *ReturnSpec    `json:"return,omitempty" doc:"What the result must carry."`
@@ -150,7 +151,19 @@ const (
 	MaxInstruction     = 20_000
 )
 
-// Check returns an error if a git field is set for another kind of task, a git task lacks
+// ModelWaitS is how long a task waits for the answers of its model, all together, in
+// seconds. Its time budget does not count them.
+const ModelWaitS = 1800
+
+// VerifyRounds is how often a failed verification goes back to the model that made the
+// change, in the same conversation, before its task fails.
+const VerifyRounds = 3
+
+// ToolVerify is the name under which the checks of a task with a model are in the log, as
+// tool calls. It is no tool of the model's.
+const ToolVerify Tool = "verify"
+
+// Check returns an error if a git field or an attempt is set for another kind of task, a git task lacks
 // its action or has commands, a trigger is set without git_checkpoint, or Repo is neither
 // empty nor a valid project name. DecodeStrict calls it.
 func (t *DirectorTask) Check() error {
@@ -161,6 +174,8 @@ func (t *DirectorTask) Check() error {
 		return Invalid("git_action", "is only for kind git, not %s", t.Kind)
 	case t.GitAction == "" && len(t.GitArgs) > 0:
 		return Invalid("git_args", "need a git_action")
+	case t.Kind != TaskEditRepo && t.FromAttempt != "":
+		return Invalid("from_attempt", "is only for kind edit_repo, not %s", t.Kind)
 	case t.Trigger != "" && t.GitAction != GitCheckpoint:
 		return Invalid("trigger", "is only for git_checkpoint")
 	case t.Kind == TaskGit && len(t.Commands) > 0:

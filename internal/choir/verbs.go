@@ -20,6 +20,7 @@ const (
 	VerbTaskTree     Verb = "task-tree"
 	VerbTaskRollback Verb = "task-rollback"
 	VerbTaskCommit   Verb = "task-commit"
+	VerbTaskAttempt  Verb = "task-attempt"
 )
 
 // Limits of the verbs.
@@ -56,6 +57,7 @@ var verbs = []VerbInfo{
 	{VerbTaskTree, "Compare the workspace with the base of a task; appends nothing.", associate, TaskTreeRequest{}, TaskTreeReply{}},
 	{VerbTaskRollback, "Put the workspace back to the base of a task, except what the owner wrote meanwhile.", associate, TaskRollbackRequest{}, TaskRollbackReply{}},
 	{VerbTaskCommit, "Take a snapshot and append what changed.", associate, TaskCommitRequest{}, TaskCommitReply{}},
+	{VerbTaskAttempt, "Put what an earlier task tried, and what was taken back, into the workspace as the task's change.", associate, TaskAttemptRequest{}, TaskAttemptReply{}},
 }
 
 var (
@@ -280,4 +282,15 @@ type TaskCommitRequest struct {
 // TaskCommitReply names the snapshot that is now in the log.
 type TaskCommitReply struct {
 	Snapshot Digest `json:"snapshot" choir:"digest" doc:"The workspace as it is."`
+}
+
+// TaskAttemptRequest restores the attempt that a task names.
+type TaskAttemptRequest struct {
+	Task ID `json:"task" choir:"id7" doc:"The task, which names another one whose attempt it goes on from."`
+}
+
+// TaskAttemptReply counts the restored paths and lists the ones left as they are.
+type TaskAttemptReply struct {
+	Restored int64    `json:"restored" choir:"range=0..9007199254740991" doc:"Paths that were rewritten."`
+	Left     []string `json:"left,omitempty" doc:"Paths that changed since the attempt began, and were left as they are."`
 }

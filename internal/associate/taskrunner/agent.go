@@ -1,14 +1,13 @@
 package taskrunner
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"choiros/internal/agentloop"
-	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
 	"choiros/internal/model"
@@ -20,9 +19,9 @@ const maxRefused = 5
 // modelName is the model alias that the gateway maps to the Associate's model.
 const modelName = "associate"
 
-const system = `You are the Associate of an Automatic Computer. You work in a sandbox without network and carry out one task, which the Director gave you.
+const system = `You are the Associate of an Automatic Computer. You work in a sandbox and carry out one task, which the Director gave you.
 Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
-Nobody answers questions while you work. When you are done, stop calling tools and say in a few sentences what you changed and why, or what you found. Do not commit: a verified change is committed for you, and one that fails verification is taken back.`
+Nobody answers while you work. When you are done, stop calling tools and say in a few sentences what you changed and why, or what you found. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
 
 // runAgent runs the agent loop on the task until the model is done or a limit is
 // reached, and fills in usage and summary. It returns a *failure for a limit.
@@ -36,24 +35,30 @@ func (j *job) runAgent(ctx context.Context) error {
 		return err
 	}
 	defer files.Close()
-	kit := &tools.Kit{Files: files, Shell: j.shell}
+	kit := &tools.Kit{Files: files, Shell: j.shell, Running: j.runningCommand}
+	defer j.endCommands()
 	l := j.newLive()
-	out, err := agentloop.Run(ctx, agentloop.Config{
+	cfg := agentloop.Config{
 		Model: (*caller)(j), ModelName: modelName, System: system,
-		Messages: []model.Message{agentloop.Say(model.User, j.prompt())},
+		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
-		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget),
+		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind,
 		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
-	})
+	}
+	out, err := agentloop.Run(ctx, cfg)
+	ended := j.ended(out)
+	if gone := j.ranOut(ctx, out); gone != "" {
+		j.said = cmp.Or(j.askLastWords(cfg, &out, gone), j.said)
+	}
 	l.flush()
 	u := &j.result.Usage
 	u.Model, u.InputTokens, u.OutputTokens = out.Model, out.Usage.Input, out.Usage.Output
 	u.CachedTokens, u.CostUSD = out.Usage.CacheRead, out.Usage.CostUSD
+	j.result.Summary = out.Final
 	if err != nil {
 		return err
 	}
-	j.result.Summary = out.Final
-	return j.ended(out)
+	return ended
 }
 
 // ended returns the *failure for the reason why the agent loop stopped, nil if the model
@@ -83,7 +88,7 @@ func (j *job) ended(out agentloop.Outcome) error {
 
 // prompt returns the task as the model's first message. It has no ids, times or folders,
 // so that equal tasks make equal requests.
-func (j *job) prompt() string {
+func (j *job) prompt(ctx context.Context) string {
 	var b strings.Builder
 	b.WriteString(j.task.Instruction)
 	if len(j.task.AcceptanceCriteria) > 0 {
@@ -98,7 +103,7 @@ func (j *job) prompt() string {
 	case choir.TaskRun:
 		b.WriteString("\n\nThis task runs things and changes no file: changes of tracked and new files are taken back.")
 	}
-	return b.String()
+	return strings.TrimRight(b.String(), "\n") + "\n\n" + j.conditions(ctx)
 }
 
 // tools returns the tools offered to the model: the permitted ones, and ask_user unless the task lists
@@ -144,7 +149,9 @@ type caller job
 func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
 	c.models++
 	info := model.CallInfo{Call: choir.DeriveID(c.event.Task, "model", itoa(int64(c.models))), Run: c.event.Run, Task: c.event.Task, Caller: "associate"}
+	c.clock.change(waiting)
 	resp, err := c.cfg.Models.Call(ctx, info, req, on)
+	c.clock.change(working)
 	if err == nil {
 		return resp, (*job)(c).recordWords(resp)
 	}
@@ -155,37 +162,6 @@ func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delt
 		return resp, fail(choir.ResultTokenBudget, "%v", err)
 	}
 	return resp, fail(choir.ResultModelError, "the model could not be called: %v", err)
-}
-
-// shell runs a command line for the bash tool, with a time limit in seconds (0: none of
-// its own), and returns the output for the model. The error ends the task.
-func (j *job) shell(ctx context.Context, command string, timeoutS int) (tools.Output, error) {
-	if timeoutS > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(timeoutS)*time.Second, errCommandTimeout)
-		defer cancel()
-	}
-	program := "/bin/sh"
-	if path, err := proctree.LookPath("bash", j.scope.Root, j.cfg.Env); err == nil {
-		program = path
-	}
-	rec := &recorder{live: j.newLive()}
-	run := choir.CommandRun{Command: command, Started: j.cfg.Now()}
-	exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.scope.Root, Env: j.env(j.calls, nil), Stdout: rec})
-	rec.live.flush()
-	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
-	run.ExitCode, run.Signal = exit.Code, exit.Signal
-	timedOut := context.Cause(ctx) == errCommandTimeout
-	if timedOut {
-		err = nil
-	}
-	run, whole, err := j.recordOutput(run, rec.whole(), nil, err)
-	j.result.CommandsRun = append(j.result.CommandsRun, run)
-	out := shown(run, whole, timedOut, timeoutS)
-	if j.scope.Confined && !out.OK && strings.Contains(out.Text, "Permission denied") {
-		out.Text += "\n[a task can write in its folder and in $TMPDIR, and nowhere else]"
-	}
-	return out, err
 }
 
 // shown returns the tool output for the model: the command's output, cut, and how it

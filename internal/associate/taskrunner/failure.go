@@ -24,9 +24,6 @@ func fail(code choir.ResultCode, format string, args ...any) *failure {
 	return &failure{code, fmt.Sprintf(format, args...)}
 }
 
-// errBudget is the cancellation cause of a task's context when its time budget is used up.
-var errBudget = errors.New("the time budget is used up")
-
 // failed returns the failure that err means for the task, considering first why work was
 // cancelled. It returns nil for nil, and for errors after which the task is executed
 // again.
@@ -37,6 +34,8 @@ func (j *job) failed(work context.Context, err error) *failure {
 		return nil
 	case errors.Is(cause, errBudget):
 		return fail(choir.ResultTimeBudget, "the task did not end within its time budget of %d s; every process it started was stopped", j.budget())
+	case errors.Is(cause, errWaited):
+		return fail(choir.ResultTimeBudget, "the model's answers took more than %d s in all", choir.ModelWaitS)
 	case errors.Is(cause, ErrCancelled):
 		return fail(choir.ResultCancelled, "the task was stopped by a person")
 	case cause != nil:

@@ -17,7 +17,7 @@ import (
 func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	j.result = choir.AssociateResult{
 		Version: choir.ContractVersion, TaskID: j.event.Task, RunID: j.event.Run, Status: choir.StatusOK,
-		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown, Log: "nothing was verified"},
+		Verify: unverified(),
 	}
 	if f := j.read(); f != nil {
 		return j.failedResult(f), nil
@@ -29,6 +29,11 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	}
 	defer j.scope.Close() // a process that does not end was the task's failure already, see conclude
 	return j.runInScope(work)
+}
+
+// unverified returns the outcome of a verification that did not take place.
+func unverified() choir.VerifyOutcome {
+	return choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown, Log: "nothing was verified"}
 }
 
 // runInScope starts the task, executes it within its time budget, and commits its
@@ -52,8 +57,9 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 		// The event that says so may come after the event of the task.
 		stop(ErrCancelled)
 	}
-	work, cancel := context.WithTimeoutCause(work, time.Duration(j.budget())*time.Second, errBudget)
-	defer cancel()
+	j.mayStop = work
+	work, j.clock = startClock(work, time.Duration(j.budget())*time.Second, choir.ModelWaitS*time.Second)
+	defer j.clock.stop()
 	err = j.resume(begun)
 	if err == nil {
 		// A task that was stopped while it waited still has to take back what an
@@ -62,6 +68,9 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 	}
 	if err == nil {
 		err = j.guard(work, begun.EgressWider)
+	}
+	if err == nil {
+		err = j.restoreAttempt()
 	}
 	if err == nil {
 		err = j.execute(work)

@@ -16,6 +16,9 @@ func (j *job) keepChange(work context.Context) error {
 	if j.task.GitAction == choir.GitCheckpoint {
 		return j.recordCheckpoint(j.made, j.subject, cmp.Or(j.task.Trigger, "manual"), j.only) // what changed is what it committed
 	}
+	if j.isReviewed() {
+		return j.keepReviewed()
+	}
 	c, err := j.changed()
 	if err != nil {
 		return err
@@ -29,16 +32,24 @@ func (j *job) keepChange(work context.Context) error {
 	case j.task.Kind != choir.TaskEditRepo:
 		return j.keepNothing(work, c)
 	}
-	if len(c.all) == 0 && j.refused > 0 {
-		if j.egress {
-			return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted that cannot be reached")
-		}
-		return fail(choir.ResultToolRefused, "nothing was changed, and the model wanted tools that this task does not allow")
-	}
-	if len(c.all) == 0 && j.egress {
-		return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted that cannot be reached")
+	if f := j.refusedInstead(c); f != nil {
+		return f
 	}
 	return j.keepEdit(work, c)
+}
+
+// refusedInstead returns the failure for an edit that changed nothing because something
+// that it wanted was refused, else nil.
+func (j *job) refusedInstead(c change) error {
+	switch {
+	case len(c.all) > 0:
+		return nil
+	case j.egress:
+		return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted that cannot be reached")
+	case j.refused > 0:
+		return fail(choir.ResultToolRefused, "nothing was changed, and the model wanted tools that this task does not allow")
+	}
+	return nil
 }
 
 // ask ends a task with its questions to the user: it rolls back the change, which stays
@@ -53,6 +64,7 @@ func (j *job) ask(c change) error {
 		j.result.Snapshot, err = j.takenBack()
 	}
 	j.result.Status = choir.StatusNeedsInput
+	j.result.Verify = unverified()
 	if j.result.Summary == "" {
 		j.result.Summary = j.result.Questions[0].Text
 	}
@@ -76,6 +88,12 @@ func (j *job) keepEdit(work context.Context, c change) error {
 			return err
 		}
 	}
+	return j.keepChecked(c)
+}
+
+// keepChecked makes a checkpoint of a change after its verification, without what the
+// checks wrote.
+func (j *job) keepChecked(c change) error {
 	j.result.Snapshot = c.snapshot
 	if err := j.artifacts(); err != nil {
 		return err

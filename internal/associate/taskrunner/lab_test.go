@@ -477,17 +477,55 @@ func (c *control) Commit(ctx context.Context, task choir.ID, reason string, only
 	return choir.TaskCommitReply{Snapshot: now}, err
 }
 
+// RestoreAttempt restores what differs between the base and the attempt of the task that is
+// named in the log.
+func (c *control) RestoreAttempt(ctx context.Context, task choir.ID) (choir.TaskAttemptReply, error) {
+	var from choir.ID
+	var attempt choir.Digest
+	for e := range c.log.Events(ctx, 1, 0) {
+		var p struct {
+			Task   choir.DirectorTask    `json:"task"`
+			Result choir.AssociateResult `json:"result"`
+		}
+		if err := json.Unmarshal(e.Payload, &p); err == nil && e.Task == task && e.Type == "task.dispatched" {
+			from = p.Task.FromAttempt
+		}
+	}
+	for e := range c.log.Events(ctx, 1, 0) {
+		var p choir.TaskReturned
+		if err := json.Unmarshal(e.Payload, &p); err == nil && e.Task == from && e.Type == "task.returned" {
+			attempt = p.Result.Attempt
+		}
+	}
+	if attempt == "" {
+		return choir.TaskAttemptReply{}, choir.Invalid("from_attempt", "task %s left no attempt", from)
+	}
+	changes, err := snapshot.Diff(ctx, c.store, c.base[from], attempt)
+	if err != nil {
+		return choir.TaskAttemptReply{}, err
+	}
+	c.restored = true
+	plan := snapshot.PlanRollback(changes, nil, nil)
+	_, err = c.scan.Restore(ctx, attempt, c.store, snapshot.RestoreOptions{Only: plan.Only()})
+	return choir.TaskAttemptReply{}, err
+}
+
 // script is a model that answers with its responses in order.
 type script struct {
 	responses []model.Response
 	requests  []model.Request
 	infos     []model.CallInfo
 	err       error
+	// byConversation answers by how far the conversation is, not by how often it was asked.
+	byConversation bool
 }
 
 func (s *script) Call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error) {
 	s.requests, s.infos = append(s.requests, req), append(s.infos, info)
 	n := len(s.requests) - 1
+	if s.byConversation {
+		n = len(req.Messages) / 2
+	}
 	if n >= len(s.responses) {
 		if s.err != nil {
 			return model.Response{}, s.err

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
 )
 
@@ -19,14 +20,22 @@ const (
 // recorder is a proctree.Sink that keeps a command's output, bounded, and shows it live.
 type recorder struct {
 	live *live
-	head []byte
-	tail []byte // the last bytes beyond head
-	lost int64  // number of dropped bytes between head and tail
+
+	mu    sync.Mutex // guards all below
+	head  []byte
+	tail  []byte // the last bytes beyond head
+	lost  int64  // number of dropped bytes between head and tail
+	fresh []byte // the last bytes since sinceLast
 }
 
 func (r *recorder) Write(p []byte) (int, error) {
 	n := len(p)
 	r.live.show(p)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fresh = append(r.fresh, p...); len(r.fresh) > 4*tools.MaxShown {
+		r.fresh = append(r.fresh[:0], r.fresh[len(r.fresh)-2*tools.MaxShown:]...)
+	}
 	if room := keptBytes/2 - len(r.head); room > 0 {
 		r.head = append(r.head, p[:min(room, len(p))]...)
 		p = p[min(room, len(p)):]
@@ -44,8 +53,19 @@ func (r *recorder) Write(p []byte) (int, error) {
 // Idle implements proctree.Sink.
 func (r *recorder) Idle() { r.live.flush() }
 
+// sinceLast returns the end of what came since it was called last.
+func (r *recorder) sinceLast() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fresh := r.fresh
+	r.fresh = nil
+	return fresh
+}
+
 // whole returns the kept output, with a note in place of dropped bytes.
 func (r *recorder) whole() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	tail, lost := r.tail, r.lost
 	if over := len(tail) - keptBytes/2; over > 0 {
 		tail, lost = tail[over:], lost+int64(over)

@@ -33,6 +33,9 @@ type Tree interface {
 	Changes(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error)
 	Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error)
 	Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error)
+	// RestoreAttempt restores the attempt that the task names. Code invalid or not_found:
+	// there is none.
+	RestoreAttempt(ctx context.Context, task choir.ID) (choir.TaskAttemptReply, error)
 }
 
 // Models calls a model through the gateway.
@@ -157,12 +160,21 @@ type job struct {
 	sinceComplete bool           // since lists all of them
 	scope         *scope.Scope   // the task's folder and processes
 	git           *git.Git
-	calls         int      // tool calls recorded
-	models        int      // model calls made
-	refused       int      // tool calls refused
-	online        bool     // the task may reach hosts outside
-	egress        bool     // a tool call asked for network access
-	attempt       *change  // the change of a failed task; nil until computed
+	calls         int                // tool calls recorded
+	models        int                // model calls made
+	refused       int                // tool calls refused
+	online        bool               // the task may reach hosts outside
+	egress        bool               // a tool call asked for network access
+	attempt       *change            // the change of a failed task; nil until computed
+	began         []choir.FileChange // what a former attempt had changed when the task began
+	mayStop       context.Context    // ends when the task is to end, and not with its budgets
+	running       []*running         // commands of the model that were given back running
+	handles       int                // of such commands so far
+	said          string             // the model's last words
+	told          told
+	review        *review  // the last one; nil before the first
+	clock         *clock   // of the task's times
+	checkOutput   []byte   // of the last check's command
 	made          git.Made // the commits of git_checkpoint
 	only          []string // the only folders, escaped, that git_checkpoint changed
 	subject       string   // the commit subject of git_checkpoint

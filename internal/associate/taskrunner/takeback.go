@@ -12,11 +12,10 @@ func (j *job) takeBack(f *failure) (choir.AssociateResult, error) {
 	if err := j.attempted(); err != nil {
 		return j.result, err
 	}
-	if f.code == choir.ResultToolRefused || f.code == choir.ResultLimit {
-		if said := firstLine(j.result.Summary, 400); said != "" {
-			f.summary += "\nThe model's last words: " + said
-		}
+	if j.task.Kind == choir.TaskEditRepo && len(j.attempt.all) > 0 {
+		j.result.Attempt = j.attempt.snapshot
 	}
+	j.spoke(f)
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
 	if err != nil {
 		return j.result, err

@@ -23,8 +23,8 @@ func (j *job) verify(ctx context.Context, changed []string) (ran bool, err error
 	if j.task.VerifyProfile != nil {
 		profile = *j.task.VerifyProfile
 	}
+	j.result.Verify = choir.VerifyOutcome{Mode: profile.Mode, Status: choir.VerifyUnknown}
 	v := &j.result.Verify
-	v.Mode = profile.Mode
 	switch {
 	case profile.Mode == choir.VerifyNone:
 		v.Log = "the task asked for no verification"
@@ -64,7 +64,7 @@ func (j *job) verifyAsked(ctx context.Context) error {
 func (j *job) verifyGiven(ctx context.Context, commands []choir.Command) error {
 	v := &j.result.Verify
 	for _, c := range commands {
-		run, out, err := j.command(ctx, c)
+		run, out, err := j.checkCommand(ctx, c)
 		if run.Command != "" {
 			v.Commands = append(v.Commands, run)
 		}
@@ -95,7 +95,7 @@ func (j *job) verifyFound(ctx context.Context, checks []verify.Check) error {
 	for _, c := range checks {
 		status, reason := choir.VerifyUnknown, c.Missing
 		if c.Missing == "" {
-			run, out, err := j.command(ctx, c.Command)
+			run, out, err := j.checkCommand(ctx, c.Command)
 			v.Commands = append(v.Commands, run)
 			if err != nil {
 				return err

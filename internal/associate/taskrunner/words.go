@@ -12,11 +12,8 @@ const maxWords = 1000
 
 // recordWords appends the model's text beside its tool calls as a progress event, for
 // people who follow the task. A response without tool calls is not recorded: its text is
-// the summary. An event of an earlier attempt at the same call is kept.
+// the summary. Every text is the task's last words until the next. An event of an earlier attempt at the same call is kept.
 func (j *job) recordWords(resp model.Response) error {
-	if len(resp.ToolCalls()) == 0 {
-		return nil
-	}
 	var all strings.Builder
 	for _, b := range resp.Content {
 		if b.Kind == model.Text {
@@ -27,11 +24,20 @@ func (j *job) recordWords(resp model.Response) error {
 	if len(words) == 0 {
 		return nil
 	}
+	j.said = string(words)
+	if len(resp.ToolCalls()) == 0 {
+		return nil
+	}
 	if len(words) > maxWords {
 		words = append(words[:maxWords-1], '…')
 	}
-	id := choir.DeriveID(j.event.Task, "words", itoa(int64(j.models)))
-	d, err := choir.NewDraft(id, choir.TaskProgressed{Kind: "progress", Text: string(words)})
+	return j.recordProgress(choir.DeriveID(j.event.Task, "words", itoa(int64(j.models))), string(words))
+}
+
+// recordProgress appends a progress event with a text for people. An event with its id of
+// an earlier attempt is kept.
+func (j *job) recordProgress(id choir.ID, text string) error {
+	d, err := choir.NewDraft(id, choir.TaskProgressed{Kind: "progress", Text: text})
 	if err != nil {
 		return err
 	}

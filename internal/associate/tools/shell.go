@@ -14,16 +14,38 @@ import (
 const MaxShown = 30_000
 
 type bash struct {
-	Command  string `json:"command" choir:"len=1..131072"`
+	Command  string `json:"command,omitempty" choir:"len=1..131072"`
 	TimeoutS int    `json:"timeout_s,omitempty" choir:"range=1..86400"`
+	Handle   int    `json:"handle,omitempty" choir:"range=1..1000"`
+	WaitS    int    `json:"wait_s,omitempty" choir:"range=1..600"`
+	End      bool   `json:"end,omitempty"`
+}
+
+// Check returns an error unless the call either starts a command or names a running command.
+// DecodeStrict calls it.
+func (in *bash) Check() error {
+	switch {
+	case in.Command == "" && in.Handle == 0:
+		return choir.Invalid("command", "is required, or the handle of a command that runs")
+	case in.Command != "" && in.Handle != 0:
+		return choir.Invalid("handle", "is of a command that runs, so command must be absent")
+	case in.Handle == 0 && in.End:
+		return choir.Invalid("end", "needs the handle of a command that runs")
+	case in.Handle != 0 && in.TimeoutS != 0:
+		return choir.Invalid("timeout_s", "is only for a new command; wait_s is for a handle")
+	}
+	return nil
 }
 
 func (in *bash) record() choir.ToolInput {
-	return choir.ToolInput{Command: in.Command, TimeoutS: in.TimeoutS}
+	return choir.ToolInput{Command: in.Command, TimeoutS: in.TimeoutS, Handle: in.Handle, WaitS: in.WaitS, End: in.End}
 }
 
 func (in *bash) run(ctx context.Context, k *Kit) (Output, error) {
-	return k.Shell(ctx, in.Command, in.TimeoutS)
+	if in.Handle != 0 {
+		return k.Running(ctx, in.Handle, in.WaitS, in.End)
+	}
+	return k.Shell(ctx, in.Command, in.TimeoutS, in.WaitS)
 }
 
 type fetchURL struct {

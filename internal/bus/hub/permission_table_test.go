@@ -33,6 +33,7 @@ var permittedVerbs = map[choir.Verb]string{
 	"task-tree":     "associate",
 	"task-rollback": "associate",
 	"task-commit":   "associate",
+	"task-attempt":  "associate",
 }
 
 // permittedBeside is what lies outside the table of subjects. Where a subject

@@ -84,6 +84,9 @@ func mendCommand(t *rapid.T, c *choir.Command) {
 }
 
 func mendGit(task *choir.DirectorTask) {
+	if task.Kind != choir.TaskEditRepo {
+		task.FromAttempt = ""
+	}
 	if task.Kind != choir.TaskGit {
 		task.GitAction, task.GitArgs, task.Trigger = "", nil, ""
 		return

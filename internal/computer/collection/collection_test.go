@@ -138,6 +138,39 @@ func TestACollectionLetsGoOfOldToolCallsOnly(t *testing.T) {
 	}
 }
 
+// TestTheAttemptOfATaskIsNotCollected: the log leads to it by the task's result alone.
+func TestTheAttemptOfATaskIsNotCollected(t *testing.T) {
+	l := newLab(t)
+	for _, named := range []bool{false, true} {
+		l.WriteOutside("tried", fmt.Sprint("only the attempt has this: ", named))
+		tried, err := l.Client.Scan(l.Within(), l.Keeper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.WriteOutside("tried", "before")
+		if named {
+			result := choir.AssociateResult{
+				Version: choir.ContractVersion, TaskID: workspacetest.NewID(t), Status: choir.StatusFailed, Code: choir.ResultVerifyFailed, Attempt: tried.Root,
+				FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
+				Verify: choir.VerifyOutcome{Mode: choir.VerifySmoke, Status: choir.VerifyFail},
+			}
+			result.RunID = choir.DeriveID(result.TaskID, "run")
+			task := choir.DirectorTask{Version: choir.ContractVersion, TaskID: result.TaskID, RunID: result.RunID, Kind: choir.TaskEditRepo, Instruction: "x"}
+			if _, err := l.Events.AppendToRun(l.Within(), choir.RoleCLI, workspacetest.NewID(t), task.RunID, task.TaskID, choir.TaskDispatched{Task: task}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Events.AppendToRun(l.Within(), choir.RoleAssociate, workspacetest.NewID(t), task.RunID, task.TaskID, choir.TaskReturned{Result: result}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.now = time.Now().Add(60 * day)
+		l.mustCollect(false)
+		if _, _, err := l.Keeper.Verify(l.Within(), tried.Root); (choir.CodeOf(err) == choir.CodeNotFound) == named {
+			t.Errorf("named by a result %v: %v", named, err)
+		}
+	}
+}
+
 func TestWhileOneNeedsWhatIsThereNothingIsCollected(t *testing.T) {
 	l := newLab(t)
 	first, second := l.Refuse(), l.Refuse()

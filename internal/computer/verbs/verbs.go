@@ -61,6 +61,7 @@ type Tasks interface {
 	Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error)
 	CommitCommand(ctx context.Context, task choir.ID) (choir.TaskCommitReply, error)
 	Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error)
+	RestoreAttempt(ctx context.Context, task choir.ID) (choir.TaskAttemptReply, error)
 }
 
 // Parts answer the verbs. All are needed.
@@ -162,6 +163,11 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 			}
 			return v.parts.Tasks.Commit(ctx, r.Task, r.Reason, r.Only)
 		})
+	case choir.VerbTaskAttempt:
+		reply, err := handle(body, func(r choir.TaskAttemptRequest) (choir.TaskAttemptReply, error) {
+			return v.parts.Tasks.RestoreAttempt(ctx, r.Task)
+		})
+		return v.replyOrBlob(ctx, reply, err)
 	}
 	return nil, choir.E("computer.verb", choir.CodeNotFound, "there is no verb %q", verb)
 }

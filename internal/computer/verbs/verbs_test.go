@@ -137,6 +137,10 @@ func (s *stubParts) Rollback(_ context.Context, task choir.ID, keep []string) (c
 	return choir.TaskRollbackReply{}, s.note("rollback %s %s", task, keep)
 }
 
+func (s *stubParts) RestoreAttempt(_ context.Context, task choir.ID) (choir.TaskAttemptReply, error) {
+	return choir.TaskAttemptReply{}, s.note("attempt %s", task)
+}
+
 // id is a valid one.
 var id = choir.DeriveID("", "x")
 
@@ -160,6 +164,7 @@ func TestEveryVerbIsAnsweredByItsPart(t *testing.T) {
 		{choir.VerbTaskBegin, `{"task":"ID","since":"` + digest + `"}`, []string{"start ID 0000"}},
 		{choir.VerbTaskTree, `{"task":"ID"}`, []string{"compare ID"}},
 		{choir.VerbTaskRollback, `{"task":"ID","keep":["a"]}`, []string{"rollback ID [a]"}},
+		{choir.VerbTaskAttempt, `{"task":"ID"}`, []string{"attempt ID"}},
 		{choir.VerbTaskCommit, `{"task":"ID","reason":"checkpoint","only":["a"]}`, []string{"commit ID checkpoint [a]"}},
 		{choir.VerbTaskCommit, `{"task":"ID","reason":"tool_returned"}`, []string{"command ID"}},
 		{choir.VerbAppend, `{"drafts":[DRAFT]}`, []string{"around 1", "append associate 1"}},

@@ -18,7 +18,7 @@ type judgement struct {
 }
 
 // revision changes a step for its next task. Absent fields stay as they were; the kind
-// and the acceptance criteria never change.
+// and the acceptance criteria never change. FromAttempt is of that task alone.
 type revision struct {
 	Instruction   string               `json:"instruction" choir:"len=1..20000"`
 	AllowedTools  []choir.Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url"`
@@ -26,6 +26,7 @@ type revision struct {
 	Commands      []choir.Command      `json:"commands,omitempty" choir:"len=0..256"`
 	GitArgs       []string             `json:"git_args,omitempty" choir:"len=0..64,each=0..4096"`
 	TimeBudgetS   int                  `json:"time_budget_s,omitempty" choir:"range=1..86400"`
+	FromAttempt   bool                 `json:"from_attempt,omitempty"`
 }
 
 // readJudgement decodes a judgement and checks it against its result a; mistakes are all
@@ -63,6 +64,8 @@ func (j *judgement) check(a *attempt) (mistakes []error) {
 		mistakes = append(mistakes, choir.Invalid("revised", "is required for verdict revise: say what the next task shall do"))
 	case j.Verdict != choir.VerdictRevise && j.Revised != nil:
 		mistakes = append(mistakes, choir.Invalid("revised", "is only for verdict revise, not %s", j.Verdict))
+	case j.Revised != nil && j.Revised.FromAttempt && !a.isKept():
+		mistakes = append(mistakes, choir.Invalid("revised.from_attempt", "is not possible: the task left no attempt"))
 	}
 	mistakes = append(mistakes, j.covers(a.step.AcceptanceCriteria)...)
 	if j.Verdict == choir.VerdictAccept {

@@ -21,6 +21,11 @@ func TestJudgementsThatDoNotHold(t *testing.T) {
 	both := []choir.CriterionMet{{Criterion: "it builds", Met: true}, {Criterion: " it  runs\n", Met: true}}
 	unmet := []choir.CriterionMet{{Criterion: "it builds", Met: true}, {Criterion: "it runs"}}
 	again := &revision{Instruction: "again"}
+	onward := &revision{Instruction: "go on", FromAttempt: true}
+	left := tried("failed", 1)
+	left.result.Attempt, left.step.Kind = choir.ZeroHash, choir.TaskEditRepo
+	looked := tried("failed", 1) // an Associate may say anything
+	looked.result.Attempt, looked.step.Kind = choir.ZeroHash, choir.TaskInspect
 	for name, c := range map[string]struct {
 		judgement judgement
 		attempt   *attempt
@@ -29,6 +34,9 @@ func TestJudgementsThatDoNotHold(t *testing.T) {
 		"accept":                 {judgement{Step: "a", Verdict: "accept", Criteria: both}, tried("ok", 1), ""},
 		"revise":                 {judgement{Step: "a", Verdict: "revise", Criteria: unmet, Revised: again}, tried("failed", 1), ""},
 		"abort":                  {judgement{Step: "a", Verdict: "abort", Criteria: unmet}, tried("failed", 3), ""},
+		"go on":                  {judgement{Step: "a", Verdict: "revise", Criteria: unmet, Revised: onward}, left, ""},
+		"go on from nothing":     {judgement{Step: "a", Verdict: "revise", Criteria: unmet, Revised: onward}, tried("failed", 1), "revised.from_attempt"},
+		"go on from a look":      {judgement{Step: "a", Verdict: "revise", Criteria: unmet, Revised: onward}, looked, "revised.from_attempt"},
 		"another step":           {judgement{Step: "b", Verdict: "accept", Criteria: both}, tried("ok", 1), "step"},
 		"revise without a word":  {judgement{Step: "a", Verdict: "revise", Criteria: unmet}, tried("failed", 1), "revised"},
 		"accept with a revision": {judgement{Step: "a", Verdict: "accept", Criteria: both, Revised: again}, tried("ok", 1), "revised"},

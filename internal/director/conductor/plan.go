@@ -19,6 +19,7 @@ type plan struct {
 	tries   map[string]int   // tasks by step
 	steps   []choir.PlanStep // as they are sent: revisions and changes of the plan change them
 	changes int              // changes of the plan
+	from    choir.ID         // failed task from whose attempt the next one goes on; empty for none
 }
 
 func newPlan(p choir.PlanMade) *plan {

@@ -35,7 +35,7 @@ func (l *walkLog) Append(_ context.Context, drafts ...choir.Draft) ([]choir.Rece
 			status := l.draw()
 			result := choir.AssociateResult{TaskID: sent.Task.TaskID, RunID: pastRun, Status: status, Summary: "So it is."}
 			if status == choir.StatusFailed {
-				result.Code = choir.ResultVerifyFailed
+				result.Code, result.Attempt = choir.ResultVerifyFailed, choir.ZeroHash
 			}
 			l.rec.apply(choir.Event{Run: pastRun, Task: d.Task}, &choir.TaskReturned{Result: result})
 		}
@@ -73,7 +73,7 @@ func walkCall(t *rapid.T, r *run) (string, any) {
 			}
 		}
 		if j.Verdict == choir.VerdictRevise {
-			j.Revised = &revision{Instruction: "do it better"}
+			j.Revised = &revision{Instruction: "do it better", FromAttempt: rapid.Bool().Draw(t, "goes on")}
 		}
 		return "judge_result", j
 	case "look":
@@ -83,8 +83,9 @@ func walkCall(t *rapid.T, r *run) (string, any) {
 }
 
 // TestEveryStateOfARunLeadsOn walks through runs by tool calls that fit or do not. An
-// accepted step stays, an open plan has a result to judge, by the criteria and
-// commands that its task was given, no step has more than its tasks, and from every state an answer ends the run.
+// accepted step stays, an open plan has a result to judge, by the criteria and commands
+// that its task was given, a task goes on from an attempt of its own step only, no step has
+// more than its tasks, and from every state an answer ends the run.
 func TestEveryStateOfARunLeadsOn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -129,6 +130,9 @@ func TestEveryStateOfARunLeadsOn(t *testing.T) {
 			}
 			if p := r.pending; p != nil {
 				sent := log.sent[p.task.TaskID]
+				if from := sent.Task.FromAttempt; from != "" && (p.number < 2 || log.sent[from].Step != sent.Step) {
+					rt.Fatalf("task %d of %s goes on from %s", p.number, sent.Step, from)
+				}
 				if sent.Step != p.step.ID || sent.Task.Kind != p.step.Kind || !slices.Equal(sent.Task.AcceptanceCriteria, p.step.AcceptanceCriteria) || len(sent.Task.Commands) != len(p.step.Commands) {
 					rt.Fatalf("the result of %+v is judged as that of %+v", sent, p.step)
 				}

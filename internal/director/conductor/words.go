@@ -22,11 +22,13 @@ const reminder = "Words outside of tools decide nothing. If these were your answ
 
 // The maximum sizes of the parts of one message to the model, in bytes or entries.
 const (
-	maxResult       = 24_000
+	maxResult       = 32_000
 	maxSummary      = 4_000
 	maxDiff         = 10_000
 	maxVerifyLog    = 4_000
 	maxOutput       = 500
+	maxCommandText  = 4_000  // of the output of one command
+	maxCommandTexts = 12_000 // of all commands, the last ones first
 	maxNotes        = 1_500
 	maxFileLines    = 60
 	maxCommandLines = 8
@@ -63,7 +65,7 @@ func resultText(a *attempt, notes []string, diff string) string {
 	res := a.result
 	var b strings.Builder
 	fmt.Fprintf(&b, "Result of step %q, task %d of at most %d:\n", a.step.ID, a.number, maxTasksPerStep)
-	writeStatus(&b, res)
+	writeStatus(&b, a)
 	writeChecks(&b, res.Verify)
 	b.WriteString("Acceptance criteria to judge:\n")
 	for i, c := range a.step.AcceptanceCriteria {
@@ -75,12 +77,13 @@ func resultText(a *attempt, notes []string, diff string) string {
 	if res.Verify.Status != choir.VerifyPass {
 		writeData(&b, "verification log", clipTail(res.Verify.Log, maxVerifyLog))
 	}
-	writeCommands(&b, a)
 	writeData(&b, "diff", clipHead(diff, maxDiff))
+	writeCommands(&b, a)
 	return clipHead(strings.TrimRight(b.String(), "\n"), maxResult)
 }
 
-func writeStatus(b *strings.Builder, res choir.AssociateResult) {
+func writeStatus(b *strings.Builder, a *attempt) {
+	res := a.result
 	fmt.Fprintf(b, "status: %s", res.Status)
 	if res.Code != "" {
 		fmt.Fprintf(b, ", code %s", res.Code)
@@ -89,6 +92,9 @@ func writeStatus(b *strings.Builder, res choir.AssociateResult) {
 	switch {
 	case res.Status != choir.StatusOK:
 		b.WriteString("The workspace is as it was before the task; the diff, if any, was attempted and undone.\n")
+		if a.isKept() {
+			b.WriteString("What it tried is kept: verdict revise with from_attempt goes on from there.\n")
+		}
 	case res.Checkpoint != nil:
 		b.WriteString("A checkpoint was made.\n")
 	}
@@ -137,22 +143,52 @@ func writeChanged(b *strings.Builder, res choir.AssociateResult) {
 	}
 }
 
-// writeCommands writes the output of a task's commands if it is the result: for tasks
-// that change nothing, and for failed ones.
+// writeCommands writes the ends of the outputs of a task's last commands, the checks of
+// its verification included. The log has those of a failed check.
 func writeCommands(b *strings.Builder, a *attempt) {
-	if a.step.Kind == choir.TaskEditRepo && a.result.Status == choir.StatusOK {
-		return
-	}
 	runs := a.result.CommandsRun
 	left := max(0, len(runs)-maxCommandLines)
 	if left > 0 {
 		fmt.Fprintf(b, "The first %d commands are left out.\n", left)
 	}
-	for i, c := range runs[left:] {
-		fmt.Fprintf(b, "command %d: %s: %s\n", left+i+1, oneLine(c.Command), exitText(c))
-		writeData(b, "output", clipTail(c.StdoutTail, maxOutput))
-		writeData(b, "error output", clipTail(c.StderrTail, maxOutput))
+	runs = runs[left:]
+	checks := a.result.Verify.Commands
+	if a.result.Verify.Status == choir.VerifyFail {
+		checks = nil
 	}
+	sizes := textSizes(append(slices.Clone(runs), checks...))
+	for i, c := range runs {
+		writeCommand(b, fmt.Sprintf("command %d", left+i+1), c, sizes[i])
+	}
+	for i, c := range checks {
+		writeCommand(b, fmt.Sprintf("check %d", i+1), c, sizes[len(runs)+i])
+	}
+}
+
+// writeCommand writes a command and the last bytes of its outputs, at most size.
+func writeCommand(b *strings.Builder, what string, c choir.CommandRun, size int) {
+	fmt.Fprintf(b, "%s: %s: %s\n", what, oneLine(c.Command), exitText(c))
+	wrong := min(len(c.StderrTail), size)
+	if len(c.StdoutTail) > 0 {
+		wrong = min(wrong, max(size/2, size-len(c.StdoutTail)))
+	}
+	if size > wrong {
+		writeData(b, "output", clipTail(c.StdoutTail, size-wrong))
+	}
+	if wrong > 0 {
+		writeData(b, "error output", clipTail(c.StderrTail, wrong))
+	}
+}
+
+// textSizes returns how much of the output of each command is written: maxCommandText, as
+// long as those after it leave room for it.
+func textSizes(runs []choir.CommandRun) []int {
+	sizes, left := make([]int, len(runs)), maxCommandTexts
+	for i := len(runs) - 1; i >= 0; i-- {
+		sizes[i] = min(maxCommandText, left)
+		left -= min(sizes[i], len(runs[i].StdoutTail)+len(runs[i].StderrTail))
+	}
+	return sizes
 }
 
 // oneLine returns a text on one line, at most maxOutput bytes and the note of clipHead.

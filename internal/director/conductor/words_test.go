@@ -40,6 +40,49 @@ func TestAResultIsBoundedAndMarkedAsData(t *testing.T) {
 	}
 }
 
+// TestAResultHasTheEndOfEachOutput has 4,000 bytes of each command and check, read from the
+// whole output, as long as there is room for all: of a task that went well too.
+func TestAResultHasTheEndOfEachOutput(t *testing.T) {
+	t.Parallel()
+	blobs := blobLog{}
+	ran := func(name string, n int) choir.CommandRun {
+		whole := strings.Repeat(name+" line\n", n)
+		c := choir.CommandRun{Command: name, StdoutTail: whole[max(0, len(whole)-500):]}
+		c.Stdout = choir.DigestOf([]byte(whole))
+		blobs[c.Stdout] = []byte(whole)
+		return c
+	}
+	a := &attempt{step: choir.PlanStep{ID: "a", Kind: choir.TaskEditRepo}, number: 1}
+	a.result = choir.AssociateResult{
+		Status: choir.StatusOK, CommandsRun: []choir.CommandRun{ran("first", 2000), ran("second", 2000), ran("gone", 90), ran("short", 3)},
+		Verify: choir.VerifyOutcome{Mode: choir.VerifySmoke, Status: choir.VerifyPass, Commands: []choir.CommandRun{ran("check", 300)}},
+	}
+	a.result.CommandsRun[2].Stdout = choir.ZeroHash
+	before := a.result.CommandsRun[0].StdoutTail
+	told := a.result
+	if err := pastOf(blobs).readOutputs(t.Context(), &a.result); err != nil {
+		t.Fatal(err)
+	}
+	text := resultText(a, nil, "")
+	for name, want := range map[string]int{"check line\n": 300, "short line\n": 3, "gone line\n": 50, "second line\n": 333, "first line\n": 363} {
+		if got := strings.Count(text, name); got < want-15 || got > want {
+			t.Errorf("%d of %q, want about %d", got, name, want)
+		}
+	}
+	if told.CommandsRun[0].StdoutTail != before {
+		t.Error("the result that the log has was changed")
+	}
+	if !strings.Contains(text, "\ncheck: check: exit code 0\n") {
+		t.Errorf("the text is %.300s", text)
+	}
+	var b strings.Builder
+	both := strings.Repeat("x", 9000)
+	writeCommand(&b, "command", choir.CommandRun{Command: "c", StdoutTail: both, StderrTail: "wrong"}, maxCommandText)
+	if got := strings.Count(b.String(), "x"); got < 3990-20 || got > 4000 || !strings.Contains(b.String(), "wrong") {
+		t.Errorf("%d of the output", got)
+	}
+}
+
 // TestWordsCannotEndTheirMark writes the end of a mark in every way that a model may
 // read as one: in other letters, with white space, and with what nobody sees.
 func TestWordsCannotEndTheirMark(t *testing.T) {

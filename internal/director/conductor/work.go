@@ -2,6 +2,8 @@ package conductor
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 
 	"choiros/internal/agentloop"
@@ -15,6 +17,12 @@ type attempt struct {
 	number int // from 1
 	task   choir.DirectorTask
 	result choir.AssociateResult
+}
+
+// isKept reports whether what the task tried, and what was taken back, is kept for another
+// task.
+func (a *attempt) isKept() bool {
+	return a.result.Attempt != "" && a.result.Status == choir.StatusFailed && a.step.Kind == choir.TaskEditRepo
 }
 
 // maxRefusals is the maximum of refused plans in one run.
@@ -87,6 +95,7 @@ func (r *run) dispatch(ctx context.Context) (string, error) {
 	a := &attempt{step: step, number: r.plan.tries[step.ID]}
 	a.task = newTask(r.id("task", a.step.ID, a.number), r.rec.run, r.rec.prompt.Repo, a.step)
 	a.task.TokenBudget = int(min(left, maxTokenBudget))
+	a.task.FromAttempt, r.plan.from = r.plan.from, ""
 	sent := &choir.TaskDispatched{Task: a.task, Step: a.step.ID}
 	err := r.commit(effect{id: r.eventID(choir.TypeTaskDispatched, a.task.TaskID), task: a.task.TaskID, cause: r.eventID(choir.TypePlanMade), payload: sent})
 	if err != nil {
@@ -113,6 +122,9 @@ func (r *run) collect(ctx context.Context, a *attempt) (string, error) {
 	}
 	diff, err := r.diff(ctx, a.result.Diff)
 	if err != nil {
+		return "", err
+	}
+	if err := r.readOutputs(ctx, &a.result); err != nil {
 		return "", err
 	}
 	text := resultText(a, notes, diff)
@@ -142,6 +154,38 @@ func (r *run) diff(ctx context.Context, d *choir.Diff) (string, error) {
 		return "", nil
 	}
 	return strings.ToValidUTF8(string(raw), "�"), err
+}
+
+// readOutputs replaces the tails in a result, of commands whose output is longer, by more of
+// it, of the commands and checks that the model is told about.
+func (r *run) readOutputs(ctx context.Context, res *choir.AssociateResult) error {
+	res.CommandsRun, res.Verify.Commands = slices.Clone(res.CommandsRun), slices.Clone(res.Verify.Commands)
+	for _, runs := range [][]choir.CommandRun{res.CommandsRun[max(0, len(res.CommandsRun)-maxCommandLines):], res.Verify.Commands} {
+		for i := range runs {
+			c := &runs[i]
+			if err := errors.Join(r.readOutput(ctx, c.Stdout, &c.StdoutTail), r.readOutput(ctx, c.Stderr, &c.StderrTail)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readOutput replaces the end of an output by a longer one, if the output has more and is
+// still stored.
+func (r *run) readOutput(ctx context.Context, whole choir.Digest, tail *string) error {
+	if whole == "" || choir.DigestOf([]byte(*tail)) == whole {
+		return nil
+	}
+	raw, err := r.cfg.Log.GetBlob(ctx, whole)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return choir.Wrap("director.output", "", err, "read the output of a command")
+	}
+	*tail = clipTail(strings.ToValidUTF8(string(raw), "�"), maxCommandText)
+	return nil
 }
 
 // contentOf returns the inline text of a diff; "" for nil.
@@ -217,6 +261,9 @@ func (r *run) applyVerdict(ctx context.Context, a *attempt, j judgement, next ch
 		return r.endWith(ending{choir.OutcomeFailed, abortCode(a.result), j.Reason})
 	case choir.VerdictRevise:
 		r.plan.steps[r.plan.next] = next
+		if j.Revised.FromAttempt && a.isKept() {
+			r.plan.from = a.task.TaskID
+		}
 		return textResult(r.dispatch(ctx))
 	}
 	r.plan.next++

@@ -221,7 +221,7 @@ export interface ToastShown {
 export interface ToolCalled {
   /** Joins it to its tool.returned. */
   call: ID;
-  /** Name, as the model called it. */
+  /** Name, as the model called it; verify for a check of the task's verification. */
   tool: string;
   /** Its input. */
   input: ToolInput;
@@ -251,6 +251,12 @@ export interface ToolInput {
   limit?: number;
   /** Seconds. */
   timeout_s?: number;
+  /** Running command that bash is asked about. */
+  handle?: number;
+  /** Seconds that bash waits for a command. */
+  wait_s?: number;
+  /** The running command is to end. */
+  end?: boolean;
   /** The input as the model gave it, when it did not fit the tool. */
   raw?: string;
 }

@@ -38,6 +38,8 @@ export interface AssociateResult {
   checkpoint: string | null;
   /** The workspace after the task. */
   snapshot?: Digest;
+  /** The workspace with what a failed task tried, from before that was taken back; another task can begin from it. */
+  attempt?: Digest;
   /** What only the user can answer. */
   questions: Question[];
   /** What to do next, or null. */

@@ -22,6 +22,8 @@ export interface DirectorTask {
   repo?: string;
   /** Git ref or snapshot the task expects; a mismatch fails with stale_base. */
   base_ref?: string;
+  /** Failed task of the run, in the same project, from whose attempt this one goes on. */
+  from_attempt?: ID;
   /** Only for kind git, required there. */
   git_action?: "git_checkpoint" | "git_reset" | "git_checkout" | "git_status";
   /** Arguments of the git action. */
@@ -36,7 +38,7 @@ export interface DirectorTask {
   verify_profile?: VerifyProfile;
   /** When present the task is deterministic: exactly these run, no model. */
   commands?: Command[];
-  /** Seconds until the task's whole process tree is stopped. Default 300. */
+  /** Seconds of work until the task's whole process tree is stopped; waiting for its model does not count. Default 300. */
   time_budget_s?: number;
   /** Tokens for the Associate's own model loop. */
   token_budget?: number;

@@ -21,6 +21,7 @@ it("names a type it does not know", () => {
 
 it("tells tools apart", () => {
   expect(toolWords("bash", { command: "make test" })).toBe("ran make test");
+  expect(toolWords("verify", { command: "make test" })).toBe("checked with make test");
   expect(toolWords("new_tool", {})).toBe("used new_tool");
 });
 

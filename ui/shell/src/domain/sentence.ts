@@ -149,6 +149,7 @@ const tools = {
   list_files: ["log.listed", "path", "log.theFolder"],
   search_files: ["log.searched", "pattern", "log.something"],
   bash: ["log.ran", "command", "log.aCommand"],
+  verify: ["log.checked", "command", "log.aCommand"],
   fetch_url: ["log.fetched", "url", "log.anAddress"],
 } as const satisfies Record<string, readonly [Key, keyof ToolInput, Key]>;
 

@@ -129,6 +129,7 @@ export const log: Translated<typeof english> = {
   listed: "listete {what} auf",
   searched: "suchte nach {what}",
   ran: "führte aus: {what}",
+  checked: "prüfte mit {what}",
   fetched: "holte {what}",
   used: "benutzte {what}",
   aFile: "eine Datei",

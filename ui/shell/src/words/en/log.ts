@@ -127,6 +127,7 @@ export const log = {
   listed: "listed {what}",
   searched: "searched for {what}",
   ran: "ran {what}",
+  checked: "checked with {what}",
   fetched: "fetched {what}",
   used: "used {what}",
   aFile: "a file",

@@ -1,0 +1,141 @@
+package taskrunner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"choiros/internal/associate/tools"
+	"choiros/internal/choir"
+)
+
+// review is a verification of the change that the model said it is done with.
+type review struct {
+	before  change   // what was verified
+	after   change   // without what the checks wrote
+	failed  *failure // nil if no check failed
+	rounds  int      // how many failed before and with this one
+	answers int      // model calls until then
+}
+
+// maxCheckLog limits the output of a failed check that the model is given, in bytes.
+const maxCheckLog = 16_000
+
+// reviewChange verifies the change of an edit when the model is done. It returns what to
+// tell the model about a failed check, or "" if the task ends: no check failed, none ran,
+// choir.VerifyRounds were told before, or nothing was changed since the last. An error
+// that is no failed check ends the task.
+func (j *job) reviewChange(ctx context.Context) (string, error) {
+	if j.task.Kind != choir.TaskEditRepo {
+		return "", nil
+	}
+	// What the model left running must not write while it is checked.
+	used, err := j.scope.Clear()
+	if j.used(used); err != nil {
+		return "", fail(choir.ResultCrashed, "%v", err)
+	}
+	c, err := j.changed()
+	if err != nil || j.refusedInstead(c) != nil {
+		return "", err
+	}
+	last := j.review
+	if last != nil && last.failed != nil && last.after.snapshot == c.snapshot {
+		last.answers = j.models // the model gave up: that check would say the same
+		return "", nil
+	}
+	r := &review{before: c, after: c}
+	if last != nil {
+		r.rounds = last.rounds
+	}
+	if err := j.checkChange(ctx, r); err != nil {
+		return "", err
+	}
+	j.review, r.answers = r, j.models
+	if r.failed == nil || r.rounds > choir.VerifyRounds {
+		return "", nil
+	}
+	return j.tellFailure(r)
+}
+
+// checkChange verifies the change before of a review and takes back what the checks wrote.
+func (j *job) checkChange(ctx context.Context, r *review) error {
+	paths, err := r.before.paths()
+	if err != nil {
+		return err
+	}
+	ran, err := j.verify(ctx, paths)
+	if errors.As(err, &r.failed) && r.failed.code == choir.ResultVerifyFailed {
+		r.rounds++
+		err = nil
+	}
+	if err != nil || !ran {
+		return err
+	}
+	r.after, err = j.withoutDroppings(r.before)
+	return err
+}
+
+// tellFailure returns the message to the model about a failed check, its log first, and
+// appends a progress event about the round.
+func (j *job) tellFailure(r *review) (string, error) {
+	how := firstLine(r.failed.summary, 300)
+	err := j.recordProgress(choir.DeriveID(j.event.Task, "round", itoa(int64(r.rounds))),
+		fmt.Sprintf("%s; round %d of %d", how, r.rounds, choir.VerifyRounds))
+	var b strings.Builder
+	b.WriteString(how + "\n")
+	if log := strings.TrimSpace(tools.Cut(toUTF8(j.checkOutput), maxCheckLog)); log != "" {
+		b.WriteString("\n" + log + "\n")
+	}
+	fmt.Fprintf(&b, "\nThis is round %d of %d. Your change is still there; what you started was ended, and what the check wrote was taken back. ", r.rounds, choir.VerifyRounds)
+	b.WriteString("Find the cause and mend it; never weaken the check. Then stop calling tools and say in a few sentences what you changed in all and why. ")
+	if r.rounds == choir.VerifyRounds {
+		b.WriteString("If the check fails once more, everything is taken back. ")
+	}
+	b.WriteString("If you cannot mend it, change nothing and say why.")
+	return b.String(), err
+}
+
+// isReviewed reports whether the task ended with its last review.
+func (j *job) isReviewed() bool { return j.review != nil && j.review.answers == j.models }
+
+// keepReviewed keeps the change of the last review, which is the last that the task did. It
+// returns its *failure if a check failed.
+func (j *job) keepReviewed() error {
+	if j.review.failed != nil {
+		j.attempt = &j.review.before
+		return j.review.failed
+	}
+	return j.keepChecked(j.review.after)
+}
+
+// checkCommand runs one command of a verification as command does. For a task with a model
+// it appends the events of a tool call around it, so that every round is in the log, with
+// what it wrote, and a check that was begun is never begun again.
+func (j *job) checkCommand(ctx context.Context, c choir.Command) (choir.CommandRun, []byte, error) {
+	if j.models == 0 {
+		return j.command(ctx, c)
+	}
+	id := j.nextCall()
+	called, err := j.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(line(c), 4<<10)}, nil)
+	if err == nil {
+		err = j.appendEvents(called)
+	}
+	if err != nil {
+		return choir.CommandRun{}, nil, err
+	}
+	run, out, err := j.command(ctx, c)
+	j.checkOutput = out
+	seen := shown(run, out, false, 0)
+	if err != nil && seen.Code == "" {
+		seen.OK, seen.Code = false, choir.CodeOf(err)
+	}
+	returned, rerr := j.returned(id, seen, run.DurationMS)
+	if rerr == nil {
+		rerr = j.appendEvents(returned)
+	}
+	if err == nil {
+		err = rerr
+	}
+	return run, out, err
+}

@@ -1,0 +1,155 @@
+package taskrunner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"choiros/internal/associate/proctree"
+	"choiros/internal/associate/tools"
+	"choiros/internal/choir"
+)
+
+// running is a command that the model started. Only the goroutine of the task uses it,
+// beside the goroutine that waits for its end.
+type running struct {
+	handle   int // 0 until it was given back running
+	run      choir.CommandRun
+	rec      *recorder
+	timeoutS int
+	end      context.CancelCauseFunc
+	done     chan struct{} // closed when it has ended; then exit and err are set
+	exit     proctree.Exit
+	err      error
+}
+
+// errEnded is the cancellation cause of a command that the model or the task's end ended.
+var errEnded = errors.New("the command was ended")
+
+// maxRunning limits the commands that run at once in the background of a task.
+const maxRunning = 8
+
+// shell starts a command line for the bash tool and waits for it, see tools.Kit.
+func (j *job) shell(ctx context.Context, command string, timeoutS, waitS int) (tools.Output, error) {
+	if len(j.running) >= maxRunning {
+		return tools.Output{}, choir.Invalid("command", "cannot start: %d commands run already; end one of them", len(j.running))
+	}
+	return j.await(j.startCommand(ctx, command, timeoutS), waitS)
+}
+
+// runningCommand waits for a running command, or ends it, see tools.Kit.
+func (j *job) runningCommand(_ context.Context, handle, waitS int, end bool) (tools.Output, error) {
+	i := slices.IndexFunc(j.running, func(r *running) bool { return r.handle == handle })
+	if i < 0 {
+		return tools.Output{}, choir.Invalid("handle", "%d is of no command that runs", handle)
+	}
+	r := j.running[i]
+	if end {
+		r.end(errEnded)
+		<-r.done
+	}
+	return j.await(r, waitS)
+}
+
+// startCommand starts a command line in a shell.
+func (j *job) startCommand(ctx context.Context, command string, timeoutS int) *running {
+	program := "/bin/sh"
+	if path, err := proctree.LookPath("bash", j.scope.Root, j.cfg.Env); err == nil {
+		program = path
+	}
+	r := &running{run: choir.CommandRun{Command: command, Started: j.cfg.Now()}, rec: &recorder{live: j.newLive()}, timeoutS: timeoutS, done: make(chan struct{})}
+	ctx, r.end = context.WithCancelCause(ctx)
+	stop := func() {}
+	if timeoutS > 0 {
+		ctx, stop = context.WithTimeoutCause(ctx, time.Duration(timeoutS)*time.Second, errCommandTimeout)
+	}
+	spec := proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.scope.Root, Env: j.env(j.calls, nil), Stdout: r.rec}
+	tree := j.scope.Tree()
+	go func() {
+		defer close(r.done)
+		defer stop()
+		r.exit, r.err = tree.Run(ctx, spec)
+	}()
+	return r
+}
+
+// await waits for a command and returns its output for the model. A command that still
+// runs then is kept under a handle.
+func (j *job) await(r *running, waitS int) (tools.Output, error) {
+	if waitS == 0 {
+		waitS = tools.ForegroundS
+	}
+	timer := time.NewTimer(time.Duration(waitS) * time.Second)
+	defer timer.Stop()
+	select {
+	case <-r.done:
+		out, err := j.recordEnd(r)
+		out.Text += j.listRunning()
+		return out, err
+	case <-timer.C:
+	}
+	if r.handle == 0 {
+		j.handles++
+		r.handle = j.handles
+		j.running = append(j.running, r)
+	}
+	text := strings.TrimRight(tools.Cut(toUTF8(r.rec.sinceLast()), tools.MaxShown), "\n")
+	return tools.Output{OK: true, Text: strings.TrimLeft(fmt.Sprintf("%s\n[still running after %d s]", text, waitS)+j.listRunning(), "\n")}, nil
+}
+
+// recordEnd records a command that has ended and returns the output that the model has not
+// seen. The error ends the task.
+func (j *job) recordEnd(r *running) (tools.Output, error) {
+	r.rec.live.flush()
+	j.running = slices.DeleteFunc(j.running, func(other *running) bool { return other == r })
+	r.end(nil)
+	run := r.run
+	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
+	run.ExitCode, run.Signal = r.exit.Code, r.exit.Signal
+	err, timedOut := r.err, errors.Is(r.err, errCommandTimeout)
+	if timedOut || errors.Is(err, errEnded) {
+		err = nil
+	}
+	run, whole, err := j.recordOutput(run, r.rec.whole(), nil, err)
+	j.result.CommandsRun = append(j.result.CommandsRun, run)
+	unseen := whole
+	if r.handle != 0 {
+		unseen = r.rec.sinceLast()
+	}
+	out := shown(run, unseen, timedOut, r.timeoutS)
+	if errors.Is(r.err, errEnded) {
+		out.OK = true // as it was asked to
+	}
+	if j.scope.Confined && !out.OK && strings.Contains(out.Text, "Permission denied") {
+		out.Text += "\n[a task can write in its folder and in $TMPDIR, and nowhere else]"
+	}
+	return out, err
+}
+
+// listRunning returns the commands that run, for the model; "" if none does.
+func (j *job) listRunning() string {
+	var b strings.Builder
+	for _, r := range j.running {
+		select {
+		case <-r.done:
+			fmt.Fprintf(&b, "\n[ended, handle %d: %s]", r.handle, firstLine(r.run.Command, 100))
+		default:
+			fmt.Fprintf(&b, "\n[running, handle %d: %s]", r.handle, firstLine(r.run.Command, 100))
+		}
+	}
+	return b.String()
+}
+
+// endCommands ends the commands that still run and records them, when the model is done.
+func (j *job) endCommands() {
+	for _, r := range j.running {
+		r.end(errEnded)
+	}
+	for _, r := range slices.Clone(j.running) {
+		<-r.done
+		_, _ = j.recordEnd(r) // what cannot be stored has ended all the same
+	}
+}
