@@ -15,6 +15,7 @@ import (
 	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/scope"
+	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
 	"choiros/internal/model"
 )
@@ -73,6 +74,7 @@ var ErrCancelled = choir.E("task", choir.CodeCancelled, "the task was stopped")
 type Runner struct {
 	cfg       Config
 	committed commits
+	checked   verify.Memory
 	scopes    *scope.Set
 	// above is a one-place queue for the commits in the workspace's own repository, each of
 	// which has a scope of the whole workspace.

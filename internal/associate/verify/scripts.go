@@ -1,0 +1,62 @@
+package verify
+
+import (
+	"encoding/json"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+// scripts returns a function that returns the script of a project's package.json, or the
+// recipe of its makefile, by the tool and the name; "" if there is none.
+func (p project) scripts() func(tool, name string) string {
+	return func(tool, name string) string {
+		if tool == "make" {
+			return p.recipe(name)
+		}
+		raw, err := fs.ReadFile(p.tree, p.at("package.json"))
+		var pkg struct {
+			Scripts map[string]string `json:"scripts"`
+		}
+		if err != nil || json.Unmarshal(raw, &pkg) != nil {
+			return ""
+		}
+		return pkg.Scripts[name]
+	}
+}
+
+// recipe returns the lines of the recipe of a target in the project's makefile, and of
+// the targets that it needs.
+func (p project) recipe(target string) string {
+	for _, name := range markers[4].files {
+		raw, err := fs.ReadFile(p.tree, p.at(name))
+		if err == nil {
+			return recipe(string(raw), target, 5)
+		}
+	}
+	return ""
+}
+
+func recipe(makefile, target string, depth int) string {
+	head := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(target) + `[ \t]*::?([^=\n][^\n]*)?$`).FindStringSubmatchIndex(makefile)
+	if head == nil || depth == 0 {
+		return ""
+	}
+	var lines []string
+	if head[2] >= 0 {
+		needs, inline, _ := strings.Cut(makefile[head[2]:head[3]], ";")
+		for _, need := range strings.Fields(needs) {
+			if line := recipe(makefile, need, depth-1); line != "" {
+				lines = append(lines, line)
+			}
+		}
+		lines = append(lines, inline)
+	}
+	for line := range strings.Lines(strings.TrimPrefix(makefile[head[1]:], "\n")) {
+		if !strings.HasPrefix(line, "\t") {
+			break
+		}
+		lines = append(lines, strings.TrimLeft(strings.TrimSpace(line), "@-+"))
+	}
+	return strings.Join(lines, "\n")
+}
