@@ -160,7 +160,7 @@ func (t *trial) before(ctx context.Context, f *finding) (ran Ran, reason string,
 	if ran, err = t.run(ctx, p.dir, f.check, limit); err != nil {
 		return ran, "", err
 	}
-	t.Memory.keep(t.Base, key, ran)
+	t.Memory.remember(t.Base, key, ran)
 	return ran, "", nil
 }
 

@@ -140,8 +140,8 @@ func (c *copying) link(p string) error {
 	return c.root.Symlink(filepath.Join(c.from.Name(), filepath.FromSlash(p)), p)
 }
 
-// packages copies a node_modules folder as links: those that lead to packages of the
-// project itself stay relative, so that they lead to the copies.
+// packages copies a node_modules folder as links. Links to packages of the project itself
+// stay relative, so that they lead to the copies.
 func (c *copying) packages(dir string) error {
 	if err := c.root.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// nature is what a command can prove.
+// nature ranks commands by how much they can prove.
 type nature int
 
 const (

@@ -35,9 +35,9 @@ func (m *Memory) find(tree choir.Digest, command string) (Ran, bool) {
 	return Ran{}, false
 }
 
-// keep remembers how the command ended on the tree, in place of the oldest if there are
+// remember keeps how the command ended on the tree, in place of the oldest if there are
 // many.
-func (m *Memory) keep(tree choir.Digest, command string, ran Ran) {
+func (m *Memory) remember(tree choir.Digest, command string, ran Ran) {
 	if tree == "" {
 		return
 	}

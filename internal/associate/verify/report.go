@@ -19,11 +19,11 @@ func (t *Tally) add(o Tally) {
 	t.Skipped += o.Skipped
 }
 
-// Report is what the output of a check says about single tests.
+// Report holds the tests that the output of a check tells of.
 type Report struct {
 	Known bool             // the output says how many tests ran
 	Total Tally            // all tests
-	Tests map[string]Tally // those that it names, by name
+	Tests map[string]Tally // the named ones, by name
 }
 
 // note records the outcome of one named test.

@@ -45,17 +45,17 @@ type Case struct {
 	Memory  *Memory      // optional
 }
 
-// Verdict is what verification found.
+// Verdict is the result of a verification.
 type Verdict struct {
 	choir.VerifyOutcome
 	Failed *choir.CommandRun // the check that failed; nil if none did
 	Output []byte            // of Failed
 }
 
-// Examine runs the checks of a change, the given ones or else those that it discovers,
-// until one fails, and judges what they prove. It runs them again on the tree before the
-// change where one failed, and with the tests of before where the change touched what
-// judges it. The error is one of running a command, or of the disk.
+// Examine runs the checks of a change, the given ones or else what it discovers, until one
+// fails, and judges their outcome. It runs them again on the tree before the change where
+// one failed, and with the tests of before where the change touched what judges it. The
+// error is one of running a command, or of the disk.
 func Examine(ctx context.Context, h Host, c Case) (v Verdict, err error) {
 	if c.Memory == nil {
 		c.Memory = &Memory{}
@@ -98,7 +98,7 @@ type trial struct {
 	verdict Verdict
 }
 
-// finding is what one check says.
+// finding is the result of one check.
 type finding struct {
 	check   Check
 	ran     Ran
