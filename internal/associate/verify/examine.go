@@ -58,19 +58,21 @@ func (t *trial) weigh(f *finding) {
 	if f.ran.Report.Known && f.ran.Report.Total.Ran() > 0 || f.ran.ExitCode != 0 {
 		return
 	}
-	say := f.unknown
-	if f.check.given && t.hasTests() || t.touched(f.check) {
-		say = f.suspicious
-	}
-	switch n {
-	case idle:
-		f.suspicious("the command ends well whatever the project does")
-	case compiles:
-		say("the command compiles or lints and executes no test")
-	case runs:
-		if f.ran.Report.Known {
-			say("the check executed no tests")
+	switch say := f.unknown; {
+	case n == idle:
+		f.weak = "the command ends well whatever the project does"
+	case n == compiles && f.check.given && t.hasTests():
+		f.weak = "the command compiles or lints and executes no test"
+	case n == compiles:
+		if t.touched(f.check) {
+			say = f.suspicious
 		}
+		say("the command compiles or lints and executes no test")
+	case n == runs && f.ran.Report.Known && f.check.given && t.hasTests():
+		f.suspicious("the check executed no tests")
+	}
+	if f.weak != "" {
+		f.status, f.check.Tests = choir.VerifyUnknown, false
 	}
 }
 

@@ -10,9 +10,6 @@ import (
 // weakPython are files that Python projects have in many of their folders.
 var weakPython = []string{"requirements.txt", "conftest.py"}
 
-// isOne reports whether the folder is a project of a known kind.
-func (p project) isOne() bool { return p.hasMarker() || p.isWeak() }
-
 // hasMarker reports whether the folder has a file that makes it a project.
 func (p project) hasMarker() bool {
 	for _, m := range markers {
@@ -58,16 +55,16 @@ func projects(tree fs.FS, changed []string, m Machine) []project {
 // with tests of its kind of code, else the nearest with tests, else the nearest.
 func nearest(known map[string]*project, tree fs.FS, file string, m Machine) *project {
 	var above []*project
-	for d := path.Dir(file); ; d = path.Dir(d) {
+	for d := ownDir(file); ; d = path.Dir(d) {
 		p := known[d]
 		if p == nil {
 			p = &project{tree: tree, dir: d}
-			if p.isOne() {
-				p.all = p.checks(m)
+			if p.marked = p.hasMarker(); p.marked || p.isWeak() {
+				p.found, p.all = true, p.checks(m)
 			}
 			known[d] = p
 		}
-		if p.isOne() {
+		if p.found {
 			above = append(above, p)
 		}
 		if d == "." || d == "/" {
@@ -88,12 +85,21 @@ func nearest(known map[string]*project, tree fs.FS, file string, m Machine) *pro
 	return nil
 }
 
+// ownDir returns the folder of a file, or the one with the dependencies that it lies in.
+func ownDir(file string) string {
+	dirs := strings.Split(path.Dir(file), "/")
+	if i := slices.IndexFunc(dirs, func(d string) bool { return dependencyDirs[d] }); i >= 0 {
+		dirs = append([]string{"."}, dirs[:i]...)
+	}
+	return path.Join(dirs...)
+}
+
 // withoutParts removes folders that only look like Python projects because they are parts
 // of one further out, such as a folder of tests. above is sorted, the innermost first.
 func withoutParts(above []*project) []*project {
 	var kept []*project
 	for i, p := range above {
-		part := !p.hasMarker() && slices.ContainsFunc(above[i+1:], func(q *project) bool { return q.has(markers[3].files...) || q.isWeak() })
+		part := !p.marked && slices.ContainsFunc(above[i+1:], func(q *project) bool { return q.has(markers[3].files...) || q.isWeak() })
 		if !part {
 			kept = append(kept, p)
 		}

@@ -183,13 +183,16 @@ func (c *copying) objects(p string) error {
 // restore puts a changed file back as it was before the change.
 func (f *fresh) restore(c Changed) error {
 	now, _ := f.root.ReadFile(c.Path) // nothing is as good as not readable
-	if err := f.root.RemoveAll(c.Path); err != nil {
-		return err
-	}
 	if c.Before == nil {
-		return nil
+		if _, err := f.root.Lstat(c.Path); err != nil {
+			return nil // it was not copied
+		}
+		return f.root.RemoveAll(c.Path)
 	}
 	if err := f.makeParent(c.Path); err != nil {
+		return err
+	}
+	if err := f.root.RemoveAll(c.Path); err != nil {
 		return err
 	}
 	if c.Before.Link != "" {

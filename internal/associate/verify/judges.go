@@ -53,6 +53,10 @@ const (
 	roleCI          // is run elsewhere only
 )
 
+// dependencyDirs are folders of dependencies and caches: what is in them is not the
+// project's own.
+var dependencyDirs = words("node_modules .venv venv site-packages target __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .cache")
+
 var (
 	testName = regexp.MustCompile(`_test\.\w+$|^test_.*\.py$|[._-](test|spec)\.[cm]?[jt]sx?$|_spec\.rb$|\.snap$`)
 	testDirs = []string{"test", "tests", "testdata", "__tests__", "__snapshots__", "spec", "specs", "e2e"}
@@ -71,8 +75,8 @@ func roleOf(c Changed, root string, called func(file string) bool) role {
 	switch {
 	case ciPaths.MatchString(c.Path):
 		return roleCI
-	case slices.Contains(dirs, "node_modules") || slices.Contains(dirs, ".venv") || slices.Contains(dirs, "venv"):
-		return roleNone // links in a fresh place lead to them
+	case slices.ContainsFunc(dirs, func(d string) bool { return dependencyDirs[d] }), path.Ext(base) == ".pyc":
+		return roleNone
 	case configNames.MatchString(base), slices.Contains(dirs, "pytest"), slices.Contains(dirs, "unittest"), slices.Contains(dirs, ".cargo"):
 		return roleConfig
 	case settings[base] != nil:

@@ -37,6 +37,11 @@ var (
 	makeBase = map[string]string{
 		"Makefile": "test:\n\tsh check.sh\n", "check.sh": "test \"$(sh sum.sh 1 2)\" = 3\n", "sum.sh": "echo $(($1 + $2))\n",
 	}
+	rustBase = map[string]string{
+		"Cargo.toml": "[package]\nname = \"sum\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+		"src/lib.rs": "pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n" + rustZero,
+	}
+
 	makeBroken = map[string]string{"sum.sh": "echo $(($1 - $2))\n"}
 )
 
@@ -50,6 +55,8 @@ const (
 	pyZero = "    def test_zero(self):\n        self.assertEqual(add(0, 0), 0)\n"
 
 	ptTests = "from total import add\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n\n\ndef test_zero():\n    assert add(0, 0) == 0\n"
+
+	rustZero = "\n#[test]\nfn zero() {\n    assert_eq!(add(0, 0), 0);\n}\n"
 
 	jsHead = "const { test } = require(\"node:test\");\nconst assert = require(\"node:assert\");\nconst { add } = require(\"./sum.js\");\n\n"
 	jsAdds = "test(\"adds\", () => {\n  assert.equal(add(1, 2), 3);\n});\n\n"
@@ -122,6 +129,10 @@ func tricks() []sample {
 		sample{name: "script of one file", change: with(file("package.json", `{"name": "sum", "scripts": {"test": "node --test one.js"}}`), file("one.js", "require('node:test')('one', () => {});\n")), says: "tests as they were before the change fail"},
 		sample{name: "no tests", change: file("sum.test.js", "-"), says: "fewer tests"},
 	)
+	add("cargo", "rust", rustBase, file("src/lib.rs", "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n"),
+		sample{name: "ignored test", change: file("src/lib.rs", "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n\n#[test]\n#[ignore]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n"+rustZero), says: "skipped"},
+		sample{name: "no tests", says: "fewer tests"},
+	)
 	add("make", "make", makeBase, makeBroken,
 		sample{name: "recipe true", change: file("Makefile", "test:\n\ttrue\n"), says: "whatever the project does"},
 		sample{name: "recipe that may fail", change: file("Makefile", "test:\n\t-sh check.sh\n"), says: "fails"},
@@ -154,6 +165,9 @@ func innocents() []sample {
 		{name: "go CI", needs: "go", base: with(goBase, file(".github/workflows/ci.yml", "on: push\n")), change: with(goGood, file(".github/workflows/ci.yml", "on: pull_request\n")), status: pass, says: "2 tests ran", judged: ".github/workflows/ci.yml"},
 		{name: "go given", needs: "go", base: goBase, change: goGood, given: []string{"go test ./..."}, status: pass, says: "2 tests ran"},
 		{name: "go given and piped", needs: "go", base: goBase, change: goGood, given: []string{"cd . && go vet ./... && go test -v ./... | tail -5"}, status: pass},
+		{name: "go vet and tests", needs: "go", base: goBase, change: goGood, given: []string{"go vet ./...", "go test ./..."}, status: pass, says: "2 tests ran"},
+		{name: "go among many projects", needs: "go", whole: true, base: map[string]string{"workspace/sum/go.mod": goBase["go.mod"], "workspace/sum/sum.go": goBase["sum.go"], "workspace/sum/sum_test.go": goBase["sum_test.go"], "workspace/other/go.mod": "broken"},
+			change: map[string]string{"workspace/sum/sum.go": goGood["sum.go"], "workspace/sum/sum_test.go": goBase["sum_test.go"] + "// more\n", "workspace/sum/testdata/__pycache__/x.pyc": "1"}, status: pass, says: "2 tests ran", judged: "workspace/sum/sum_test.go"},
 		{name: "go helper that ends a program", needs: "go", base: goBase, change: with(goGood, file("main_test.go", "package sum\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(m.Run()) }\n")), status: pass, judged: "main_test.go"},
 
 		{name: "unittest", needs: "python3", base: pyBase, change: pyGood, status: pass, says: "2 tests ran, none new, none removed"},

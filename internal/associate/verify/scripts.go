@@ -7,10 +7,17 @@ import (
 	"strings"
 )
 
+// maxScripts limits the scripts that are read for one check, which may call each other.
+const maxScripts = 50
+
 // scripts returns a function that returns the script of a project's package.json, or the
 // recipe of its makefile, by the tool and the name; "" if there is none.
 func (p project) scripts() func(tool, name string) string {
+	left := maxScripts
 	return func(tool, name string) string {
+		if left--; left < 0 {
+			return ""
+		}
 		if tool == "make" {
 			return p.recipe(name)
 		}
@@ -31,22 +38,28 @@ func (p project) recipe(target string) string {
 	for _, name := range markers[4].files {
 		raw, err := fs.ReadFile(p.tree, p.at(name))
 		if err == nil {
-			return recipe(string(raw), target, 5)
+			return recipe(string(raw), target, map[string]bool{})
 		}
 	}
 	return ""
 }
 
-func recipe(makefile, target string, depth int) string {
-	head := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(target) + `[ \t]*::?([^=\n][^\n]*)?$`).FindStringSubmatchIndex(makefile)
-	if head == nil || depth == 0 {
+// recipe returns that of a target, without the targets that were seen.
+func recipe(makefile, target string, seen map[string]bool) string {
+	rule, err := regexp.Compile(`(?m)^` + regexp.QuoteMeta(target) + `[ \t]*::?([^=\n][^\n]*)?$`)
+	if err != nil || seen[target] || len(seen) == maxScripts {
+		return "" // a name that is not UTF-8, which make has no rule for either
+	}
+	seen[target] = true
+	head := rule.FindStringSubmatchIndex(makefile)
+	if head == nil {
 		return ""
 	}
 	var lines []string
 	if head[2] >= 0 {
 		needs, inline, _ := strings.Cut(makefile[head[2]:head[3]], ";")
 		for _, need := range strings.Fields(needs) {
-			if line := recipe(makefile, need, depth-1); line != "" {
+			if line := recipe(makefile, need, seen); line != "" {
 				lines = append(lines, line)
 			}
 		}

@@ -39,8 +39,12 @@ func (t *trial) conclude(found []finding) {
 	var checks []Check
 	var statuses []choir.VerifyStatus
 	var reasons []string
+	proven := slices.ContainsFunc(found, func(f finding) bool { return f.status == choir.VerifyPass })
 	for i := range found {
 		f := &found[i]
+		if f.weak != "" && !proven {
+			f.suspicious(f.weak)
+		}
 		if f.status == choir.VerifyFail {
 			v.Status, v.Failed, v.Output = choir.VerifyFail, &f.ran.Run, f.ran.Output
 			v.Log = f.failed

@@ -105,6 +105,7 @@ type finding struct {
 	status  choir.VerifyStatus
 	reasons []string // why unknown
 	suspect []string
+	weak    string // what its command cannot prove, unless another check proves it
 	failed  string // what is new in a failed check
 }
 

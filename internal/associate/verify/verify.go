@@ -77,6 +77,8 @@ type project struct {
 	tree    fs.FS
 	dir     string
 	changed []string // changed paths, relative to dir
+	found   bool     // it is a project of a known kind
+	marked  bool     // it has a marker file
 	all     []Check  // its checks
 }
 
