@@ -80,8 +80,9 @@ func (h *host) Run(ctx context.Context, o verify.Order) (choir.CommandRun, []byt
 	}
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
+	begun := time.Now()
 	err := cmd.Run()
-	run := choir.CommandRun{Command: strings.TrimPrefix(strings.Join(argv, " "), "env "), ExitCode: cmd.ProcessState.ExitCode()}
+	run := choir.CommandRun{Command: strings.TrimPrefix(strings.Join(argv, " "), "env "), ExitCode: cmd.ProcessState.ExitCode(), DurationMS: time.Since(begun).Milliseconds()}
 	what := run.Command
 	if o.Root != h.root {
 		what = "aside: " + what

@@ -72,7 +72,7 @@ func (t *trial) weigh(f *finding) {
 		f.suspicious("the check executed no tests")
 	}
 	if f.weak != "" {
-		f.status, f.check.Tests = choir.VerifyUnknown, false
+		f.status = choir.VerifyUnknown
 	}
 }
 
@@ -162,6 +162,9 @@ func (t *trial) before(ctx context.Context, f *finding) (ran Ran, reason string,
 	if ran, err = t.run(ctx, p.dir, f.check, limit); err != nil {
 		return ran, "", err
 	}
+	if ran.ExitCode < 0 {
+		return ran, "the check did not end in time on the tree before the change", nil
+	}
 	t.Memory.remember(t.Base, key, ran)
 	return ran, "", nil
 }
@@ -221,6 +224,10 @@ func (t *trial) former(ctx context.Context, f *finding) error {
 	if err != nil {
 		return err
 	}
+	if ran.ExitCode < 0 {
+		f.unknown("the tests as they were before the change did not end in time")
+		return nil
+	}
 	return t.compare(ctx, f, ran)
 }
 
@@ -252,9 +259,12 @@ func (t *trial) compare(ctx context.Context, f *finding, former Ran) error {
 	broken := without(former.Report.failing(), now.failing())
 	unnamed := len(former.Report.Tests) == 0 && former.ExitCode != 0 && f.ran.ExitCode == 0
 	if len(broken) > 0 || unnamed {
-		was, _, err := t.before(ctx, f)
+		was, reason, err := t.before(ctx, f)
 		if err != nil {
 			return err
+		}
+		if reason != "" {
+			f.unknown(reason)
 		}
 		broken = without(broken, was.Report.failing())
 		unnamed = unnamed && was.ExitCode == 0

@@ -69,6 +69,19 @@ func TestGoTestPrintsWhatItPrintsWithoutJSON(t *testing.T) {
 	}
 }
 
+func TestNoNameOfAReportIsShown(t *testing.T) {
+	t.Parallel()
+	out := "..\n- generated xml file: /tmp/x/junit.xml -\n---- short ----\n- x\nend"
+	var r reportLine
+	var shown []byte
+	for _, b := range []byte(out) {
+		shown = append(shown, r.text([]byte{b})...)
+	}
+	if want := "..\n---- short ----\n- x\nend"; string(shown) != want {
+		t.Errorf("%q", shown)
+	}
+}
+
 // TestAPlaceIsNotLeft holds that links of a project lead nothing that verification
 // restores out of its copy.
 func TestAPlaceIsNotLeft(t *testing.T) {

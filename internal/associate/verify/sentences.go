@@ -42,7 +42,10 @@ func (t *trial) conclude(found []finding) {
 	proven := slices.ContainsFunc(found, func(f finding) bool { return f.status == choir.VerifyPass })
 	for i := range found {
 		f := &found[i]
-		if f.weak != "" && !proven {
+		switch {
+		case f.weak != "" && proven:
+			f.check.Tests = false // others prove what it cannot
+		case f.weak != "":
 			f.suspicious(f.weak)
 		}
 		if f.status == choir.VerifyFail {

@@ -251,10 +251,10 @@ func (r *reportLine) text(p []byte) []byte {
 	var shown []byte
 	for line := range bytes.Lines(append(r.partial, p...)) {
 		switch {
-		case !strings.HasSuffix(string(line), "\n") && strings.HasPrefix(string(line), "---"):
+		case !bytes.HasSuffix(line, []byte("\n")) && bytes.HasPrefix(line, []byte("-")):
 			r.partial = slices.Clone(line)
 			return shown
-		case strings.HasPrefix(string(line), "---") && strings.Contains(string(line), "generated xml file"):
+		case bytes.HasPrefix(line, []byte("-")) && bytes.Contains(line, []byte("- generated xml file: ")):
 		default:
 			shown = append(shown, line...)
 		}
