@@ -111,6 +111,10 @@ func (t *trial) proves(found []finding) string {
 	if len(parts) == 0 {
 		return ""
 	}
+	counted := slices.ContainsFunc(found, func(f finding) bool { return f.ran.Report.Known })
+	if !counted && len(t.tests.added)+len(t.tests.removed) == 0 {
+		return strings.Join(parts, "; ")
+	}
 	return strings.Join(parts, "; ") + t.tests.words()
 }
 
