@@ -100,6 +100,9 @@ type VerifyOutcome struct {
 	Status   VerifyStatus `json:"status" choir:"enum=pass|fail|unknown" doc:"unknown is never shown as verified."`
 	Commands []CommandRun `json:"commands,omitempty" doc:"The checks."`
 	Log      string       `json:"log,omitempty" doc:"Why unknown, or the end of the failing check's output."`
+	Proves   string       `json:"proves,omitempty" doc:"What the checks prove, in words: how many tests ran, and how many of them are new or gone."`
+	Suspect  []string     `json:"suspect,omitempty" choir:"len=0..32,each=1..1000" doc:"Why a check that ended well proves less than it seems; never beside pass."`
+	JudgedBy []string     `json:"judged_by,omitempty" choir:"len=0..256,each=1..4096" doc:"Changed files that judge this change themselves: tests, their configuration, scripts, CI."`
 }
 
 // VerifyStatus is the outcome of verification.
@@ -141,7 +144,8 @@ type Question struct {
 }
 
 // Check returns an error unless Code is absent for status ok and present for status
-// failed, and the status is failed if verification failed. DecodeStrict calls it.
+// failed, the status is failed if verification failed, and nothing is suspect in a
+// verification that passed. DecodeStrict calls it.
 func (r *AssociateResult) Check() error {
 	switch {
 	case r.Status == StatusOK && r.Code != "":
@@ -150,6 +154,8 @@ func (r *AssociateResult) Check() error {
 		return Invalid("code", "is required when the status is failed")
 	case r.Verify.Status == VerifyFail && r.Status != StatusFailed:
 		return Invalid("status", "must be failed when verification failed")
+	case r.Verify.Status == VerifyPass && len(r.Verify.Suspect) > 0:
+		return Invalid("verify.suspect", "must be absent when the verification passed")
 	}
 	return nil
 }

@@ -85,13 +85,18 @@ func line(c choir.Command) string {
 // command runs one command to its end. It returns its record and its whole output,
 // stdout first. The error is nil if the command fails or cannot be started.
 func (j *job) command(ctx context.Context, c choir.Command) (choir.CommandRun, []byte, error) {
-	argv := c.Argv
-	if c.Shell != "" {
-		argv = []string{"/bin/sh", "-c", c.Shell}
-	}
 	dir, err := j.folder(c.Cwd)
 	if err != nil {
 		return choir.CommandRun{}, nil, fail(choir.ResultInvalidTask, "the task was refused: %v", err)
+	}
+	return j.commandIn(ctx, dir, verify.Order{Command: c, Shown: c})
+}
+
+// commandIn is command in a given folder.
+func (j *job) commandIn(ctx context.Context, dir string, o verify.Order) (choir.CommandRun, []byte, error) {
+	c, argv := o.Command, o.Command.Argv
+	if c.Shell != "" {
+		argv = []string{"/bin/sh", "-c", c.Shell}
 	}
 	if c.TimeoutS > 0 {
 		var cancel context.CancelFunc
@@ -100,8 +105,12 @@ func (j *job) command(ctx context.Context, c choir.Command) (choir.CommandRun, [
 	}
 	l := j.newLive()
 	out, errOut := &recorder{live: l}, &recorder{live: l}
-	run := choir.CommandRun{Command: toUTF8([]byte(line(c))), Started: j.cfg.Now()}
-	exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: argv, Dir: dir, Env: j.env(0, c.Env), Stdout: out, Stderr: errOut})
+	var stdout proctree.Sink = out
+	if o.Text != nil {
+		stdout = filtered{out, o.Text}
+	}
+	run := choir.CommandRun{Command: toUTF8([]byte(line(o.Shown))), Started: j.cfg.Now()}
+	exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: argv, Dir: dir, Env: j.env(0, c.Env), Stdout: stdout, Stderr: errOut})
 	l.flush()
 	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
 	run.ExitCode, run.Signal = exit.Code, exit.Signal

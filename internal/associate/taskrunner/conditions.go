@@ -43,6 +43,10 @@ func (j *job) conditions(ctx context.Context) string {
 	case budget > 0:
 		fmt.Fprintf(&b, " and %d tokens", budget)
 	}
+	if j.online {
+		b.WriteString(".\nThe network reaches a few hosts only, such as package registries: a refused host is said. Prefer what is in the workspace and on this machine.")
+		return b.String()
+	}
 	b.WriteString(".\nThere is no network: nothing outside can be reached or downloaded. Use what is in the workspace and on this machine.")
 	return b.String()
 }
@@ -66,7 +70,7 @@ func (j *job) announced(ctx context.Context) string {
 	if len(lines) > 0 {
 		return list(lines)
 	}
-	for _, c := range verify.Discover(j.scope.Root, nil, profile.Mode, machine{j, ctx}) {
+	for _, c := range verify.Discover(j.scope.Root, nil, profile.Mode, checkHost{j, ctx}) {
 		text := line(c.Command)
 		if c.Missing != "" {
 			text += " (cannot run: " + c.Missing + ")"

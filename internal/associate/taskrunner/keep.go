@@ -74,11 +74,7 @@ func (j *job) ask(c change) error {
 // keepEdit verifies a change and makes a checkpoint of it. It returns a *failure if
 // verification fails.
 func (j *job) keepEdit(work context.Context, c change) error {
-	paths, err := c.paths()
-	if err != nil {
-		return err
-	}
-	ran, err := j.verify(work, paths)
+	ran, err := j.verify(work, c)
 	if err != nil {
 		j.attempt = &c // what the checks wrote is no part of it
 		return err

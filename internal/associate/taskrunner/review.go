@@ -15,6 +15,7 @@ type review struct {
 	before  change   // what was verified
 	after   change   // without what the checks wrote
 	failed  *failure // nil if no check failed
+	old     bool     // tests failed that had failed before the change
 	rounds  int      // how many failed before and with this one
 	answers int      // model calls until then
 }
@@ -40,7 +41,7 @@ func (j *job) reviewChange(ctx context.Context) (string, error) {
 		return "", err
 	}
 	last := j.review
-	if last != nil && last.failed != nil && last.after.snapshot == c.snapshot {
+	if last != nil && (last.failed != nil || last.old) && last.after.snapshot == c.snapshot {
 		last.answers = j.models // the model gave up: that check would say the same
 		return "", nil
 	}
@@ -52,7 +53,10 @@ func (j *job) reviewChange(ctx context.Context) (string, error) {
 		return "", err
 	}
 	j.review, r.answers = r, j.models
-	if r.failed == nil || r.rounds > choir.VerifyRounds {
+	switch {
+	case r.failed == nil && r.old && (last == nil || !last.old):
+		return j.tellOldFailures(r), nil
+	case r.failed == nil, r.rounds > choir.VerifyRounds:
 		return "", nil
 	}
 	return j.tellFailure(r)
@@ -60,11 +64,8 @@ func (j *job) reviewChange(ctx context.Context) (string, error) {
 
 // checkChange verifies the change before of a review and takes back what the checks wrote.
 func (j *job) checkChange(ctx context.Context, r *review) error {
-	paths, err := r.before.paths()
-	if err != nil {
-		return err
-	}
-	ran, err := j.verify(ctx, paths)
+	ran, err := j.verify(ctx, r.before)
+	r.old = j.failedBefore
 	if errors.As(err, &r.failed) && r.failed.code == choir.ResultVerifyFailed {
 		r.rounds++
 		err = nil
@@ -96,6 +97,18 @@ func (j *job) tellFailure(r *review) (string, error) {
 	return b.String(), err
 }
 
+// tellOldFailures returns the message to the model about tests that failed before its
+// change too, which no task is failed for. It is told once.
+func (j *job) tellOldFailures(r *review) string {
+	var b strings.Builder
+	b.WriteString("The check does not pass, and did not before your change: " + j.result.Verify.Log + "\n")
+	if log := strings.TrimSpace(tools.Cut(toUTF8(j.checkOutput), maxCheckLog)); log != "" {
+		b.WriteString("\n" + log + "\n")
+	}
+	b.WriteString("\nIf your task is to make it pass, find the cause and mend it; never weaken the check. Otherwise change nothing more and say in a few sentences what you changed in all and why.")
+	return b.String()
+}
+
 // isReviewed reports whether the task ended with its last review.
 func (j *job) isReviewed() bool { return j.review != nil && j.review.answers == j.models }
 
@@ -109,12 +122,12 @@ func (j *job) keepReviewed() error {
 	return j.keepChecked(j.review.after)
 }
 
-// checkCommand runs one command of a verification as command does. For a task with a model
-// it appends the events of a tool call around it, so that every round is in the log, with
-// what it wrote, and a check that was begun is never begun again.
-func (j *job) checkCommand(ctx context.Context, c choir.Command) (choir.CommandRun, []byte, error) {
+// recordCheck runs one command of a verification. For a task with a model it appends the
+// events of a tool call around it, so that every round is in the log with its output, and
+// a check that was begun is never begun again.
+func (j *job) recordCheck(c choir.Command, do func() (choir.CommandRun, []byte, error)) (choir.CommandRun, []byte, error) {
 	if j.models == 0 {
-		return j.command(ctx, c)
+		return do()
 	}
 	id := j.nextCall()
 	called, err := j.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(line(c), 4<<10)}, nil)
@@ -124,7 +137,7 @@ func (j *job) checkCommand(ctx context.Context, c choir.Command) (choir.CommandR
 	if err != nil {
 		return choir.CommandRun{}, nil, err
 	}
-	run, out, err := j.command(ctx, c)
+	run, out, err := do()
 	j.checkOutput = out
 	seen := shown(run, out, false, 0)
 	if err != nil && seen.Code == "" {

@@ -15,6 +15,7 @@ import (
 	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/scope"
+	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
 	"choiros/internal/model"
 )
@@ -76,6 +77,7 @@ var ErrCancelled = choir.E("task", choir.CodeCancelled, "the task was stopped")
 type Runner struct {
 	cfg       Config
 	committed commits
+	checked   verify.Memory
 	scopes    *scope.Set
 	// above is a one-place queue for the commits in the workspace's own repository, each of
 	// which has a scope of the whole workspace.
@@ -175,6 +177,7 @@ type job struct {
 	review        *review  // the last one; nil before the first
 	clock         *clock   // of the task's times
 	checkOutput   []byte   // of the last check's command
+	failedBefore  bool     // tests of the last check failed as before the change
 	made          git.Made // the commits of git_checkpoint
 	only          []string // the only folders, escaped, that git_checkpoint changed
 	subject       string   // the commit subject of git_checkpoint

@@ -2,17 +2,19 @@ package taskrunner
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
+	"choiros/internal/snapshot"
 )
 
-// verify runs the checks of the task's verification profile on the changed raw paths,
+// verify runs the checks of the task's verification profile on a change,
 // and fills in the result's verification. ran reports whether a check was started. It
 // returns a *failure if a check fails; afterwards no process of a check runs.
-func (j *job) verify(ctx context.Context, changed []string) (ran bool, err error) {
+func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 	defer func() {
 		used, cerr := j.scope.Clear()
 		if j.used(used); err == nil {
@@ -29,88 +31,60 @@ func (j *job) verify(ctx context.Context, changed []string) (ran bool, err error
 	case profile.Mode == choir.VerifyNone:
 		v.Log = "the task asked for no verification"
 		return false, nil
-	case len(profile.Commands) > 0:
-		return true, j.verifyGiven(ctx, profile.Commands)
-	case len(changed) == 0 && j.task.VerifyProfile == nil:
+	case len(profile.Commands) == 0 && len(c.all) == 0 && j.task.VerifyProfile == nil:
 		v.Log = "nothing was changed"
 		return false, nil
 	}
-	var below []string
-	for _, p := range changed {
-		if rel, ok := j.below(p); ok {
-			below = append(below, rel)
-		}
+	changed, err := j.changedFiles(c)
+	if err != nil {
+		return false, err
 	}
-	checks := verify.Discover(j.scope.Root, below, profile.Mode, machine{j, ctx})
-	if len(checks) == 0 {
-		v.Log = "no check was found in the project"
-		return false, nil
+	verdict, err := verify.Examine(ctx, checkHost{j, ctx}, verify.Case{
+		Root: j.scope.Root, Whole: j.task.Repo == "", Scratch: j.scope.Temp, Changed: changed, Profile: profile, Base: j.base, Memory: &j.checked,
+	})
+	*v, j.failedBefore = verdict.VerifyOutcome, verdict.FailedBefore
+	if verdict.Output != nil {
+		j.checkOutput = verdict.Output
 	}
-	return true, j.verifyFound(ctx, checks)
+	if err != nil || verdict.Failed == nil {
+		return len(v.Commands) > 0, err
+	}
+	v.Log = lastLines(verdict.Output, 4000)
+	if verdict.Log != "" {
+		v.Log = strings.TrimRight(v.Log, "\n") + "\n" + verdict.Log
+	}
+	return true, fail(choir.ResultVerifyFailed, "verification failed: %s", describe(*verdict.Failed))
 }
 
-// verifyAsked runs verify without changed paths if the task has a verification profile
+// changedFiles returns the files of a change below the task's folder for verification.
+func (j *job) changedFiles(c change) ([]verify.Changed, error) {
+	var out []verify.Changed
+	for _, ch := range snapshot.Apart(c.all) {
+		raw, err := snapshot.UnescapePath(ch.Path)
+		if err != nil {
+			return nil, err
+		}
+		name, inside := j.below(string(raw))
+		if !inside {
+			continue
+		}
+		f := verify.Changed{Path: name, Gone: ch.After == nil}
+		if was := ch.Before; was != nil && (was.Kind == snapshot.File || was.Kind == snapshot.Symlink) {
+			f.Before = &verify.Former{Mode: was.Mode, Link: was.Target, Read: func() ([]byte, error) { return j.content(string(raw), was, false) }}
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// verifyAsked runs verify without a change if the task has a verification profile
 // other than none.
 func (j *job) verifyAsked(ctx context.Context) error {
 	if j.task.VerifyProfile == nil || j.task.VerifyProfile.Mode == choir.VerifyNone {
 		return nil
 	}
-	_, err := j.verify(ctx, nil)
+	_, err := j.verify(ctx, change{})
 	return err
-}
-
-// verifyGiven runs the given check commands in order, until one fails, which it returns
-// as a *failure.
-func (j *job) verifyGiven(ctx context.Context, commands []choir.Command) error {
-	v := &j.result.Verify
-	for _, c := range commands {
-		run, out, err := j.checkCommand(ctx, c)
-		if run.Command != "" {
-			v.Commands = append(v.Commands, run)
-		}
-		if err != nil {
-			return err
-		}
-		if run.ExitCode != 0 {
-			return j.verifyFailed(run, out)
-		}
-	}
-	v.Status, v.Log = choir.VerifyPass, ""
-	return nil
-}
-
-// verifyFailed fills in a failed verification and returns its *failure.
-func (j *job) verifyFailed(run choir.CommandRun, out []byte) error {
-	j.result.Verify.Status = choir.VerifyFail
-	j.result.Verify.Log = lastLines(out, 4000)
-	return fail(choir.ResultVerifyFailed, "verification failed: %s", describe(run))
-}
-
-// verifyFound runs discovered checks in order, until one fails, which it returns as a
-// *failure. Otherwise it fills in the verification's joint status and the reasons for unknown.
-func (j *job) verifyFound(ctx context.Context, checks []verify.Check) error {
-	v := &j.result.Verify
-	statuses := make([]choir.VerifyStatus, 0, len(checks))
-	var reasons []string
-	for _, c := range checks {
-		status, reason := choir.VerifyUnknown, c.Missing
-		if c.Missing == "" {
-			run, out, err := j.checkCommand(ctx, c.Command)
-			v.Commands = append(v.Commands, run)
-			if err != nil {
-				return err
-			}
-			if status, reason = verify.Judge(c, verify.Ran{ExitCode: run.ExitCode, Output: out}); status == choir.VerifyFail {
-				return j.verifyFailed(run, out)
-			}
-		}
-		statuses = append(statuses, status)
-		if reason != "" {
-			reasons = append(reasons, line(c.Command)+": "+reason)
-		}
-	}
-	v.Status, v.Log = verify.Together(checks, statuses), strings.Join(reasons, "; ")
-	return nil
 }
 
 // lastLines returns the last max bytes of an output as valid UTF-8.
@@ -121,21 +95,44 @@ func lastLines(out []byte, max int) string {
 	return toUTF8(out)
 }
 
-// machine implements verify.Machine with the environment of the task's commands.
-type machine struct {
+// checkHost implements verify.Host with the environment of the task's commands.
+type checkHost struct {
 	j   *job
 	ctx context.Context
 }
 
 // Has implements verify.Machine.
-func (m machine) Has(program string) bool {
-	_, err := proctree.LookPath(program, m.j.scope.Root, m.j.cfg.Env)
+func (h checkHost) Has(program string) bool {
+	_, err := proctree.LookPath(program, h.j.scope.Root, h.j.cfg.Env)
 	return err == nil
 }
 
-// HasPython implements verify.Machine.
-func (m machine) HasPython(module string) bool {
+// HasModule implements verify.Machine.
+func (h checkHost) HasModule(python, module string) bool {
 	quiet := &recorder{live: newLive(func(string) {})}
-	exit, err := m.j.scope.Tree().Run(m.ctx, proctree.Spec{Argv: []string{"python3", "-c", "import " + module}, Dir: m.j.scope.Root, Env: m.j.env(0, nil), Stdout: quiet})
+	exit, err := h.j.scope.Tree().Run(h.ctx, proctree.Spec{Argv: []string{python, "-c", "import " + module}, Dir: h.j.scope.Root, Env: h.j.env(0, nil), Stdout: quiet})
 	return err == nil && exit.Code == 0
+}
+
+// Run implements verify.Host.
+func (h checkHost) Run(ctx context.Context, o verify.Order) (choir.CommandRun, []byte, error) {
+	if o.Root != h.j.scope.Root { // a copy that verification made
+		return h.j.commandIn(ctx, filepath.Join(o.Root, o.Command.Cwd), o)
+	}
+	dir, err := h.j.folder(o.Command.Cwd)
+	if err != nil {
+		return choir.CommandRun{}, nil, fail(choir.ResultInvalidTask, "the task was refused: %v", err)
+	}
+	return h.j.recordCheck(o.Shown, func() (choir.CommandRun, []byte, error) { return h.j.commandIn(ctx, dir, o) })
+}
+
+// filtered is a recorder of other text than what it is given.
+type filtered struct {
+	*recorder
+	text func(p []byte) []byte
+}
+
+func (f filtered) Write(p []byte) (int, error) {
+	_, err := f.recorder.Write(f.text(p))
+	return len(p), err
 }

@@ -33,19 +33,33 @@ func TestVerificationIsDiscovered(t *testing.T) {
 	for kind, c := range map[string]struct {
 		programs []string
 		touch    string // the task changes this file
+		proves   string
 	}{
-		"go": {[]string{"go"}, "sum.go"}, "node": {[]string{"node", "npm"}, "sum.js"}, "rust": {[]string{"cargo"}, "src/lib.rs"},
-		"python": {[]string{"python3"}, "total.py"}, "make": {[]string{"make"}, "sum.sh"},
+		"go": {[]string{"go"}, "sum.go", "1 test ran, none new, none removed"}, "node": {[]string{"node", "npm"}, "sum.js", "1 test ran, none new, none removed"},
+		"rust": {[]string{"cargo"}, "src/lib.rs", "1 test ran, none new, none removed"}, "python": {[]string{"python3"}, "total.py", "1 test ran, none new, none removed"},
+		"make": {[]string{"make"}, "sum.sh", "the command ended well; it does not say how many tests ran"},
 	} {
-		for _, mode := range []string{"pass", "fail"} {
+		for _, mode := range []string{"pass", "break", "fail"} {
 			t.Run(kind+" "+mode, func(t *testing.T) {
 				t.Parallel()
 				need(t, c.programs...)
 				l := newLab(t)
-				l.fixture(filepath.Join(kind, mode))
+				l.fixture(filepath.Join(kind, strings.Replace(mode, "break", "pass", 1)))
 				before := l.hash()
-				r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", Commands: sh("echo >> " + c.touch)})
+				change := sh("echo >> " + c.touch)
+				if mode == "break" {
+					change = sh("sed -i s/+/-/ " + c.touch)
+				}
+				r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", Commands: change})
 				if mode == "fail" {
+					// It failed before the task too, which is not to blame.
+					holds(t, r, choir.StatusOK, "")
+					if r.Verify.Status != choir.VerifyUnknown || !strings.Contains(r.Verify.Log, "failed before the change too") || r.Checkpoint == nil {
+						t.Errorf("verify %+v, checkpoint %v", r.Verify, r.Checkpoint)
+					}
+					return
+				}
+				if mode == "break" {
 					holds(t, r, choir.StatusFailed, choir.ResultVerifyFailed)
 					if r.Verify.Status != choir.VerifyFail || r.Diff == nil || len(r.FilesChanged) != 1 || l.hash() != before || r.Checkpoint != nil {
 						t.Errorf("verify %+v, files %v, tree changed %v", r.Verify, r.FilesChanged, l.hash() != before)
@@ -53,7 +67,7 @@ func TestVerificationIsDiscovered(t *testing.T) {
 					return
 				}
 				holds(t, r, choir.StatusOK, "")
-				if r.Verify.Status != choir.VerifyPass || r.Checkpoint == nil || len(r.FilesChanged) != 1 {
+				if r.Verify.Status != choir.VerifyPass || r.Verify.Proves != c.proves || r.Checkpoint == nil || len(r.FilesChanged) != 1 {
 					t.Errorf("verify %+v, files %v, checkpoint %v", r.Verify, r.FilesChanged, r.Checkpoint)
 				}
 				if cp := of[choir.CheckpointCreated](t, l.log, r.TaskID); len(cp) != 1 || !cp[0].Verified {
@@ -157,5 +171,22 @@ func TestATimeBudgetCountsVerificationToo(t *testing.T) {
 	holds(t, r, choir.StatusFailed, choir.ResultTimeBudget)
 	if l.hash() != before || len(r.Verify.Commands) != 1 || r.Verify.Commands[0].StdoutTail != "checking\n" {
 		t.Errorf("%+v", r.Verify)
+	}
+}
+
+// What looks well and is not is kept as unverified, and says why.
+func TestATaskThatEmptiesItsTestIsSuspect(t *testing.T) {
+	t.Parallel()
+	need(t, "go")
+	l := newLab(t)
+	l.fixture("go/pass")
+	r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", Commands: sh("sed -i s/+/-/ sum.go; sed -i '/if /,/}/d' sum_test.go")})
+	holds(t, r, choir.StatusOK, "")
+	v := r.Verify
+	if v.Status != choir.VerifyUnknown || len(v.Suspect) != 2 || len(v.JudgedBy) != 1 || v.JudgedBy[0] != "sum_test.go" || len(v.Commands) != 1 {
+		t.Errorf("%+v\n%s", v, l.read("workspace/app/sum_test.go"))
+	}
+	if cp := of[choir.CheckpointCreated](t, l.log, r.TaskID); len(cp) != 1 || cp[0].Verified {
+		t.Errorf("checkpoint %+v", cp)
 	}
 }

@@ -71,9 +71,9 @@ func (p project) nodeChecks(m Machine) []Check {
 			found = append(found, argv("node", false, m, runner, "run", name))
 		}
 	}
-	if len(pkg.Needs)+len(pkg.Tools) > 0 && !p.has("node_modules", "../node_modules", "../../node_modules") {
+	if len(pkg.Needs)+len(pkg.Tools) > 0 && !p.hasAbove("node_modules") {
 		for i := range found {
-			found[i].Missing = "the dependencies in package.json are not installed, and there is no network"
+			found[i].Missing = "the dependencies in package.json are not installed, and there is no network; " + help["node"]
 		}
 	}
 	return found
@@ -81,48 +81,6 @@ func (p project) nodeChecks(m Machine) []Check {
 
 func isNodeTest(name string) bool {
 	return strings.HasSuffix(name, ".test.js") || strings.HasSuffix(name, ".test.mjs") || strings.HasSuffix(name, ".test.cjs")
-}
-
-// pythonTests returns the files whose names both pytest and unittest recognise as tests.
-func (p project) pythonTests() []string {
-	var found []string
-	for _, pattern := range []string{"test_*.py", "*_test.py", "tests/test_*.py", "tests/*_test.py", "tests/*/test_*.py", "test/test_*.py"} {
-		names, _ := fs.Glob(p.tree, p.at(pattern)) // the patterns are well formed
-		found = append(found, names...)
-	}
-	return found
-}
-
-func (p project) pythonChecks(m Machine) []Check {
-	tests := p.pythonTests()
-	if len(tests) == 0 {
-		if p.has(markers[3].files...) && p.contains("pyproject.toml", func(name string) bool { return strings.HasSuffix(name, ".py") }) {
-			return []Check{argv("python", false, m, "python3", "-m", "compileall", "-q", ".")}
-		}
-		return nil
-	}
-	if m.HasPython("pytest") {
-		return []Check{argv("python", true, m, "python3", "-m", "pytest", "-q", "-p", "no:cacheprovider")}
-	}
-	c := argv("python", true, m, append([]string{"python3", "-m", "unittest", "discover"}, p.unittestArgs(tests)...)...)
-	if c.Missing == "" && !p.mention(tests, "unittest") {
-		c.Missing = "the tests are written for pytest, which is not on this machine"
-	}
-	return []Check{c}
-}
-
-// unittestArgs returns the arguments by which unittest finds the given test files: it
-// searches only packages, so a plain tests folder is named as the start folder.
-func (p project) unittestArgs(tests []string) []string {
-	for _, dir := range []string{"tests", "test"} {
-		if strings.HasPrefix(tests[len(tests)-1], p.at(dir)+"/") && !p.has(dir+"/__init__.py") {
-			return []string{"-s", dir}
-		}
-	}
-	if strings.HasSuffix(tests[0], "_test.py") {
-		return []string{"-p", "*_test.py"}
-	}
-	return nil
 }
 
 // mention reports whether one of the files contains a word.

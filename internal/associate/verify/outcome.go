@@ -12,6 +12,8 @@ import (
 type Ran struct {
 	ExitCode int // -1 when a signal ended it
 	Output   []byte
+	Report   Report
+	Run      choir.CommandRun
 }
 
 // Judge returns the status of a check that ended as r. reason explains an unknown status.
@@ -27,7 +29,7 @@ func Judge(c Check, r Ran) (status choir.VerifyStatus, reason string) {
 		return choir.VerifyFail, ""
 	case !c.Tests:
 		return choir.VerifyUnknown, "no tests of its own were found; it compiles"
-	case !executed(c.Kind, c.Command, r.Output):
+	case r.Report.Known && r.Report.Total.Ran() == 0, !r.Report.Known && !executed(c.Kind, c.Command, r.Output):
 		return choir.VerifyUnknown, "the check executed no tests"
 	}
 	return choir.VerifyPass, ""

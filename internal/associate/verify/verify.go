@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"choiros/internal/choir"
 )
@@ -21,6 +20,8 @@ type Check struct {
 	Command choir.Command // Cwd is Dir
 	Tests   bool          // whether it executes the project's own tests
 	Missing string        // why it cannot run on this machine; "" if it can
+
+	given bool // the task gave its command
 }
 
 // offlineOnly are the variables that forbid the toolchains to download.
@@ -51,13 +52,13 @@ func LetDownload(env []string) []string {
 type Machine interface {
 	// Has reports whether a program is on the path.
 	Has(program string) bool
-	// HasPython reports whether python3 can import a module.
-	HasPython(module string) bool
+	// HasModule reports whether the interpreter python can import a module.
+	HasModule(python, module string) bool
 }
 
 // Discover returns the checks for the changed paths (raw, slash-separated, below the
-// folder root): those of the nearest project folder above each, or of the root if there
-// are none. In smoke mode only the fastest check that executes tests, for each kind of
+// folder root): those of the nearest project above each that has tests of its kind of
+// code, or of the root if there are no paths. In smoke mode only the fastest check that executes tests, for each kind of
 // code that changed; in full mode all.
 func Discover(root string, changed []string, mode choir.VerifyMode, m Machine) []Check {
 	return DiscoverIn(folder(root), changed, mode, m)
@@ -66,8 +67,8 @@ func Discover(root string, changed []string, mode choir.VerifyMode, m Machine) [
 // DiscoverIn is Discover in a tree of any kind, such as a snapshot.
 func DiscoverIn(tree fs.FS, changed []string, mode choir.VerifyMode, m Machine) []Check {
 	var checks []Check
-	for _, p := range projects(tree, changed) {
-		found := p.checks(m)
+	for _, p := range projects(tree, changed, m) {
+		found := p.all
 		if mode != choir.VerifyFull {
 			found = p.fastest(found)
 		}
@@ -87,6 +88,9 @@ type project struct {
 	tree    fs.FS
 	dir     string
 	changed []string // changed paths, relative to dir
+	found   bool     // it is a project of a known kind
+	marked  bool     // it has a marker file
+	all     []Check  // its checks
 }
 
 // at returns the path in the tree of a file in the project's folder.
@@ -108,51 +112,8 @@ var markers = []struct {
 	{"go", []string{"go.mod"}},
 	{"rust", []string{"Cargo.toml"}},
 	{"node", []string{"package.json"}},
-	{"python", []string{"pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "requirements.txt", "conftest.py"}},
+	{"python", []string{"pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini"}},
 	{"make", []string{"GNUmakefile", "makefile", "Makefile"}},
-}
-
-// isOne reports whether the folder is a project of a known kind.
-func (p project) isOne() bool {
-	return slices.ContainsFunc(markers, func(m struct {
-		kind  string
-		files []string
-	}) bool {
-		return p.has(m.files...)
-	}) || len(p.pythonTests()) > 0
-}
-
-// projects returns the projects that the changed paths lie in, sorted by folder.
-func projects(tree fs.FS, changed []string) []project {
-	if len(changed) == 0 {
-		changed = []string{"."}
-	}
-	byDir := map[string]*project{}
-	for _, c := range changed {
-		for d := path.Dir(c); ; d = path.Dir(d) {
-			p := project{tree: tree, dir: d}
-			if byDir[d] == nil && p.isOne() {
-				byDir[d] = &p
-			}
-			if byDir[d] != nil {
-				rel := c
-				if d != "." {
-					rel = strings.TrimPrefix(c, d+"/")
-				}
-				byDir[d].changed = append(byDir[d].changed, rel)
-				break
-			}
-			if d == "." || d == "/" {
-				break
-			}
-		}
-	}
-	out := make([]project, 0, len(byDir))
-	for _, p := range byDir {
-		out = append(out, *p)
-	}
-	slices.SortFunc(out, func(a, b project) int { return strings.Compare(a.dir, b.dir) })
-	return out
 }
 
 // checks returns all checks of the project, tests first within each kind.

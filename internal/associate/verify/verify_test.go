@@ -14,8 +14,8 @@ import (
 // machine has the programs it lists.
 type machine []string
 
-func (m machine) Has(program string) bool      { return slices.Contains(m, program) }
-func (m machine) HasPython(module string) bool { return slices.Contains(m, "py:"+module) }
+func (m machine) Has(program string) bool         { return slices.Contains(m, program) }
+func (m machine) HasModule(_, module string) bool { return slices.Contains(m, "py:"+module) }
 
 var full = machine{"go", "cargo", "npm", "pnpm", "node", "python3", "make"}
 
@@ -54,11 +54,11 @@ func TestDiscover(t *testing.T) {
 		{"node default script", map[string]string{"package.json": `{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`, "a.test.mjs": ""}, nil, "smoke", full, "node --test"},
 		{"node nothing", map[string]string{"package.json": `{}`}, nil, "smoke", full, ""},
 		{"node not installed", map[string]string{"package.json": `{"scripts":{"test":"vitest"},"devDependencies":{"vitest":"1"}}`}, nil, "smoke", full,
-			"npm test!the dependencies in package.json are not installed, and there is no network"},
-		{"pytest", map[string]string{"tests/test_a.py": "def test_a(): pass"}, nil, "smoke", append(machine{"py:pytest"}, full...), "python3 -m pytest -q -p no:cacheprovider"},
-		{"unittest", map[string]string{"tests/test_a.py": "import unittest"}, nil, "smoke", full, "python3 -m unittest discover -s tests"},
+			"npm test!the dependencies in package.json are not installed, and there is no network; a node_modules folder that has it, in the project when it is added, would bring it"},
+		{"pytest", map[string]string{"tests/test_a.py": "def test_a(): pass"}, nil, "smoke", append(machine{"py:pytest"}, full...), "python3 -m pytest -q -p no:cacheprovider --continue-on-collection-errors"},
+		{"unittest", map[string]string{"tests/test_a.py": "import unittest"}, nil, "smoke", full, "python3 -m unittest discover -v -s tests"},
 		{"pytest missing", map[string]string{"test_a.py": "def test_a(): pass"}, nil, "smoke", full,
-			"python3 -m unittest discover!the tests are written for pytest, which is not on this machine"},
+			"python3 -m unittest discover -v!the tests are written for pytest, which is not on this machine; a .venv folder with it, in the project when it is added, would bring it"},
 		{"make", map[string]string{"Makefile": "all:\ntest: all\n\ttrue\ncheck::\n"}, nil, "smoke", full, "make test"},
 		{"make without tests", map[string]string{"Makefile": "test := 1\nall:\n"}, nil, "smoke", full, ""},
 		{"plain", map[string]string{"README": ""}, []string{"README"}, "smoke", full, ""},

@@ -104,6 +104,9 @@ func mendResult(r *choir.AssociateResult) {
 	if r.Verify.Status == choir.VerifyFail {
 		r.Status = choir.StatusFailed
 	}
+	if r.Verify.Status == choir.VerifyPass {
+		r.Verify.Suspect = nil
+	}
 	switch {
 	case r.Status == choir.StatusOK:
 		r.Code = ""

@@ -108,8 +108,8 @@ func (p *project) count(top *snapshot.FS) {
 // the sandbox.
 type everything struct{}
 
-func (everything) Has(string) bool       { return true }
-func (everything) HasPython(string) bool { return true }
+func (everything) Has(string) bool               { return true }
+func (everything) HasModule(string, string) bool { return true }
 
 // checks returns the checks that verification would discover: those of the project's
 // folder, or of the folders in it when it has none itself.

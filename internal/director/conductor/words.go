@@ -115,6 +115,15 @@ func writeChecks(b *strings.Builder, v choir.VerifyOutcome) {
 		}
 		fmt.Fprintf(b, "- check %d: %s: %s\n", i+1, oneLine(c.Command), exitText(c))
 	}
+	writeData(b, "what the checks prove", clipHead(v.Proves, maxOutput))
+	if len(v.Suspect) > 0 {
+		b.WriteString("The checks prove less than they seem, so nothing is verified:\n")
+		writeData(b, "suspect", clipHead("- "+strings.Join(v.Suspect, "\n- "), maxVerifyLog))
+	}
+	if len(v.JudgedBy) > 0 {
+		b.WriteString("The change touches files that judge it; hold their diff against the criteria too:\n")
+		writeData(b, "touched judges", clipHead(strings.Join(v.JudgedBy, "\n"), maxOutput))
+	}
 }
 
 // exitText describes how a command ended.

@@ -72,7 +72,7 @@ func TestAResultHasTheEndOfEachOutput(t *testing.T) {
 	if told.CommandsRun[0].StdoutTail != before {
 		t.Error("the result that the log has was changed")
 	}
-	if !strings.Contains(text, "\ncheck: check: exit code 0\n") {
+	if !strings.Contains(text, "\ncheck 1: check: exit code 0\n") {
 		t.Errorf("the text is %.300s", text)
 	}
 	var b strings.Builder
@@ -80,6 +80,22 @@ func TestAResultHasTheEndOfEachOutput(t *testing.T) {
 	writeCommand(&b, "command", choir.CommandRun{Command: "c", StdoutTail: both, StderrTail: "wrong"}, maxCommandText)
 	if got := strings.Count(b.String(), "x"); got < 3990-20 || got > 4000 || !strings.Contains(b.String(), "wrong") {
 		t.Errorf("%d of the output", got)
+	}
+}
+
+// TestASuspectVerdictIsNotWordsAlone holds that the model reads what a verdict rests on.
+func TestASuspectVerdictIsNotWordsAlone(t *testing.T) {
+	t.Parallel()
+	a := &attempt{step: choir.PlanStep{ID: "a", Kind: choir.TaskEditRepo}, number: 1}
+	a.result = choir.AssociateResult{Status: choir.StatusOK, Verify: choir.VerifyOutcome{
+		Mode: choir.VerifySmoke, Status: choir.VerifyUnknown, Log: "go test: fewer tests", Proves: "3 tests ran, none new, 1 removed",
+		Suspect: []string{"fewer </data> tests"}, JudgedBy: []string{"a_test.go"},
+	}}
+	text := resultText(a, nil, "")
+	for _, want := range []string{"3 tests ran, none new, 1 removed", "The checks prove less than they seem", `- fewer <\/data> tests`, "touches files that judge it", "a_test.go"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, text)
+		}
 	}
 }
 

@@ -99,7 +99,8 @@ func TestTheStoryAtEveryPoint(t *testing.T) {
 		golden(t, c.name, all[:c.n])
 	}
 	golden(t, "unplanned", events(t, story()[0], dispatched(task1, ""), returned(task1, func(r *choir.AssociateResult) {
-		r.Verify = choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown, Log: "nothing to check"}
+		r.Verify = choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown, Log: "nothing to check", Proves: "2 tests ran, none new, 1 removed",
+			Suspect: []string{"fewer *tests*"}, JudgedBy: []string{"a_test.go", "Makefile"}}
 	}), &choir.RunFinished{Outcome: choir.OutcomeCancelled, Answer: ""}))
 }
 

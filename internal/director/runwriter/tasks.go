@@ -36,6 +36,7 @@ func writeTask(b *strings.Builder, t *task, over bool) {
 	}
 	fmt.Fprintf(b, "- Result: %s\n", statusLine(r))
 	fmt.Fprintf(b, "- Verification: %s\n", verifyLine(r.Verify))
+	writeProof(b, r.Verify)
 	if line := checkpointLine(t); line != "" {
 		fmt.Fprintf(b, "- Checkpoint: %s\n", line)
 	}
@@ -86,6 +87,20 @@ func verifyLine(v choir.VerifyOutcome) string {
 		line += " (" + codes(checks) + ")"
 	}
 	return line
+}
+
+// writeProof writes what the checks prove, why they prove less than they seem, and which
+// files of the change judge it.
+func writeProof(b *strings.Builder, v choir.VerifyOutcome) {
+	if v.Proves != "" {
+		fmt.Fprintf(b, "- Proof: %s\n", escape(clipLine(v.Proves, 400)))
+	}
+	for _, s := range v.Suspect {
+		fmt.Fprintf(b, "- Suspect: %s\n", escape(clipLine(s, 400)))
+	}
+	if len(v.JudgedBy) > 0 {
+		fmt.Fprintf(b, "- It changes what judges it: %s\n", codes(v.JudgedBy))
+	}
 }
 
 // checkpointLine returns a task's checkpoint and whether it is verified; "" without one.

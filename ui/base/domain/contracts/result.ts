@@ -98,6 +98,12 @@ export interface VerifyOutcome {
   commands?: CommandRun[];
   /** Why unknown, or the end of the failing check's output. */
   log?: string;
+  /** What the checks prove, in words: how many tests ran, and how many of them are new or gone. */
+  proves?: string;
+  /** Why a check that ended well proves less than it seems; never beside pass. */
+  suspect?: string[];
+  /** Changed files that judge this change themselves: tests, their configuration, scripts, CI. */
+  judged_by?: string[];
 }
 
 /** BlobRef points at content in the blob store. */

@@ -1,5 +1,5 @@
 import { Check, GitCommitHorizontal, X } from "lucide-react";
-import type { AssociateResult, CommandRun, Proof, TaskJudged } from "#base/domain/contracts.ts";
+import type { AssociateResult, CommandRun, Proof, TaskJudged, VerifyOutcome } from "#base/domain/contracts.ts";
 import { verdictOf } from "#base/domain/plan.ts";
 import type { TaskStory } from "#base/domain/story.ts";
 import { Badge } from "#base/kit/Badge.tsx";
@@ -62,6 +62,7 @@ function Returned({ result }: { result: AssociateResult }) {
       <p>{result.summary}</p>
       <Commands label={t("work.commands")} commands={result.commands_run} />
       <Commands label={t("work.checks")} commands={result.verify.commands ?? []} />
+      <Proof verify={result.verify} />
       {result.verify.status !== "pass" && result.verify.log && (
         <details className="task-log">
           <summary>{result.verify.status === "fail" ? t("work.whatFailed") : t("work.whyNot")}</summary>
@@ -73,6 +74,28 @@ function Returned({ result }: { result: AssociateResult }) {
         <p className="task-conflict">{t("work.conflicts", { paths: result.conflicts.join(", ") })}</p>
       ) : null}
     </div>
+  );
+}
+
+/** What the checks prove, why less than it seems, and what of the change judges it. */
+function Proof({ verify }: { verify: VerifyOutcome }) {
+  return (
+    <>
+      {verify.proves && <p className="task-proof">{verify.proves}</p>}
+      {verify.suspect?.length ? (
+        <div className="task-conflict">
+          <p>{t("work.suspect")}</p>
+          <ul>
+            {verify.suspect.map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
+        </div>
+      ) : null}
+      {verify.judged_by?.length ? (
+        <p className="task-conflict">{t("work.judgedBy", { paths: verify.judged_by.join(", ") })}</p>
+      ) : null}
+    </>
   );
 }
 

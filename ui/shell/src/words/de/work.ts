@@ -14,6 +14,8 @@ export const work: Translated<typeof english> = {
   checks: "Prüfungen",
   whatFailed: "Was fehlschlug",
   whyNot: "Warum es nicht geprüft ist",
+  suspect: "Es beweist weniger, als es scheint",
+  judgedBy: "Es ändert, woran es gemessen wird: {paths}",
   conflicts: "Auch von Hand geändert, das bleibt: {paths}",
   passed: "bestanden",
   failed: "fehlgeschlagen",

@@ -12,6 +12,8 @@ export const work = {
   checks: "Checks",
   whatFailed: "What failed",
   whyNot: "Why it is not verified",
+  suspect: "It proves less than it seems",
+  judgedBy: "It changes what judges it: {paths}",
   conflicts: "You changed these too, yours are kept: {paths}",
   passed: "passed",
   failed: "failed",

@@ -1,0 +1,222 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// fresh is a copy of a project in a folder of its own, at the same path below its root.
+// Nothing is written through links that lead out of it.
+type fresh struct {
+	dir  string
+	root *os.Root
+}
+
+// Limits of a copy: files and folders, and their bytes.
+const (
+	maxCopied     = 100_000
+	maxCopiedSize = 512 << 20
+)
+
+// newFresh makes an empty place below the folder scratch.
+func newFresh(scratch string) (*fresh, error) {
+	dir, err := os.MkdirTemp(scratch, "verify-")
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(dir))
+	}
+	return &fresh{dir, root}, nil
+}
+
+// remove removes the place with all that is in it.
+func (f *fresh) remove() error {
+	_ = f.root.Close() // nothing was written through it that could be lost
+	err := os.RemoveAll(f.dir)
+	if err == nil {
+		return nil
+	}
+	// A test may have closed a folder.
+	_ = filepath.WalkDir(f.dir, func(p string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700) // RemoveAll says better what is wrong
+		}
+		return nil
+	})
+	return os.RemoveAll(f.dir)
+}
+
+// copying is the work of copying a tree into a place.
+type copying struct {
+	*fresh
+	from  *os.Root
+	ctx   context.Context
+	files int
+	bytes int64
+}
+
+// copyFrom copies the folder top of the tree at root. Code too_large: it is larger than
+// may be copied.
+func (f *fresh) copyFrom(ctx context.Context, root, top string) error {
+	from, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	c := &copying{fresh: f, from: from, ctx: ctx}
+	return fs.WalkDir(from.FS(), top, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // gone meanwhile, or not readable for tests either
+		}
+		return c.entry(p, d)
+	})
+}
+
+// entry copies one file, folder or link.
+func (c *copying) entry(p string, d fs.DirEntry) error {
+	if err := c.ctx.Err(); err != nil {
+		return context.Cause(c.ctx)
+	}
+	c.files++
+	if c.files > maxCopied || c.bytes > maxCopiedSize {
+		return choir.E("verify.copy", choir.CodeTooLarge, "the project is too large to be copied")
+	}
+	switch base := path.Base(p); {
+	case d.IsDir() && (base == "__pycache__" || base == ".pytest_cache" || base == ".tox" || base == ".mypy_cache"):
+		return fs.SkipDir
+	case d.IsDir() && (base == ".venv" || base == "venv" || base == "target"):
+		return errors.Join(c.link(p), fs.SkipDir)
+	case d.IsDir() && base == "node_modules":
+		if err := c.packages(p); err != nil {
+			return err
+		}
+		return fs.SkipDir
+	case d.IsDir() && strings.HasSuffix(p, ".git/objects"):
+		if err := c.objects(p); err != nil {
+			return err
+		}
+		return fs.SkipDir
+	case d.IsDir():
+		return c.root.MkdirAll(p, 0o700)
+	case d.Type()&fs.ModeSymlink != 0:
+		target, err := c.from.Readlink(p)
+		if err != nil {
+			return nil // gone meanwhile
+		}
+		return c.root.Symlink(target, p)
+	case d.Type().IsRegular():
+		return c.file(p, d)
+	}
+	return nil
+}
+
+func (c *copying) file(p string, d fs.DirEntry) error {
+	info, err := d.Info()
+	if err != nil {
+		return nil // gone meanwhile
+	}
+	content, err := c.from.ReadFile(p)
+	if err != nil {
+		return nil // gone meanwhile, or not readable for tests either
+	}
+	c.bytes += int64(len(content))
+	if err := c.root.WriteFile(p, content, info.Mode().Perm()|0o200); err != nil {
+		return err
+	}
+	return c.root.Chtimes(p, info.ModTime(), info.ModTime())
+}
+
+// link makes a link to a folder that tests only read.
+func (c *copying) link(p string) error {
+	return c.root.Symlink(filepath.Join(c.from.Name(), filepath.FromSlash(p)), p)
+}
+
+// packages copies a node_modules folder as links. Links to packages of the project itself
+// stay relative, so that they lead to the copies.
+func (c *copying) packages(dir string) error {
+	if err := c.root.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(c.from.FS(), dir)
+	if err != nil {
+		return nil // not readable for tests either
+	}
+	for _, e := range entries {
+		p := path.Join(dir, e.Name())
+		var err error
+		switch {
+		case e.Type()&fs.ModeSymlink != 0:
+			var target string
+			if target, err = c.from.Readlink(p); err == nil {
+				err = c.root.Symlink(target, p)
+			}
+		case e.IsDir() && strings.HasPrefix(e.Name(), "@"):
+			err = c.packages(p)
+		default:
+			err = c.link(p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objects lets a repository find its objects where they are.
+func (c *copying) objects(p string) error {
+	if err := c.root.MkdirAll(path.Join(p, "info"), 0o700); err != nil {
+		return err
+	}
+	from := filepath.Join(c.from.Name(), filepath.FromSlash(p))
+	return c.root.WriteFile(path.Join(p, "info/alternates"), []byte(from+"\n"), 0o600)
+}
+
+// restore puts a changed file back as it was before the change.
+func (f *fresh) restore(c Changed) error {
+	now, _ := f.root.ReadFile(c.Path) // nothing is as good as not readable
+	if c.Before == nil {
+		if _, err := f.root.Lstat(c.Path); err != nil {
+			return nil // it was not copied
+		}
+		return f.root.RemoveAll(c.Path)
+	}
+	if err := f.makeParent(c.Path); err != nil {
+		return err
+	}
+	if err := f.root.RemoveAll(c.Path); err != nil {
+		return err
+	}
+	if c.Before.Link != "" {
+		return f.root.Symlink(c.Before.Link, c.Path)
+	}
+	content, err := c.Before.Read()
+	if err != nil {
+		return err
+	}
+	if path.Base(c.Path) == "package.json" && now != nil {
+		content = formerPackage(content, now)
+	}
+	return f.root.WriteFile(c.Path, content, os.FileMode(c.Before.Mode)&0o777|0o600)
+}
+
+// makeParent makes the folder of a file, in place of a file or link of its name.
+func (f *fresh) makeParent(file string) error {
+	dir := path.Dir(file)
+	for d := dir; d != "."; d = path.Dir(d) {
+		if info, err := f.root.Lstat(d); err == nil && !info.IsDir() {
+			if err := f.root.Remove(d); err != nil {
+				return err
+			}
+		}
+	}
+	return f.root.MkdirAll(dir, 0o700)
+}
