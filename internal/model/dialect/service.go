@@ -76,8 +76,8 @@ func reminder(choice string) string {
 // Ask is a request as a service understands it.
 type Ask struct {
 	model.Request
-	// Without are the parameters that the service refuses, of those that the request
-	// would have sent.
+	// Without are the parameters that the service refuses and that the request would
+	// have sent.
 	Without []string
 }
 
