@@ -88,7 +88,7 @@ func TestEveryVerbSaysWhatIsMissing(t *testing.T) {
 		"timeline show": "EVENT", "timeline ls": "EVENT", "timeline cat": "EVENT", "timeline cat 40": "FILE", "repo add": "PATH", "repo export": "NAME",
 		"trash restore": "ID", "trash drop": "ID", "export": "FILE", "import": "FILE", "bench": "NAME",
 		"up": "", "doctor": "", "repo": "", "repo list": "", "run": "", "log": "", "timeline": "", "timeline gc": "", "checkpoint": "",
-		"trash": "", "computers": "", "demo": "", "metrics": "", "metrics token": "", "version": "",
+		"trash": "", "model": "", "model test": "", "computers": "", "demo": "", "metrics": "", "metrics token": "", "version": "",
 	}
 	var all func(c *cobra.Command)
 	all = func(c *cobra.Command) {

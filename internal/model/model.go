@@ -76,7 +76,7 @@ type Block struct {
 	// model stopped in the middle of its input, Input is {} and Text what came of it.
 	IsError bool    `json:"is_error,omitempty"`
 	Images  []Image `json:"images,omitempty"` // image: one; tool's result: any number
-	// Thought is what a provider wants back with the thinking of its model.
+	// Thought goes back to the provider with the thinking of its model.
 	Thought *Thought `json:"thought,omitempty"`
 }
 
@@ -86,8 +86,8 @@ type Image struct {
 	Data      string `json:"data"`       // base64
 }
 
-// Thought is the part of a thinking block that only its provider understands. It is sent
-// back unchanged, with the thinking's text, and to the service named in Of alone.
+// Thought holds the part of a thinking block that only its provider understands. It is
+// sent back unchanged, with the thinking's text, and to the service named in Of alone.
 type Thought struct {
 	Of        string `json:"of"`                  // wire and service, such as chat api.z.ai
 	ID        string `json:"id,omitempty"`        // of the Responses API's item; of the field in chat completions

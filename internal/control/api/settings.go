@@ -90,12 +90,12 @@ type TestModelsRequest struct {
 	Computer choir.ID `json:"computer,omitempty" doc:"Whose log has what the test costs; the first computer when nothing is said."`
 }
 
-// TestedModels is what the models in force answered.
+// TestedModels lists the results of the models in force.
 type TestedModels struct {
 	Models []TestedModel `json:"models"`
 }
 
-// TestedModel is what one model showed in its answer to one question.
+// TestedModel lists the abilities that one model showed in its answer to one question.
 type TestedModel struct {
 	Model        string     `json:"model" doc:"As provider/model."`
 	Roles        []string   `json:"roles" doc:"Who calls it."`

@@ -14,6 +14,24 @@ const bytesPerToken = 3
 // tokensIn estimates the tokens in a number of bytes, rounded up.
 func tokensIn(bytes int) int64 { return int64((bytes + bytesPerToken - 1) / bytesPerToken) }
 
+// imageTokens is the number of tokens that count for an image, whatever its bytes: the
+// most that providers count for one.
+const imageTokens = 5000
+
+// tokensOf estimates the tokens in a request with so many bytes of JSON.
+func tokensOf(req *model.Request, size int) int64 {
+	images := 0
+	for _, m := range req.Messages {
+		for _, b := range m.Content {
+			for _, i := range b.Images {
+				images++
+				size -= len(i.Data)
+			}
+		}
+	}
+	return tokensIn(max(0, size)) + int64(images)*imageTokens
+}
+
 // terms holds the price of one call and the upper bounds of its usage.
 type terms struct {
 	input, output int64 // tokens

@@ -2,6 +2,7 @@ package modelgw_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 
@@ -96,4 +97,18 @@ func TestAccountsOfFormerRunsAreDroppedAndTheirSumsAreNot(t *testing.T) {
 		t.Errorf("%d accounts are held", n)
 	}
 	wantCode(t, call(first), choir.CodeBudget)
+}
+
+// An image of half a megabyte is some thousand tokens to a provider, not 230,000.
+func TestAnImageIsReservedAsTokensNotAsBytes(t *testing.T) {
+	r := newRig(t, func(c *modelgw.Config) {
+		routes(&stub{stream: saysHello})(c)
+		c.Budget.Run.Tokens = 20_000
+	})
+	req := ask("look")
+	image := model.Image{MediaType: "image/png", Data: strings.Repeat("AAAA", 200_000)}
+	req.Messages[0].Content = append(req.Messages[0].Content, model.Block{Kind: model.Picture, Images: []model.Image{image}})
+	if _, err := r.client(t, choir.RoleDirector).Call(t.Context(), gateway.CallInfo{Call: id(t), Run: id(t), Caller: "director"}, req, nil); err != nil {
+		t.Error(err)
+	}
 }

@@ -65,7 +65,7 @@ func (g *Gateway) attempt(ctx context.Context, a *asked, route Route, prices map
 	if !known {
 		return model.Response{}, NoPrice(route.Model)
 	}
-	t := terms{input: tokensIn(len(a.canonical)), output: int64(a.req.MaxTokens), price: price}
+	t := terms{input: tokensOf(&a.req, len(a.canonical)), output: int64(a.req.MaxTokens), price: price}
 	held, err := g.reserve(ctx, a, t.most())
 	if err != nil {
 		return model.Response{}, err

@@ -269,7 +269,7 @@ func (g *Gateway) serveCountTokens(w http.ResponseWriter, r *http.Request) {
 	}
 	writeJSON(w, http.StatusOK, struct {
 		Input int64 `json:"input_tokens"`
-	}{tokensIn(len(canonical))})
+	}{tokensOf(&req, len(canonical))})
 }
 
 // serveMessages answers the Anthropic Messages API for a program in the sandbox.

@@ -15,7 +15,7 @@ import (
 	"choiros/internal/model"
 )
 
-// Probed is what a model showed in its answer to one question.
+// Probed lists the abilities that a model showed in its answer to one question.
 type Probed struct {
 	Answer    model.Response
 	Tools     bool // it called the tool

@@ -49,7 +49,7 @@ func (g *Gateway) closeCall(ctx context.Context, e choir.Event, p *choir.ModelCa
 	req, size, err := g.request(ctx, p.Request)
 	switch choir.CodeOf(err) {
 	case "":
-		t := terms{input: tokensIn(size), output: int64(req.MaxTokens), price: g.priceOf(p)}
+		t := terms{input: tokensOf(&req, size), output: int64(req.MaxTokens), price: g.priceOf(p)}
 		most := t.most()
 		enterUsage(&end, model.Usage{Input: t.input, Output: t.output, CostUSD: most.CostUSD}, true)
 	case choir.CodeNotFound, choir.CodeCorrupt:

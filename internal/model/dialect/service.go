@@ -76,8 +76,8 @@ func reminder(choice string) string {
 // Ask is a request as a service understands it.
 type Ask struct {
 	model.Request
-	// Without are the parameters that the service refuses, of those that the request
-	// would have sent.
+	// Without are the parameters that the service refuses and that the request would
+	// have sent.
 	Without []string
 }
 
@@ -85,7 +85,7 @@ type Ask struct {
 func (a *Ask) Lacks(name string) bool { return slices.Contains(a.Without, name) }
 
 // The parameters that are left out where a service refuses them. Their values are the
-// names that people read.
+// names for people.
 const (
 	ToolChoice    = "tool_choice"
 	Temperature   = "temperature"
@@ -166,8 +166,8 @@ func withoutImages(b model.Block) model.Block {
 	return b
 }
 
-// owns reports whether a thinking block is one of the service's own. One that names its
-// wire format alone is taken for that, since a program sent it back without more.
+// owns reports whether a thinking block is one of the service's own. A block that names
+// the wire format alone is taken for that, since a program sent it back without more.
 func (s *Service) owns(b model.Block) bool {
 	return b.Thought != nil && b.Thought.Of != "" && (b.Thought.Of == s.thought || strings.HasPrefix(s.thought, b.Thought.Of+" "))
 }
