@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -276,13 +277,16 @@ func withECH(t *testing.T) []byte {
 	buf := make([]byte, 16<<10)
 	n, _ := in.Read(buf)
 	in.Close()
-	hello := append(buf[:n:n], 0xfe, 0x0d, 0, 1, 0) // the extensions are last
+	// An outer ClientHello (RFC 9849): its kind, the cipher, the configuration, a key, a payload.
+	body := append([]byte{0, 0, 1, 0, 1, 0, 0, 32}, make([]byte, 32)...)
+	body = append(append(body, 0, 16), make([]byte, 16)...)
+	hello := append(append(buf[:n:n], 0xfe, 0x0d, 0, byte(len(body))), body...) // the extensions are last
 	grow := func(at, width int) {
 		v := 0
 		for i := range width {
 			v = v<<8 | int(hello[at+i])
 		}
-		v += 5
+		v += 4 + len(body)
 		for i := width - 1; i >= 0; i-- {
 			hello[at+i] = byte(v)
 			v >>= 8
@@ -296,6 +300,16 @@ func withECH(t *testing.T) []byte {
 	at += 1 + int(hello[at])                       // compression
 	grow(at, 2)                                    // the list of extensions
 	return hello
+}
+
+// TestWhatIsWrongWithAHandshakeIsTold reads handshakes as the proxy does.
+func TestWhatIsWrongWithAHandshakeIsTold(t *testing.T) {
+	if _, err := readHello(t.Context(), bytes.NewReader(withECH(t)), "good.test"); !errors.Is(err, errHidden) {
+		t.Errorf("a hidden name: %v", err)
+	}
+	if _, err := readHello(t.Context(), strings.NewReader("SSH-2.0-x\r\n"), "good.test"); !errors.Is(err, errNoTLS) {
+		t.Errorf("SSH: %v", err)
+	}
 }
 
 // TestARedirectIsTheClientsToFollow has the allowed host lead to another one.

@@ -212,11 +212,6 @@ func newTLSServer(t testing.TB, h http.Handler) (*httptest.Server, *x509.CertPoo
 	return s, pool
 }
 
-// handshake does a TLS handshake over a tunnel; the test server's certificate is not compared.
-func handshake(conn net.Conn, serverName string) error {
-	return tls.Client(conn, &tls.Config{ServerName: serverName, InsecureSkipVerify: true}).HandshakeContext(context.Background())
-}
-
 // quiet is a log for servers whose clients break off on purpose.
 var quiet = log.New(io.Discard, "", 0)
 
