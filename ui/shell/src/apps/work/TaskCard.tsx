@@ -62,7 +62,7 @@ function Returned({ result }: { result: AssociateResult }) {
       <p>{result.summary}</p>
       <Commands label={t("work.commands")} commands={result.commands_run} />
       <Commands label={t("work.checks")} commands={result.verify.commands ?? []} />
-      <Proof verify={result.verify} />
+      <Proves verify={result.verify} />
       {result.verify.status !== "pass" && result.verify.log && (
         <details className="task-log">
           <summary>{result.verify.status === "fail" ? t("work.whatFailed") : t("work.whyNot")}</summary>
@@ -78,7 +78,7 @@ function Returned({ result }: { result: AssociateResult }) {
 }
 
 /** What the checks prove, why less than it seems, and what of the change judges it. */
-function Proof({ verify }: { verify: VerifyOutcome }) {
+function Proves({ verify }: { verify: VerifyOutcome }) {
   return (
     <>
       {verify.proves && <p className="task-proof">{verify.proves}</p>}
