@@ -24,6 +24,7 @@ import (
 type Computer struct {
 	ID, User choir.ID
 	Name     string
+	Egress   choir.EgressMode // of the policy for programs in its sandboxes
 
 	Log       Log
 	Content   Content

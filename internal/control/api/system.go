@@ -20,6 +20,7 @@ type ComputerView struct {
 	User      choir.ID      `json:"user"`
 	Head      uint64        `json:"head" doc:"Sequence number of the newest event."`
 	Isolation []SandboxView `json:"isolation" doc:"Each sandbox and the level in force."`
+	Egress    string        `json:"egress,omitempty" enum:"none,git+pkg,allowlist" doc:"Policy for the hosts outside that programs in the Associate's sandbox may reach; absent while the computer is closed."`
 	Models    ModelState    `json:"models"`
 	ReadOnly  string        `json:"read_only,omitempty" doc:"Why the log takes no more events; empty when it does."`
 	// Hibernated computers have no sandboxes, and the number of the newest event at the close.
@@ -163,7 +164,7 @@ func (a *API) startDemo(ctx context.Context, r *struct {
 // view returns the view of an open computer.
 func (a *API) view(c Computer) ComputerView {
 	head, _ := c.Log.Head()
-	v := ComputerView{ID: c.ID, Name: c.Name, User: c.User, Head: head, Models: a.sys.Models(), ReadOnly: c.Log.ReadOnly()}
+	v := ComputerView{ID: c.ID, Name: c.Name, User: c.User, Head: head, Egress: string(c.Egress), Models: a.sys.Models(), ReadOnly: c.Log.ReadOnly()}
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
 		level, running := c.Roles.Level(role)
 		v.Isolation = append(v.Isolation, SandboxView{Role: role, Running: running, Level: level, PublicKey: c.Roles.PublicKey(role)})

@@ -26,10 +26,13 @@ var (
 func (s *System) Edge() Edge { return Edge{s} }
 
 // Computers lists the computers.
-func (e Edge) Computers() []api.Computer { return allParts(e.System.Computers()) }
+func (e Edge) Computers() []api.Computer { return allParts(e.System.Computers(), e.System.policy.Mode) }
 
 // Computer returns the parts of a computer; see System.Computer.
-func (e Edge) Computer(id choir.ID) (api.Computer, error) { return partsOf(e.System.Computer(id)) }
+func (e Edge) Computer(id choir.ID) (api.Computer, error) {
+	c, err := e.System.Computer(id)
+	return partsOf(c, e.System.policy.Mode, err)
+}
 
 // Use opens a computer if it is not open, and keeps it open until release is called; see
 // System.Use.
@@ -111,11 +114,14 @@ var _ api.System = ReaderEdge{}
 func (r *Reader) Edge() ReaderEdge { return ReaderEdge{r} }
 
 // Computers lists the computers.
-func (e ReaderEdge) Computers() []api.Computer { return allParts(e.Reader.Computers()) }
+func (e ReaderEdge) Computers() []api.Computer {
+	return allParts(e.Reader.Computers(), choir.EgressNone)
+}
 
 // Computer returns the parts of a computer. Code not_found: there is none.
 func (e ReaderEdge) Computer(id choir.ID) (api.Computer, error) {
-	return partsOf(e.Reader.Computer(id))
+	c, err := e.Reader.Computer(id)
+	return partsOf(c, choir.EgressNone, err)
 }
 
 // Compare returns the differences between the files of two computers, as their logs have
@@ -176,27 +182,27 @@ func takeChanges(ctx context.Context, f finder, id choir.ID, role choir.Role, fr
 	return c.Copier().TakeChanges(ctx, role, other.Copier(), paths, dryRun)
 }
 
-// allParts returns the parts of each computer.
-func allParts(all []*computer.Computer) []api.Computer {
+// allParts returns the parts of each computer, under an egress policy of a mode.
+func allParts(all []*computer.Computer, mode choir.EgressMode) []api.Computer {
 	out := make([]api.Computer, 0, len(all))
 	for _, c := range all {
-		out = append(out, parts(c))
+		out = append(out, parts(c, mode))
 	}
 	return out
 }
 
 // partsOf returns the parts of c, or err if that is not nil.
-func partsOf(c *computer.Computer, err error) (api.Computer, error) {
+func partsOf(c *computer.Computer, mode choir.EgressMode, err error) (api.Computer, error) {
 	if err != nil {
 		return api.Computer{}, err
 	}
-	return parts(c), nil
+	return parts(c, mode), nil
 }
 
 // parts returns the parts of a computer that the API uses.
-func parts(c *computer.Computer) api.Computer {
+func parts(c *computer.Computer, mode choir.EgressMode) api.Computer {
 	return api.Computer{
-		ID: c.ID(), User: c.User(), Name: c.Name(),
+		ID: c.ID(), User: c.User(), Name: c.Name(), Egress: mode,
 		Log: c.Store(), Content: c.Blobs(), Desk: c.Desk(), Workspace: c.Workspace(), Projects: c.Projects(), Source: c.Source(),
 		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Tasks: c.Tasks(), Verifier: c.Verifier(),
 		Moments: c.Moments(), Rewinder: c.Rewinder(), Copier: c.Copier(), Collector: c.Collector(),

@@ -38,6 +38,7 @@ import (
 	"choiros/internal/config"
 	"choiros/internal/control/controltest"
 	"choiros/internal/control/egress"
+	"choiros/internal/control/supervisor"
 )
 
 // internet is the network of a test: servers of this machine under names of their own, all at
@@ -223,6 +224,17 @@ func (n *internet) egressPlane(t *testing.T, policy config.Egress) *controltest.
 	return controltest.StartWith(t, cfg)
 }
 
+// saysPolicy demands that the owner is told the policy in force, by the page and the doctor.
+func saysPolicy(t *testing.T, p *controltest.Plane, mode choir.EgressMode, words string) {
+	t.Helper()
+	if c := (supervisor.Edge{System: p.System}).Computers()[0]; c.Egress != mode {
+		t.Errorf("the page says %q, not %q", c.Egress, mode)
+	}
+	if c := checkOf(t, p.System, "egress"); !strings.Contains(c.Detail, words) {
+		t.Errorf("the doctor says %q", c.Detail)
+	}
+}
+
 // carry executes commands as one task of the computer and returns its id and answer.
 func carry(t *testing.T, p *controltest.Plane, profile *choir.EgressProfile, lines ...string) (choir.ID, choir.AssociateResult) {
 	t.Helper()
@@ -280,6 +292,7 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 	}
 	policy.Allowlist = append(policy.Allowlist, config.EgressHost{Host: "git.test", Port: 80, Paths: []string{"/repo.git"}})
 	p := n.egressPlane(t, policy)
+	saysPolicy(t, p, "git+pkg", "whoever has an account at one of them can be sent data")
 	with := "cat > $TMPDIR/ca.pem <<'EOF'\n" + n.ca + "EOF\nexport CA=$TMPDIR/ca.pem NODE_EXTRA_CA_CERTS=$TMPDIR/ca.pem SSL_CERT_FILE=$TMPDIR/ca.pem GIT_SSL_CAINFO=$TMPDIR/ca.pem; set -e\n"
 	for _, c := range []struct{ tool, needs, script, says, host string }{
 		{"npm", "/usr/bin/npm", "mkdir n; cd n; npm init -y >/dev/null; npm install --registry https://npm.test --cafile $CA --fetch-retries 0 --no-audit --no-fund --no-update-notifier greet; node -p 'require(\"greet\")'", "hello from npm", "npm.test"},
@@ -355,6 +368,7 @@ func TestNothingGetsOutUnlessTheOwnerSaysSo(t *testing.T) {
 	n := newInternet(t)
 	p := n.egressPlane(t, config.Default().Egress)
 	task, r := carry(t, p, nil, "curl -sS http://npm.test/greet; curl -sS https://npm.test/; true")
+	saysPolicy(t, p, "none", "reach no host outside")
 	out := fmt.Sprint(r.CommandsRun)
 	if strings.Contains(out, "dist-tags") || !strings.Contains(out, "egress policy is none") || !strings.Contains(out, "[egress]") {
 		t.Errorf("%s: %s", r.Status, out)

@@ -110,12 +110,26 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	}
 	d.Checks = append(d.Checks, disk)
 	d.Checks = append(d.Checks, clusterCheck(ctx, cfg)...)
+	d.Checks = append(d.Checks, egressCheck(cfg))
 	d.Checks = append(d.Checks, sandbox.Check{Name: "browser", OK: true, Detail: "pages that agents write run in your browser, which is outside of every sandbox: " +
 		"Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the top bar says it under Sandboxed)"})
 	if box, ok := cfg.Driver.(sandbox.Toolbox); ok && report.Usable {
 		d.Checks = append(d.Checks, box.Tools(ctx)...)
 	}
 	return d
+}
+
+// egressCheck returns the check that tells which hosts outside programs in the sandboxes
+// may reach.
+func egressCheck(cfg Config) sandbox.Check {
+	detail := "programs in the sandboxes reach no host outside (egress.mode none)"
+	switch choir.EgressMode(cfg.File.Egress.Mode) {
+	case choir.EgressGitPkg:
+		detail = "programs in the Associate's sandbox reach known git hosts and package registries, and what [[egress.allowlist]] adds (egress.mode git+pkg): whoever has an account at one of them can be sent data"
+	case choir.EgressAllowlist:
+		detail = "programs in the Associate's sandbox reach the hosts of [[egress.allowlist]] (egress.mode allowlist)"
+	}
+	return sandbox.Check{Name: "egress", OK: true, Detail: detail}
 }
 
 // modelCheck returns the check of the models in force, and whether the page or

@@ -236,6 +236,15 @@ describe("a hostile desktop", () => {
   });
 });
 
+describe("what the shell says of the sandboxes", () => {
+  test("is that their programs have no network, as long as choir.toml lets nothing out", { skip }, async () => {
+    await it.page.reload();
+    await it.page.getByRole("button", { name: /Sandboxed/ }).click();
+    await it.page.getByText("Their programs have no network but the model gateway and the bus").waitFor();
+    await it.page.keyboard.press("Escape");
+  });
+});
+
 describe("a browser that does not hold pages", () => {
   /** What the shell says of pages in this browser. */
   const said = async () => {

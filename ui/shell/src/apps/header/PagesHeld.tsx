@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { browserName, holdsPages } from "../../transport/held";
-import { t } from "../../words/words";
+import { t } from "../../words/late";
 
 /** What pages that agents wrote can reach from this browser, which is outside of every sandbox. */
 export function PagesHeld() {
@@ -13,12 +13,12 @@ export function PagesHeld() {
   if (held === undefined || held === null) return null;
   return (
     <div>
-      <dt>{t("bar.pagesHere")}</dt>
+      <dt>{t("sandboxes.pagesHere")}</dt>
       {held ? (
-        <dd>{t("bar.pagesHeld")}</dd>
+        <dd>{t("sandboxes.pagesHeld")}</dd>
       ) : (
         <dd className="isolation-missing">
-          {t("bar.pagesFree", { browser: browserName(navigator.userAgent) ?? t("bar.thisBrowser") })}
+          {t("sandboxes.pagesFree", { browser: browserName(navigator.userAgent) ?? t("sandboxes.thisBrowser") })}
         </dd>
       )}
     </div>

@@ -8,9 +8,25 @@ import { models } from "./models";
 import { page } from "./page";
 import { recover } from "./recover";
 import { runs } from "./runs";
+import { sandboxes } from "./sandboxes";
 import { step } from "./step";
 import { time } from "./time";
 import { work } from "./work";
 
 /** All texts of the shell in German, by the part of the page that they are of. */
-export const de = { bar, desktop, events, launcher, log, login, models, page, recover, runs, step, time, work };
+export const de = {
+  bar,
+  desktop,
+  events,
+  launcher,
+  log,
+  login,
+  models,
+  page,
+  recover,
+  runs,
+  sandboxes,
+  step,
+  time,
+  work,
+};

@@ -4,8 +4,9 @@ import { login } from "./login";
 import { models } from "./models";
 import { recover } from "./recover";
 import { runs } from "./runs";
+import { sandboxes } from "./sandboxes";
 import { time } from "./time";
 import { work } from "./work";
 
 /** The English texts that come with the first page beside the desktop. */
-export const late = { events, log, login, models, recover, runs, time, work };
+export const late = { events, log, login, models, recover, runs, sandboxes, time, work };
