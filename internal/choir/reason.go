@@ -1,7 +1,7 @@
 package choir
 
 import (
-	"embed"
+	_ "embed" // for the sentences
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,7 +88,7 @@ func escaped(text string) string {
 // Refuse returns an Error for a reason, with the reason's code and its English sentence.
 // The values fill the placeholders of the sentence.
 func Refuse(op string, reason Reason, values ...Value) *Error {
-	said, help, _ := SayReason("en", reason, values)
+	said, help, _ := english.of(englishFile).say("en", reason, values)
 	return &Error{Op: op, Code: reasonCodes[reason], Msg: said, Remedy: help, Reason: reason, Values: values}
 }
 
@@ -149,37 +149,52 @@ type ProblemCatalogue struct {
 	Reasons map[Reason]ReasonSentences
 }
 
-//go:embed problems.en.json problems.de.json
-var problemFiles embed.FS
+//go:embed problems.en.json
+var englishFile []byte
+
+// germanFile is linked into the programs that speak to people, and not into choir-init.
+//
+//go:embed problems.de.json
+var germanFile []byte
 
 // ProblemFile returns the JSON file with the sentences of problems in a language, such as
 // "en"; nil for a language without one.
 func ProblemFile(language string) []byte {
-	raw, err := problemFiles.ReadFile("problems." + language + ".json")
-	if err != nil {
-		return nil
+	switch language {
+	case "en":
+		return englishFile
+	case "de":
+		return germanFile
 	}
-	return raw
+	return nil
 }
 
-var problemCatalogues = map[string]func() ProblemCatalogue{
-	"en": sync.OnceValue(func() ProblemCatalogue { return readProblems("en") }),
-	"de": sync.OnceValue(func() ProblemCatalogue { return readProblems("de") }),
+// readOnce is a catalogue that is read at its first use.
+type readOnce struct {
+	once sync.Once
+	read ProblemCatalogue
 }
+
+func (r *readOnce) of(raw []byte) ProblemCatalogue {
+	r.once.Do(func() { r.read = readProblems(raw) })
+	return r.read
+}
+
+var english, german readOnce
 
 // ProblemsIn returns the sentences of problems in a language; English ones for an
 // unsupported language.
 func ProblemsIn(language string) ProblemCatalogue {
-	if read := problemCatalogues[language]; read != nil {
-		return read()
+	if language == "de" {
+		return german.of(germanFile)
 	}
-	return problemCatalogues["en"]()
+	return english.of(englishFile)
 }
 
 // readProblems decodes an embedded catalogue. It panics if the file is malformed.
-func readProblems(language string) (c ProblemCatalogue) {
-	if err := json.Unmarshal(ProblemFile(language), &c); err != nil {
-		panic(fmt.Sprintf("choir: problems.%s.json: %v", language, err))
+func readProblems(raw []byte) (c ProblemCatalogue) {
+	if err := json.Unmarshal(raw, &c); err != nil {
+		panic("choir: sentences of problems: " + err.Error())
 	}
 	return c
 }
@@ -187,7 +202,12 @@ func readProblems(language string) (c ProblemCatalogue) {
 // SayReason returns the sentences of a reason in a language, with the values put in;
 // false if the language has none for it.
 func SayReason(language string, reason Reason, values []Value) (said, help string, ok bool) {
-	s, ok := ProblemsIn(language).Reasons[reason]
+	return ProblemsIn(language).say(language, reason, values)
+}
+
+// say is SayReason for a catalogue.
+func (c ProblemCatalogue) say(language string, reason Reason, values []Value) (said, help string, ok bool) {
+	s, ok := c.Reasons[reason]
 	return s.Said.fill(language, values), s.Help.fill(language, values), ok
 }
 
