@@ -72,7 +72,7 @@ func (h *host) Run(ctx context.Context, o verify.Order) (choir.CommandRun, []byt
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = filepath.Join(o.Root, o.Command.Cwd)
-	cmd.Env = environment()
+	cmd.Env = slices.Clone(environment())
 	for _, v := range append(verify.Env(h.cache), o.Command.Env...) {
 		if v.Name != "GOCACHE" {
 			cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
