@@ -25,6 +25,9 @@ const (
 	maxCopiedSize = 512 << 20
 )
 
+// errTooLarge refuses a copy beyond its limits.
+var errTooLarge = choir.E("verify.copy", choir.CodeTooLarge, "the project is too large to be copied")
+
 // newFresh makes an empty place below the folder scratch.
 func newFresh(scratch string) (*fresh, error) {
 	dir, err := os.MkdirTemp(scratch, "verify-")
@@ -87,8 +90,8 @@ func (c *copying) entry(p string, d fs.DirEntry) error {
 		return context.Cause(c.ctx)
 	}
 	c.files++
-	if c.files > maxCopied || c.bytes > maxCopiedSize {
-		return choir.E("verify.copy", choir.CodeTooLarge, "the project is too large to be copied")
+	if c.files > maxCopied {
+		return errTooLarge
 	}
 	switch base := path.Base(p); {
 	case d.IsDir() && (base == "__pycache__" || base == ".pytest_cache" || base == ".tox" || base == ".mypy_cache"):
@@ -124,11 +127,13 @@ func (c *copying) file(p string, d fs.DirEntry) error {
 	if err != nil {
 		return nil // gone meanwhile
 	}
+	if c.bytes += info.Size(); c.bytes > maxCopiedSize { // before it is read: a file may be all holes
+		return errTooLarge
+	}
 	content, err := c.from.ReadFile(p)
 	if err != nil {
 		return nil // gone meanwhile, or not readable for tests either
 	}
-	c.bytes += int64(len(content))
 	if err := c.root.WriteFile(p, content, info.Mode().Perm()|0o200); err != nil {
 		return err
 	}
