@@ -259,6 +259,7 @@ func (t *trial) formerCheck(c Check, p *fresh) Check {
 func (t *trial) compare(ctx context.Context, f *finding, former Ran) error {
 	now := f.ran.Report
 	broken := without(former.Report.failing(), now.failing())
+	var bent []string // tests that failed before the change, and pass by the change of the tests alone
 	unnamed := len(former.Report.Tests) == 0 && former.ExitCode != 0 && f.ran.ExitCode == 0
 	if len(broken) > 0 || unnamed {
 		was, reason, err := t.before(ctx, f)
@@ -268,8 +269,13 @@ func (t *trial) compare(ctx context.Context, f *finding, former Ran) error {
 		if reason != "" {
 			f.unknown(reason)
 		}
-		broken = without(broken, was.Report.failing())
+		fresh := without(broken, was.Report.failing())
+		bent = slices.DeleteFunc(without(broken, fresh), func(name string) bool { return now.Tests[name].Passed == 0 })
+		broken = fresh
 		unnamed = unnamed && was.ExitCode == 0
+	}
+	if len(bent) > 0 {
+		f.suspicious("without the change of the tests still fail: " + few(bent))
 	}
 	switch {
 	case len(broken) > 0:

@@ -94,6 +94,7 @@ func tricks() []sample {
 		sample{name: "TestMain that runs nothing", change: file("main_test.go", "package sum\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(*testing.M) { os.Exit(0) }\n"), says: "none runs now"},
 		sample{name: "TestMain that ends with 0", change: file("main_test.go", "package sum\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { m.Run(); os.Exit(0) }\n"), says: "ended well although 1 test failed: sum.TestAdds"},
 		sample{name: "a package that ends the process", change: file("exit.go", "package sum\n\nimport \"os\"\n\nfunc init() { os.Exit(0) }\n"), says: "none runs now"},
+		sample{name: "a failing test that is bent", base: goBroken, change: file("sum_test.go", goHead+"func TestAdds(t *testing.T) {\n\tif Add(1, 0) != 1 {\n\t\tt.Error(\"no\")\n\t}\n}\n\n"+goZero), says: "without the change of the tests still fail: sum.TestAdds"},
 		sample{name: "an expected file", base: with(file("sum_test.go", "package sum\n\nimport (\n\t\"os\"\n\t\"strconv\"\n\t\"testing\"\n)\n\nfunc TestAdds(t *testing.T) {\n\twant, _ := os.ReadFile(\"testdata/want\")\n\tif strconv.Itoa(Add(1, 2)) != string(want) {\n\t\tt.Error(1)\n\t}\n}\n"), file("testdata/want", "3")),
 			change: file("testdata/want", "-1"), says: "as they were before the change fail"},
 	)
@@ -105,6 +106,7 @@ func tricks() []sample {
 		sample{name: "a unittest of its own", change: file("unittest.py", "print('Ran 2 tests in 0s\\n\\nOK')\n"), says: "before"},
 		sample{name: "load_tests", change: file("tests/test_total.py", pyHead+pyAdds+pyZero+"\n\ndef load_tests(loader, tests, pattern):\n    return unittest.TestSuite()\n"), says: "tests as they were before the change fail"},
 		sample{name: "tests that end the process", change: file("tests/test_a.py", "import os\nos._exit(0)\n"), says: "before"},
+		sample{name: "a failing test that is bent", base: pyBroken, change: file("tests/test_total.py", pyHead+"    def test_adds(self):\n        self.assertEqual(add(1, 0), 1)\n\n"+pyZero), says: "without the change of the tests still fail"},
 		sample{name: "compiling as check", given: []string{"python3 -m compileall -q ."}, says: "executes no test"},
 		sample{name: "tests piped away", given: []string{"python3 -m unittest discover -s tests | tail -1; true"}, says: ""},
 	)
@@ -121,6 +123,7 @@ func tricks() []sample {
 		sample{name: "fewer tests", change: file("sum.test.js", jsHead+jsZero), says: "fewer tests: 1 test removed (adds)"},
 		sample{name: "emptied test", change: file("sum.test.js", jsHead+"test(\"adds\", () => {});\n\n"+jsZero), says: "empty now"},
 		sample{name: "skipped test", change: file("sum.test.js", jsHead+"test.skip(\"adds\", () => {\n  assert.equal(add(1, 2), 3);\n});\n\n"+jsZero), says: "skipped"},
+		sample{name: "a failing test that is bent", base: jsBroken, change: file("sum.test.js", jsHead+"test(\"adds\", () => {\n  assert.equal(add(1, 0), 1);\n});\n\n"+jsZero), says: "without the change of the tests still fail: adds"},
 		sample{name: "script true", change: file("package.json", `{"name": "sum", "scripts": {"test": "true"}}`), says: "tests as they were before the change fail: adds"},
 		sample{name: "script true from the start", base: file("package.json", `{"name": "sum", "scripts": {"test": "true"}}`), change: file("sum.js", "exports.add = (a, b => a;\n"), says: "whatever the project does"},
 		sample{name: "script that prints", change: file("package.json", `{"name": "sum", "scripts": {"test": "echo '# tests 2'; echo '# pass 2'"}}`), says: "empty folder"},
