@@ -36,7 +36,7 @@ var all = []tool{
 		`{"type":"object","properties":{"pattern":{"type":"string"},"path":{"type":"string"},"limit":{"type":"integer","minimum":1}},"required":["pattern"],"additionalProperties":false}`,
 		func() input { return &searchFiles{} }),
 	declare(choir.ToolBash, true,
-		"Run a command line in the task's folder. There is no network. A command that has not ended after wait_s seconds (120 by default) goes on and you get a handle; a call with handle in place of command waits for it again and shows what it printed since, and end ends it. Start a server with a short wait_s. What still runs is listed below the output, and ended with the task.",
+		"Run a command line in the task's folder. A command that has not ended after wait_s seconds (120 by default) goes on and you get a handle; a call with handle in place of command waits for it again and shows what it printed since, and end ends it. Start a server with a short wait_s. What still runs is listed below the output, and ended with the task.",
 		`{"type":"object","properties":{"command":{"type":"string"},"timeout_s":{"type":"integer","minimum":1,"maximum":86400,"description":"Stop the command after so long. Default: never."},"handle":{"type":"integer","minimum":1,"maximum":1000,"description":"A command that runs."},"wait_s":{"type":"integer","minimum":1,"maximum":600},"end":{"type":"boolean","description":"End the command with this handle."}},"additionalProperties":false}`,
 		func() input { return &bash{} }),
 	declare(choir.ToolFetchURL, false,

@@ -63,7 +63,7 @@ func checkProof(p choir.Proof, met bool, res choir.AssociateResult) error {
 // that a criterion is met.
 func checkRun(number int, met bool, runs []choir.CommandRun, name string) error {
 	if number > len(runs) {
-		return choir.Invalid("number", "the result has %d %ss", len(runs), name)
+		return choir.Invalid("number", "the result has only %d of the kind %s", len(runs), name)
 	}
 	if c := runs[number-1]; met && (c.ExitCode != 0 || c.Signal != "") && name == "check" {
 		return choir.Invalid("number", "check %d failed (%s), which shows no criterion to be met", number, exitText(c))

@@ -81,7 +81,7 @@ function Returned({ result }: { result: AssociateResult }) {
 function Proves({ verify }: { verify: VerifyOutcome }) {
   return (
     <>
-      {verify.proves && <p className="task-proof">{verify.proves}</p>}
+      {verify.proves && <p className="task-proves">{verify.proves}</p>}
       {verify.suspect?.length ? (
         <div className="task-conflict">
           <p>{t("work.suspect")}</p>
@@ -144,7 +144,7 @@ function Judged({ judgement }: { judgement: TaskJudged }) {
           <li key={c.criterion} title={c.evidence}>
             {c.met ? <Check size={14} aria-label={t("work.met")} /> : <X size={14} aria-label={t("work.notMet")} />}
             <span>{c.criterion}</span>
-            {c.shown_by && <small className="task-proof">{proofWords(c.shown_by)}</small>}
+            {c.shown_by && <small className="task-shown-by">{proofWords(c.shown_by)}</small>}
           </li>
         ))}
       </ul>
