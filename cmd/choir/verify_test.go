@@ -58,9 +58,9 @@ var checkedProjects = []checked{
 	},
 }
 
-// TestVerificationDecides brings projects in whose own tests fail and pass. A
-// failing one ends failed, and the tree is what it was, byte for byte, as the
-// host sees it; a passing one is committed.
+// TestVerificationDecides brings in projects whose own tests fail. A change by which they
+// pass is committed. One by which they fail again ends failed, and the tree is what it
+// was, byte for byte, as the host sees it.
 func TestVerificationDecides(t *testing.T) {
 	o := openOfficeWith(t, rustSettings())
 	for _, p := range checkedProjects {
@@ -70,19 +70,19 @@ func TestVerificationDecides(t *testing.T) {
 				t.Skip(p.needs + " is not in the sandbox: install it in a system folder of this machine, or for cargo with rustup")
 			}
 			o.add(t, p.name, p.project)
-			was := exact(t, o.workspace())
-			r := o.ends(t, writeTask(p, p.bad), 1, choir.StatusFailed, choir.ResultVerifyFailed)
-			if r.Verify.Status != choir.VerifyFail || r.Verify.Log == "" || r.Diff == nil || !strings.Contains(r.Diff.Content, p.file) {
-				t.Errorf("verification %s: %s\n%v", r.Verify.Status, r.Verify.Log, r.Diff)
-			}
-			sameTree(t, was, exact(t, o.workspace()))
-			r = o.ends(t, writeTask(p, p.good), 0, choir.StatusOK, "")
+			r := o.ends(t, writeTask(p, p.good), 0, choir.StatusOK, "")
 			if r.Verify.Status != choir.VerifyPass || r.Checkpoint == nil || !slices.Equal(paths(r.FilesChanged), []string{"modified workspace/" + p.name + "/" + p.file}) {
 				t.Fatalf("verification %s (%s), checkpoint %v, changed %q", r.Verify.Status, r.Verify.Log, r.Checkpoint, paths(r.FilesChanged))
 			}
 			if got := o.gitAt(p.name, "show", *r.Checkpoint+":"+p.file); got != p.good {
 				t.Errorf("the checkpoint has %q", got)
 			}
+			was := exact(t, o.workspace())
+			r = o.ends(t, writeTask(p, p.bad), 1, choir.StatusFailed, choir.ResultVerifyFailed)
+			if r.Verify.Status != choir.VerifyFail || r.Verify.Log == "" || r.Diff == nil || !strings.Contains(r.Diff.Content, p.file) {
+				t.Errorf("verification %s: %s\n%v", r.Verify.Status, r.Verify.Log, r.Diff)
+			}
+			sameTree(t, was, exact(t, o.workspace()))
 		})
 	}
 	t.Run("plain", o.verifyPlain)
