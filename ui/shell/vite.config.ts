@@ -11,7 +11,23 @@ export default defineConfig({
   // base is a link: its files get their packages and their JSX from here.
   resolve: { preserveSymlinks: true },
   plugins: [react({ jsxImportSource: "#shown" }), preloadPage()],
-  build: { outDir: "../../internal/webui/dist/shell", emptyOutDir: true, assetsInlineLimit: 0, cssTarget },
+  build: {
+    outDir: "../../internal/webui/dist/shell",
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    cssTarget,
+    // Symbols that several later parts share would each be a file.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            { name: "symbols", test: /icons\/(check|circle-check|file-text|history|key-round|sparkles|x)\.(m?js)$/ },
+          ],
+        },
+      },
+    },
+  },
   test: { environment: "node", testTimeout: 30_000, include: ["src/**/*.test.ts"] },
 });
 

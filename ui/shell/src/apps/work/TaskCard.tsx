@@ -119,22 +119,17 @@ function Commands({ label, commands }: { label: string; commands: readonly Comma
 }
 
 /** The part of a result that a proof names, in words. */
-function proofWords(p: Proof): string {
-  switch (p.kind) {
-    case "check":
-      return t("work.proofCheck", { n: p.number ?? 0 });
-    case "command":
-      return t("work.proofCommand", { n: p.number ?? 0 });
-    case "log":
-      return t("work.proofLog", { n: p.number ?? 0 });
-    case "diff":
-      return t("work.proofDiff", { path: p.path ?? "" });
-    case "file":
-      return t("work.proofFile", { path: p.path ?? "", from: p.from ?? 0, to: p.to ?? 0 });
-    case "summary":
-      return t("work.proofSummary");
-  }
+function proofWords({ kind, number, path, from, to }: Proof): string {
+  if (from) return `${path}:${from}–${to}`;
+  return path ?? `${t(proofs[kind as keyof typeof proofs])} ${number ?? ""}`;
 }
+
+const proofs = {
+  check: "work.proofCheck",
+  command: "work.proofCommand",
+  log: "work.proofLog",
+  summary: "work.proofSummary",
+} as const;
 
 function Judged({ judgement }: { judgement: TaskJudged }) {
   return (

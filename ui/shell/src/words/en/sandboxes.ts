@@ -4,7 +4,7 @@ export const sandboxes = {
   closed:
     "Their programs have no network but the model gateway and the bus, nothing of your home folder, and no secrets.",
   hosts:
-    "Their programs reach, besides the model gateway and the bus, only the hosts that choir.toml names (egress: {mode}); nothing of your home folder, and no secrets.",
+    "Their programs have no network but the model gateway, the bus and the hosts of choir.toml ({mode}), nothing of your home folder, and no secrets.",
   director: "Director",
   associate: "Associate",
   notRunning: ", not running",
