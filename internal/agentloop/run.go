@@ -77,7 +77,7 @@ func (l *loop) step(ctx context.Context) error {
 	l.appendAnswer(res)
 	calls := res.ToolCalls()
 	if len(calls) == 0 {
-		return l.end(ctx, res.Stop)
+		return l.endLoop(ctx, res.Stop)
 	}
 	answers, err := l.answer(ctx, calls, res.Stop == model.StopLength)
 	l.appendUser(answers)
@@ -126,9 +126,9 @@ func (l *loop) appendAnswer(res model.Response) string {
 	return l.out.Final
 }
 
-// end handles an answer without tool calls. It ends the loop unless a person added
+// endLoop handles an answer without tool calls. It ends the loop unless a person added
 // something meanwhile, or the review returns a text.
-func (l *loop) end(ctx context.Context, stop model.Stop) error {
+func (l *loop) endLoop(ctx context.Context, stop model.Stop) error {
 	switch stop {
 	case model.StopLength:
 		l.out.Stopped = Length

@@ -88,7 +88,7 @@ func escaped(text string) string {
 // Refuse returns an Error for a reason, with the reason's code and its English sentence.
 // The values fill the placeholders of the sentence.
 func Refuse(op string, reason Reason, values ...Value) *Error {
-	said, help, _ := english.of(englishFile).say("en", reason, values)
+	said, help, _ := english.of(englishFile).sayReason("en", reason, values)
 	return &Error{Op: op, Code: reasonCodes[reason], Msg: said, Remedy: help, Reason: reason, Values: values}
 }
 
@@ -202,11 +202,11 @@ func readProblems(raw []byte) (c ProblemCatalogue) {
 // SayReason returns the sentences of a reason in a language, with the values put in;
 // false if the language has none for it.
 func SayReason(language string, reason Reason, values []Value) (said, help string, ok bool) {
-	return ProblemsIn(language).say(language, reason, values)
+	return ProblemsIn(language).sayReason(language, reason, values)
 }
 
-// say is SayReason for a catalogue.
-func (c ProblemCatalogue) say(language string, reason Reason, values []Value) (said, help string, ok bool) {
+// sayReason is SayReason for a catalogue.
+func (c ProblemCatalogue) sayReason(language string, reason Reason, values []Value) (said, help string, ok bool) {
 	s, ok := c.Reasons[reason]
 	return s.Said.fill(language, values), s.Help.fill(language, values), ok
 }

@@ -115,7 +115,7 @@ func TestEveryTrickIsRefused(t *testing.T) {
 					g.serve(a, 80, server.URL)
 					g.serve(a, 22, server.URL)
 				}
-				r, _, conn := g.say(raw)
+				r, _, conn := g.sendRaw(raw)
 				if r.StatusCode == 200 && strings.HasPrefix(raw, "CONNECT") {
 					_, _ = io.WriteString(conn, "GET / HTTP/1.0\r\n\r\n")
 					_, _ = io.ReadAll(conn)
@@ -156,12 +156,12 @@ func TestWhereANameLeadsIsLookedAt(t *testing.T) {
 			for _, at := range []string{a, good} {
 				g.serve(netip.MustParseAddr(at).Unmap().String(), 22, echo(t))
 			}
-			if r, _, _ := g.say(connectTo("good.test:22")); r.StatusCode != 403 || g.touched() || g.lastRefusal().Why != choir.EgressAddress {
+			if r, _, _ := g.sendRaw(connectTo("good.test:22")); r.StatusCode != 403 || g.touched() || g.lastRefusal().Why != choir.EgressAddress {
 				t.Errorf("%v: %s, dialled %v, %+v", beside, r.Status, g.world.dialled, g.lastRefusal())
 			}
 			// The control: where every address may be dialled it is.
 			g.cfg.Outside.Permit = func(netip.Addr) bool { return true }
-			if r, _, _ := g.say(connectTo("good.test:22")); r.StatusCode != 200 {
+			if r, _, _ := g.sendRaw(connectTo("good.test:22")); r.StatusCode != 200 {
 				t.Errorf("%v: the control: %s", beside, r.Status)
 			}
 		}
@@ -180,7 +180,7 @@ func TestARebindingNameIsDialledWhereItWasLookedAt(t *testing.T) {
 		return []netip.Addr{netip.MustParseAddr([]string{"127.0.0.1", good}[turn%2])}
 	})
 	for i, want := range []int{200, 403, 200} {
-		if r, _, _ := g.say(connectTo("good.test:22")); r.StatusCode != want {
+		if r, _, _ := g.sendRaw(connectTo("good.test:22")); r.StatusCode != want {
 			t.Errorf("%d: %s", i, r.Status)
 		}
 	}
@@ -251,7 +251,7 @@ func TestATunnelNamesItsHostInTheHandshake(t *testing.T) {
 				_, _ = io.Copy(&heard, conn)
 			}()
 			g.serve(good, 443, l.Addr().String())
-			_, in, conn := g.say(connectTo("good.test:443"))
+			_, in, conn := g.sendRaw(connectTo("good.test:443"))
 			_, _ = conn.Write(c.first)
 			_ = conn.(*net.TCPConn).CloseWrite()
 			_, _ = io.ReadAll(in)
@@ -350,7 +350,7 @@ func TestNothingIsSmuggledBehindARequest(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { paths = append(paths, r.URL.Path) }))
 		g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 80}))
 		g.serve(good, 80, server.URL)
-		_, _, conn := g.say(raw)
+		_, _, conn := g.sendRaw(raw)
 		conn.Close()
 		g.Close()
 		server.Close()

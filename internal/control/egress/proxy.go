@@ -158,7 +158,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.cfg.Answer(w, p.refused(r, work, err))
 		return
 	}
-	defer p.end(one)
+	defer p.endPassage(one)
 	conn, err := p.dial(one)
 	if err != nil {
 		p.cfg.Answer(w, p.refused(r, work, err))
@@ -258,8 +258,8 @@ func (p *Proxy) admit(r *http.Request, t Target, policy Policy) (*passage, error
 	return one, nil
 }
 
-// end counts a request as ended.
-func (p *Proxy) end(one *passage) {
+// endPassage counts a request as ended.
+func (p *Proxy) endPassage(one *passage) {
 	one.cancel(nil)
 	p.mu.Lock()
 	delete(p.open, one)

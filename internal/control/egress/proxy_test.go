@@ -106,7 +106,7 @@ func TestATunnelIsCarriedAndCounted(t *testing.T) {
 func TestARawTunnelIsForTheHostAndPortThatTheListNames(t *testing.T) {
 	g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 5432}))
 	g.serve(good, 5432, echo(t))
-	r, in, conn := g.say(connectTo("good.test:5432") + "early")
+	r, in, conn := g.sendRaw(connectTo("good.test:5432") + "early")
 	if r.StatusCode != 200 {
 		t.Fatal(r.Status)
 	}
@@ -119,7 +119,7 @@ func TestARawTunnelIsForTheHostAndPortThatTheListNames(t *testing.T) {
 		t.Errorf("recorded %+v", e)
 	}
 	for _, port := range []string{"5433", "443", "80"} {
-		if r, _, _ := g.say(connectTo("good.test:" + port)); r.StatusCode != 403 {
+		if r, _, _ := g.sendRaw(connectTo("good.test:" + port)); r.StatusCode != 403 {
 			t.Errorf("port %s: %s", port, r.Status)
 		}
 	}
@@ -143,7 +143,7 @@ func TestATaskReachesNoMoreThanItsOwnProfile(t *testing.T) {
 		g.work = Work{Profile: c.profile}
 		g.mu.Unlock()
 		for host, want := range map[string]int{"good.test:22": c.good, "other.test:22": c.other, "third.test:22": 403} {
-			r, _, conn := g.say(connectTo(host))
+			r, _, conn := g.sendRaw(connectTo(host))
 			if r.StatusCode != want {
 				t.Errorf("%+v: %s: %s", c.profile, host, r.Status)
 			}
@@ -153,7 +153,7 @@ func TestATaskReachesNoMoreThanItsOwnProfile(t *testing.T) {
 	g.mu.Lock()
 	g.work = Work{Closed: true}
 	g.mu.Unlock()
-	if r, _, _ := g.say(connectTo("good.test:22")); r.StatusCode != 403 || g.lastRefusal().Mode != choir.EgressNone {
+	if r, _, _ := g.sendRaw(connectTo("good.test:22")); r.StatusCode != 403 || g.lastRefusal().Mode != choir.EgressNone {
 		t.Errorf("the Director: %s, %+v", r.Status, g.lastRefusal())
 	}
 }
@@ -162,8 +162,8 @@ func TestAnotherPolicyCutsWhatItDoesNotLetOut(t *testing.T) {
 	g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 22}, choir.EgressHost{Host: "other.test", Port: 22}))
 	g.serve(good, 22, echo(t))
 	g.serve(other, 22, echo(t))
-	_, cut, _ := g.say(connectTo("good.test:22"))
-	_, kept, keeps := g.say(connectTo("other.test:22"))
+	_, cut, _ := g.sendRaw(connectTo("good.test:22"))
+	_, kept, keeps := g.sendRaw(connectTo("other.test:22"))
 	g.SetPolicy(policyOf(t, choir.EgressHost{Host: "other.test", Port: 22}))
 	if rest, _ := io.ReadAll(cut); len(rest) > 0 {
 		t.Errorf("read %q", rest)
@@ -175,7 +175,7 @@ func TestAnotherPolicyCutsWhatItDoesNotLetOut(t *testing.T) {
 	if line, err := kept.ReadString('\n'); line != "still\n" {
 		t.Errorf("%q, %v", line, err)
 	}
-	if r, _, _ := g.say(connectTo("good.test:22")); r.StatusCode != 403 {
+	if r, _, _ := g.sendRaw(connectTo("good.test:22")); r.StatusCode != 403 {
 		t.Error(r.Status)
 	}
 }
@@ -186,7 +186,7 @@ func TestLimitsEndATunnel(t *testing.T) {
 	t.Run("bytes", func(t *testing.T) {
 		g := newRig(t, policy, limit(func(l *Limits) { l.Bytes = 1000 }))
 		g.serve(good, 22, echo(t))
-		_, in, conn := g.say(connectTo("good.test:22"))
+		_, in, conn := g.sendRaw(connectTo("good.test:22"))
 		_, _ = io.WriteString(conn, strings.Repeat("x", 5000))
 		back, _ := io.ReadAll(in)
 		if e := g.nextPassage(); e.Cut != "limit" || e.Sent > 1000 || len(back) > 1000 {
@@ -196,7 +196,7 @@ func TestLimitsEndATunnel(t *testing.T) {
 	t.Run("silence", func(t *testing.T) {
 		g := newRig(t, policy, limit(func(l *Limits) { l.Idle = 20 * time.Millisecond }))
 		g.serve(good, 22, echo(t))
-		_, in, _ := g.say(connectTo("good.test:22"))
+		_, in, _ := g.sendRaw(connectTo("good.test:22"))
 		_, _ = io.ReadAll(in)
 		if e := g.nextPassage(); e.Cut != "idle" {
 			t.Errorf("recorded %+v", e)
@@ -205,7 +205,7 @@ func TestLimitsEndATunnel(t *testing.T) {
 	t.Run("a hello that does not come", func(t *testing.T) {
 		g := newRig(t, policy, limit(func(l *Limits) { l.Begin = 20 * time.Millisecond }))
 		g.serve(good, 443, echo(t))
-		_, in, _ := g.say(connectTo("good.test:443"))
+		_, in, _ := g.sendRaw(connectTo("good.test:443"))
 		if rest, _ := io.ReadAll(in); len(rest) > 0 || len(g.passed) > 0 {
 			t.Errorf("%q, %+v", rest, g.passed)
 		}
@@ -214,7 +214,7 @@ func TestLimitsEndATunnel(t *testing.T) {
 		g := newRig(t, policy, limit(func(l *Limits) { l.Open = 2 }))
 		g.serve(good, 22, echo(t))
 		for _, want := range []int{200, 200, 429} {
-			if r, _, _ := g.say(connectTo("good.test:22")); r.StatusCode != want {
+			if r, _, _ := g.sendRaw(connectTo("good.test:22")); r.StatusCode != want {
 				t.Errorf("%s, want %d", r.Status, want)
 			}
 		}
@@ -223,7 +223,7 @@ func TestLimitsEndATunnel(t *testing.T) {
 		g := newRig(t, policy, limit(func(l *Limits) { l.Rate, l.Burst = 0.001, 1 }))
 		g.serve(good, 22, echo(t))
 		for _, want := range []int{200, 429} {
-			if r, _, _ := g.say(connectTo("good.test:22")); r.StatusCode != want {
+			if r, _, _ := g.sendRaw(connectTo("good.test:22")); r.StatusCode != want {
 				t.Errorf("%s, want %d", r.Status, want)
 			}
 		}
@@ -264,13 +264,13 @@ func TestAnAnswerThatBreaksIsNotTakenForAWholeOne(t *testing.T) {
 func TestCloseEndsWhatIsOpenAndRecordsIt(t *testing.T) {
 	g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 22}))
 	g.serve(good, 22, echo(t))
-	_, in, _ := g.say(connectTo("good.test:22"))
+	_, in, _ := g.sendRaw(connectTo("good.test:22"))
 	g.Close()
 	if len(g.passed) != 1 || g.passed[0].Cut == "" {
 		t.Errorf("recorded %+v", g.passed)
 	}
 	_, _ = io.ReadAll(in)
-	if r, _, _ := g.say(connectTo("good.test:22")); r.StatusCode != 503 {
+	if r, _, _ := g.sendRaw(connectTo("good.test:22")); r.StatusCode != 503 {
 		t.Error(r.Status)
 	}
 }

@@ -165,8 +165,8 @@ func (g *rig) touched() bool {
 	return len(g.world.dialled) > 0
 }
 
-// say sends raw bytes to the proxy and returns the status line of its answer and the connection.
-func (g *rig) say(raw string) (*http.Response, *bufio.Reader, net.Conn) {
+// sendRaw sends raw bytes to the proxy and returns the status line of its answer and the connection.
+func (g *rig) sendRaw(raw string) (*http.Response, *bufio.Reader, net.Conn) {
 	g.t.Helper()
 	conn, err := net.Dial("tcp", g.front.Listener.Addr().String())
 	if err != nil {

@@ -198,21 +198,14 @@ func (g *Gateway) serveCompletions(w http.ResponseWriter, r *http.Request) {
 		writeCompletionsError(w, err)
 		return
 	}
-	s := completionsStream{eventStream: eventStream{w: w}, model: req.Model, usage: in.StreamOptions.IncludeUsage, created: g.cfg.Now().Std().Unix()}
-	on := s.delta
-	if !in.Stream {
-		on = func(model.Delta) {}
-	}
-	resp, err := g.callAsTool(r.Context(), r, req, on)
-	g.abortIfClosing()
-	switch {
-	case in.Stream:
-		s.finish(resp, err)
-	case err != nil:
-		writeCompletionsError(w, err)
-	default:
+	s := &completionsStream{eventStream: eventStream{w: w}, model: req.Model, usage: in.StreamOptions.IncludeUsage, created: g.cfg.Now().Std().Unix()}
+	g.answerProgram(r, req, in.Stream, s, func(resp model.Response, err error) {
+		if err != nil {
+			writeCompletionsError(w, err)
+			return
+		}
 		writeJSON(w, http.StatusOK, completionsAnswer(resp, s.created))
-	}
+	})
 }
 
 type completionsError struct {

@@ -284,21 +284,14 @@ func (g *Gateway) serveMessages(w http.ResponseWriter, r *http.Request) {
 		writeMessagesError(w, err)
 		return
 	}
-	s := messagesStream{eventStream: eventStream{w: w}, model: req.Model}
-	on := s.delta
-	if !stream {
-		on = func(model.Delta) {}
-	}
-	resp, err := g.callAsTool(r.Context(), r, req, on)
-	g.abortIfClosing()
-	switch {
-	case stream:
-		s.finish(resp, err)
-	case err != nil:
-		writeMessagesError(w, err)
-	default:
+	s := &messagesStream{eventStream: eventStream{w: w}, model: req.Model}
+	g.answerProgram(r, req, stream, s, func(resp model.Response, err error) {
+		if err != nil {
+			writeMessagesError(w, err)
+			return
+		}
 		writeJSON(w, http.StatusOK, messagesAnswer(resp))
-	}
+	})
 }
 
 type messagesError struct {

@@ -62,3 +62,25 @@ func errorText(err error) string {
 	}
 	return text
 }
+
+// answerStream writes the answer to a program as the stream of its API: pieces as they
+// come, then the rest and the end, or the error.
+type answerStream interface {
+	delta(d model.Delta)
+	finish(resp model.Response, err error)
+}
+
+// answerProgram makes the model call of a program and answers it, as a stream or by whole.
+func (g *Gateway) answerProgram(r *http.Request, req model.Request, stream bool, s answerStream, whole func(model.Response, error)) {
+	on := func(model.Delta) {}
+	if stream {
+		on = s.delta
+	}
+	resp, err := g.callAsTool(r.Context(), r, req, on)
+	g.abortIfClosing()
+	if stream {
+		s.finish(resp, err)
+		return
+	}
+	whole(resp, err)
+}

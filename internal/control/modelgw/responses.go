@@ -266,25 +266,18 @@ func (g *Gateway) serveResponses(w http.ResponseWriter, r *http.Request) {
 		writeCompletionsError(w, err)
 		return
 	}
-	s := responsesStream{eventStream: eventStream{w: w}, out: responsesOut{ID: "resp_choir", Object: "response", CreatedAt: g.cfg.Now().Std().Unix(), Model: req.Model}, custom: custom}
-	on := s.delta
-	if !in.Stream {
-		on = func(model.Delta) {}
-	}
-	resp, err := g.callAsTool(r.Context(), r, req, on)
-	g.abortIfClosing()
-	switch {
-	case in.Stream:
-		s.finish(resp, err)
-	case err != nil:
-		writeCompletionsError(w, err)
-	default:
+	s := &responsesStream{eventStream: eventStream{w: w}, out: responsesOut{ID: "resp_choir", Object: "response", CreatedAt: g.cfg.Now().Std().Unix(), Model: req.Model}, custom: custom}
+	g.answerProgram(r, req, in.Stream, s, func(resp model.Response, err error) {
+		if err != nil {
+			writeCompletionsError(w, err)
+			return
+		}
 		out := s.out
 		for i, b := range resp.Content {
 			out.Output = append(out.Output, itemOf(i, b, custom))
 		}
 		writeJSON(w, http.StatusOK, out.ended(resp))
-	}
+	})
 }
 
 // listed is a model as both APIs list it, each with fields of its own.

@@ -235,8 +235,8 @@ func saysPolicy(t *testing.T, p *controltest.Plane, mode choir.EgressMode, words
 	}
 }
 
-// carry executes commands as one task of the computer and returns its id and answer.
-func carry(t *testing.T, p *controltest.Plane, profile *choir.EgressProfile, lines ...string) (choir.ID, choir.AssociateResult) {
+// executeTask executes commands as one task of the computer and returns its id and answer.
+func executeTask(t *testing.T, p *controltest.Plane, profile *choir.EgressProfile, lines ...string) (choir.ID, choir.AssociateResult) {
 	t.Helper()
 	tasks := p.Computers()[0].Tasks()
 	task := choir.DirectorTask{Kind: choir.TaskEditRepo, Instruction: "x", VerifyProfile: &choir.VerifyProfile{Mode: choir.VerifyNone}, EgressProfile: profile, TimeBudgetS: 120}
@@ -307,7 +307,7 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 			if _, err := exec.LookPath(c.needs); err != nil {
 				t.Skipf("%s is not on this machine", c.needs)
 			}
-			task, r := carry(t, p, nil, with+c.script)
+			task, r := executeTask(t, p, nil, with+c.script)
 			if len(r.CommandsRun) != 1 || r.Status != choir.StatusOK || !strings.Contains(r.CommandsRun[0].StdoutTail, c.says) {
 				t.Fatalf("%s %s: %+v", r.Status, r.Summary, r.CommandsRun)
 			}
@@ -323,7 +323,7 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 		})
 	}
 	t.Run("a host outside", func(t *testing.T) {
-		task, r := carry(t, p, nil, with+"curl -sS --cacert $CA https://outside.test/ http://outside.test/; curl -sS http://git.test/other.git; curl -sS --connect-to ::127.0.0.1:9 --noproxy '*' --max-time 5 https://outside.test/ && exit 9; exit 0")
+		task, r := executeTask(t, p, nil, with+"curl -sS --cacert $CA https://outside.test/ http://outside.test/; curl -sS http://git.test/other.git; curl -sS --connect-to ::127.0.0.1:9 --noproxy '*' --max-time 5 https://outside.test/ && exit 9; exit 0")
 		if out := fmt.Sprint(r.CommandsRun); strings.Contains(out, "outside\n") || !strings.Contains(out, "response 403") || strings.Contains(out, "ExitCode:9") {
 			t.Errorf("%s %s: %s", r.Status, r.Summary, out)
 		}
@@ -340,7 +340,7 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 	})
 	t.Run("a task that may less", func(t *testing.T) {
 		for _, profile := range []choir.EgressProfile{{Mode: choir.EgressNone}, {Mode: choir.EgressAllowlist, Allowlist: []choir.EgressHost{{Host: "git.test"}}}} {
-			task, r := carry(t, p, &profile, with+"curl -sS --cacert $CA https://npm.test/greet || true")
+			task, r := executeTask(t, p, &profile, with+"curl -sS --cacert $CA https://npm.test/greet || true")
 			refused := egressEvents[choir.EgressRefused](t, p, task)
 			if strings.Contains(fmt.Sprint(r.CommandsRun), "dist-tags") || len(refused) != 1 || refused[0].Why != choir.EgressTask || refused[0].Policy != string(profile.Mode) {
 				t.Errorf("%s %+v, recorded %+v", r.Status, r.CommandsRun, refused)
@@ -352,12 +352,12 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 			host choir.EgressHost
 			more bool
 		}{{choir.EgressHost{Host: "outside.test"}, true}, {choir.EgressHost{Host: "npm.test", Port: 22}, true}, {choir.EgressHost{Host: "npm.test"}, false}, {choir.EgressHost{Host: "NPM.test"}, true}} {
-			_, r := carry(t, p, &choir.EgressProfile{Mode: choir.EgressAllowlist, Allowlist: []choir.EgressHost{c.host}}, "true")
+			_, r := executeTask(t, p, &choir.EgressProfile{Mode: choir.EgressAllowlist, Allowlist: []choir.EgressHost{c.host}}, "true")
 			if c.more != (r.Code == choir.ResultEgressRefused) || c.more && len(r.CommandsRun) > 0 {
 				t.Errorf("%+v: %s %s %s", c.host, r.Status, r.Code, r.Summary)
 			}
 		}
-		if _, r := carry(t, p, &choir.EgressProfile{Mode: choir.EgressGitPkg}, with+"curl -sS --cacert $CA https://npm.test/greet"); !strings.Contains(fmt.Sprint(r.CommandsRun), "dist-tags") {
+		if _, r := executeTask(t, p, &choir.EgressProfile{Mode: choir.EgressGitPkg}, with+"curl -sS --cacert $CA https://npm.test/greet"); !strings.Contains(fmt.Sprint(r.CommandsRun), "dist-tags") {
 			t.Errorf("git+pkg under git+pkg: %s %s", r.Code, r.Summary)
 		}
 	})
@@ -367,7 +367,7 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 func TestNothingGetsOutUnlessTheOwnerSaysSo(t *testing.T) {
 	n := newInternet(t)
 	p := n.egressPlane(t, config.Default().Egress)
-	task, r := carry(t, p, nil, "curl -sS http://npm.test/greet; curl -sS https://npm.test/; true")
+	task, r := executeTask(t, p, nil, "curl -sS http://npm.test/greet; curl -sS https://npm.test/; true")
 	saysPolicy(t, p, "none", "reach no host outside")
 	out := fmt.Sprint(r.CommandsRun)
 	if strings.Contains(out, "dist-tags") || !strings.Contains(out, "egress policy is none") || !strings.Contains(out, "[egress]") {
@@ -376,7 +376,7 @@ func TestNothingGetsOutUnlessTheOwnerSaysSo(t *testing.T) {
 	if refused := egressEvents[choir.EgressRefused](t, p, task); len(refused) != 1 || refused[0].Host != "npm.test" || refused[0].Policy != "none" {
 		t.Errorf("recorded %+v", refused)
 	}
-	if _, r := carry(t, p, &choir.EgressProfile{Mode: choir.EgressGitPkg}, "true"); r.Code != choir.ResultEgressRefused {
+	if _, r := executeTask(t, p, &choir.EgressProfile{Mode: choir.EgressGitPkg}, "true"); r.Code != choir.ResultEgressRefused {
 		t.Errorf("%s %s", r.Status, r.Summary)
 	}
 }

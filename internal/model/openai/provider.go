@@ -29,49 +29,23 @@ type Config struct {
 }
 
 // Provider implements model.Provider over chat completions.
-type Provider struct {
-	cfg     Config
-	http    *http.Client
-	service *dialect.Service
-}
+type Provider struct{ connection }
 
 // New returns a provider.
-func New(cfg Config) *Provider {
-	if cfg.BaseURL == "" {
-		cfg.BaseURL = DefaultBaseURL
-	}
-	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, mediaType), service: dialect.New("chat", cfg.BaseURL)}
-}
+func New(cfg Config) *Provider { return &Provider{connect("chat", cfg)} }
 
 // Name implements model.Provider.
 func (p *Provider) Name() string { return "openai" }
 
 // Stream implements model.Provider.
 func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	opts, key, err := options(ctx, p.cfg, p.http, p.Name())
-	if err != nil {
-		return model.Response{}, err
-	}
-	return p.service.Do(ctx, p.cfg.Retry, req, on, func(ctx context.Context, ask dialect.Ask, on func(model.Delta)) (model.Response, error) {
-		resp, err := p.stream(ctx, p.params(ask), on, opts)
-		return resp, attempt.Redacted(err, key)
-	})
-}
-
-// options returns the options of a call, and the key in them; "" for an endpoint that
-// needs none.
-func options(ctx context.Context, cfg Config, client *http.Client, name string) (opts []option.RequestOption, key string, err error) {
-	opts = []option.RequestOption{option.WithBaseURL(cfg.BaseURL), option.WithHTTPClient(client), option.WithMaxRetries(0)}
-	if cfg.Key == nil {
-		return opts, "", nil
-	}
-	key, err = cfg.Key.Get(ctx, name)
-	return append(opts, option.WithAPIKey(key)), key, err
+	return p.callService(ctx, p.Name(), req, on, p.stream)
 }
 
 // stream calls the model once and assembles the answer. The error is an
 // *attempt.Failure.
-func (p *Provider) stream(ctx context.Context, params openai.ChatCompletionNewParams, on func(model.Delta), opts []option.RequestOption) (model.Response, error) {
+func (p *Provider) stream(ctx context.Context, ask dialect.Ask, on func(model.Delta), opts []option.RequestOption) (model.Response, error) {
+	params := p.params(ask)
 	service := openai.NewChatCompletionService(opts...)
 	s := service.NewStreaming(ctx, params)
 	defer s.Close()

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/responses"
@@ -14,33 +13,17 @@ import (
 
 // Responses implements model.Provider over OpenAI's Responses API. Nothing is stored
 // there: the whole conversation is sent each time, with the thinking as it was sealed.
-type Responses struct {
-	cfg     Config
-	http    *http.Client
-	service *dialect.Service
-}
+type Responses struct{ connection }
 
 // NewResponses returns a provider.
-func NewResponses(cfg Config) *Responses {
-	if cfg.BaseURL == "" {
-		cfg.BaseURL = DefaultBaseURL
-	}
-	return &Responses{cfg: cfg, http: attempt.Client(cfg.HTTP, mediaType), service: dialect.New("responses", cfg.BaseURL)}
-}
+func NewResponses(cfg Config) *Responses { return &Responses{connect("responses", cfg)} }
 
 // Name implements model.Provider.
 func (p *Responses) Name() string { return "responses" }
 
 // Stream implements model.Provider.
 func (p *Responses) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	opts, key, err := options(ctx, p.cfg, p.http, p.Name())
-	if err != nil {
-		return model.Response{}, err
-	}
-	return p.service.Do(ctx, p.cfg.Retry, req, on, func(ctx context.Context, ask dialect.Ask, on func(model.Delta)) (model.Response, error) {
-		resp, err := p.stream(ctx, ask, on, opts)
-		return resp, attempt.Redacted(err, key)
-	})
+	return p.callService(ctx, p.Name(), req, on, p.stream)
 }
 
 // stream calls the model once and assembles the answer. The error is an
