@@ -8,15 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // packTree writes the folder root as a tar with files, folders, links, modes and times. It leaves
-// out other kinds of files and calls warn for each. files is the number of entries without folders
-// and .git.
-func packTree(w io.Writer, root string, warn func(string)) (files int, err error) {
+// out other kinds of files and calls warn for each.
+func packTree(w io.Writer, root string, warn func(string)) error {
 	tw := tar.NewWriter(w)
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -24,12 +22,9 @@ func packTree(w io.Writer, root string, warn func(string)) (files int, err error
 		if err != nil {
 			return err
 		}
-		if !d.IsDir() && !strings.HasPrefix(rel, ".git"+string(filepath.Separator)) {
-			files++
-		}
 		return packOne(tw, path, rel, d, warn)
 	})
-	return files, errors.Join(err, tw.Close())
+	return errors.Join(err, tw.Close())
 }
 
 // packOne writes one entry to the tar, or calls warn if it is neither file, folder nor link.

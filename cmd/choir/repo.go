@@ -72,10 +72,9 @@ func runRepoAdd(ctx context.Context, a *app, c *client, path, name string) error
 		name = filepath.Base(abs)
 	}
 	r, w := io.Pipe()
-	files, packed := 0, make(chan error, 1)
+	packed := make(chan error, 1)
 	go func() {
-		var err error
-		files, err = packTree(w, abs, func(line string) { a.warn(line) })
+		err := packTree(w, abs, func(line string) { a.warn(line) })
 		packed <- err
 		w.CloseWithError(err)
 	}()
@@ -96,7 +95,7 @@ func runRepoAdd(ctx context.Context, a *app, c *client, path, name string) error
 	if added.Head != "" {
 		history = " and its git history"
 	}
-	a.printf("Added %s: %s%s, %d bytes. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, timeline.Count(files, "file"), history, added.Bytes, added.Name)
+	a.printf("Added %s: %s%s, %d bytes. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, timeline.Count(added.Files, "file"), history, added.Bytes, added.Name)
 	return nil
 }
 
@@ -110,7 +109,7 @@ func runRepoList(ctx context.Context, a *app, c *client) error {
 		return nil
 	}
 	for _, r := range list {
-		a.printf("%-24s %6d files  %s\n", r.Name, r.Files, r.Head)
+		a.printf("%-24s %12s  %s\n", r.Name, timeline.Count(r.Files, "file"), r.Head)
 	}
 	return nil
 }

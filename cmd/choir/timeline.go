@@ -113,7 +113,7 @@ func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint6
 // printMark prints a mark of the timeline with the id by which it can be undone.
 func (a *app) printMark(m moments.Mark) {
 	files := ""
-	if m.Files > 0 {
+	if m.Files > 0 && m.Kind != eventstore.MarkRepo {
 		files = "  (" + timeline.Count(m.Files, "path") + ")"
 	}
 	id := m.Task

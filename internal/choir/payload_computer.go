@@ -128,7 +128,7 @@ type TimelineRewound struct {
 // RepoAdded says that a person brought a project.
 type RepoAdded struct {
 	Name  string `json:"name" choir:"len=1..100" doc:"Folder under workspace/."`
-	Files int64  `json:"files" choir:"range=0..9007199254740991" doc:"Files unpacked."`
+	Files int64  `json:"files" choir:"range=0..9007199254740991" doc:"Files unpacked, without those of its git history."`
 	Bytes int64  `json:"bytes" choir:"range=0..9007199254740991" doc:"Bytes unpacked."`
 	Head  string `json:"head,omitempty" choir:"len=1..64" doc:"Commit it came with."`
 }

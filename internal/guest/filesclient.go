@@ -142,8 +142,9 @@ func (c *Client) RemoveTree(ctx context.Context, path string, report func(int64)
 }
 
 // Unpack extracts a tar stream into the new folder dest, all or nothing, and returns the
-// number of its files and bytes. An existing dest is code conflict; an entry that leads
-// out of dest or is a device is code refused. Hard links become copies.
+// number of its files, not counting a git history, and of all bytes. An existing dest is
+// code conflict; an entry that leads out of dest or is a device is code refused. Hard
+// links become copies.
 func (c *Client) Unpack(ctx context.Context, dest string, tar io.Reader) (files, bytes int64, err error) {
 	var d done
 	err = c.upload(ctx, &request{Op: opUnpack, Path: dest}, tar, &d)

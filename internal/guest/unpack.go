@@ -143,7 +143,9 @@ func (u *unpacker) entry(h *tar.Header, content io.Reader) error {
 	if err := unix.Unlinkat(dir, name, 0); err != nil && err != unix.ENOENT {
 		return err
 	}
-	u.files++
+	if !slices.Contains(strings.Split(path, "/"), ".git") {
+		u.files++
+	}
 	switch h.Typeflag {
 	case tar.TypeReg:
 		return u.file(dir, name, h, content)

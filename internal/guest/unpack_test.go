@@ -70,8 +70,9 @@ func TestUnpackKeepsModesLinksAndTimes(t *testing.T) {
 		file("no/folder/before", "x"), other(tar.TypeSymlink, "link", "../../etc/passwd"),
 		other(tar.TypeLink, "hard", "closed/run.sh"), other(tar.TypeFifo, "fifo", ""),
 		file("twice", "first"), file("twice", "second"),
+		file(".git/HEAD", "ref: x\n"), file("no/.git", "gitdir: y\n"), file(".gitignore", "z\n"),
 	))
-	if err != nil || files != 7 || bytes != 10+1+10+5+6 {
+	if err != nil || files != 8 || bytes != 10+1+10+5+6+7+10+2 {
 		t.Fatalf("%d files, %d bytes, %v", files, bytes, err)
 	}
 	root := filepath.Join(in.workspace, "repo")

@@ -162,7 +162,7 @@ export interface TimelineRewound {
 export interface RepoAdded {
   /** Folder under workspace/. */
   name: string;
-  /** Files unpacked. */
+  /** Files unpacked, without those of its git history. */
   files: number;
   /** Bytes unpacked. */
   bytes: number;
