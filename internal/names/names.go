@@ -63,6 +63,19 @@ var table = []Name{
 // All returns the whole table in its order.
 func All() []Name { return append([]Name(nil), table...) }
 
+// App returns how people call a thing with an id, such as the app "writer", in a language; the id
+// itself of a thing without an entry.
+func App(id string, l Language) string {
+	n, ok := Of(id)
+	if !ok {
+		return id
+	}
+	if l == German {
+		return n.DE
+	}
+	return n.EN
+}
+
 // Of returns the entry with an id; false if there is none.
 func Of(id string) (Name, bool) {
 	i := slices.IndexFunc(table, func(n Name) bool { return n.ID == id })

@@ -16,7 +16,7 @@ import (
 // (internal/names), and what stands in it.
 type Told struct {
 	Sentence string   `json:"sentence" doc:"The name of the sentence in the catalogue of marks."`
-	About    []string `json:"about,omitempty" doc:"What the sentence names: paths, titles, the object of a tool, somebody's words. An empty one has no name."`
+	About    []string `json:"about,omitempty" doc:"What the sentence names: paths, titles, the object of a tool, somebody's words. An empty one has no name; a window without a title has the id of its app."`
 	More     int      `json:"more,omitempty" doc:"How many there are beside those."`
 	Tool     string   `json:"tool,omitempty" doc:"The tool that was called."`
 }
@@ -30,8 +30,13 @@ func (m *Mark) Say(l names.Language) string {
 	}
 	about := make([]string, len(m.Told.About))
 	for i, name := range m.Told.About {
-		if about[i] = name; name == "" {
+		switch {
+		case name == "":
 			about[i], _ = names.SayMark(l, unnamed, names.Values{})
+		case m.Kind == eventstore.MarkWindows:
+			about[i] = names.App(name, l)
+		default:
+			about[i] = name
 		}
 	}
 	v := names.Values{Text: names.ListMarked(l, about, m.Told.More), Tool: m.Told.Tool, N: m.Files}

@@ -67,7 +67,7 @@ func TestStreaksAndPathsAreTold(t *testing.T) {
 	}
 	f.Run = choir.ID("01900000-0000-7000-8000-00000000000a")
 	runs := Mark{Kind: eventstore.MarkWindows, Told: tellStreak(f, "opened", []string{"terminal", ""}, 1)}
-	if got := runs.Say(names.English); got != "The run opened terminal, a window and 1 more" {
+	if got := runs.Say(names.English); got != "The run opened Terminal, a window and 1 more" {
 		t.Errorf("said %q", got)
 	}
 }

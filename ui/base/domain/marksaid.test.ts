@@ -32,8 +32,13 @@ it.each([
   ],
   [
     mark("windows", { sentence: "runOpened", about: ["terminal"] }),
-    "The run opened terminal",
-    "Der Lauf öffnete terminal",
+    "The run opened Terminal",
+    "Der Lauf öffnete Terminal",
+  ],
+  [
+    mark("windows", { sentence: "youArranged", about: ["writer", "constructor"], more: 1 }),
+    "You arranged Writer, constructor and 1 more",
+    "Texte, constructor und 1 weitere angeordnet",
   ],
   [mark("document", { sentence: "youRemoved", about: [""] }), "You removed a document", "Ein Dokument entfernt"],
   [

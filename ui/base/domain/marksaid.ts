@@ -1,5 +1,6 @@
 import { spoken } from "./language";
 import { markWords } from "./markwords";
+import { names } from "./names";
 import { capital } from "./problem";
 import type { Mark } from "./views";
 import { fill, type Text } from "./words";
@@ -13,7 +14,10 @@ export type Tellable = Pick<Mark, "kind" | "text" | "told" | "files">;
 export function markSaid({ kind, text, told, files = 0 }: Tellable): string {
   if (!Object.hasOwn(markWords.en, told.sentence)) return capital(text);
   const unnamed = say(kind === "document" ? "aDocument" : "aWindow");
-  const named = (told.about ?? []).map((name) => name || unnamed).join(", ") || say("nothing");
+  // A window without a title is named by its app.
+  const titles: Readonly<Record<string, { en: string; de: string }>> = kind === "windows" ? names : {};
+  const named =
+    (told.about ?? []).map((name) => titles[name]?.[spoken()] ?? (name || unnamed)).join(", ") || say("nothing");
   const about = told.more ? say("andMore", { text: named, n: told.more }) : named;
   const said = say(told.sentence as Sentence, { text: about, n: files, tool: told.tool ?? "" });
   // A name at the head of a sentence stays as it is written.

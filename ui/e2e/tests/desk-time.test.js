@@ -45,7 +45,7 @@ test("the slider goes over the marks by keyboard; it shows what was then, and wh
   await slider.focus();
   assert.equal(await slider.getAttribute("aria-valuetext"), "Now");
   await it.page.keyboard.press("ArrowLeft");
-  await at("You opened timeline");
+  await at("You opened Timeline");
   await at("4 of 4");
   await it.page.keyboard.press("ArrowLeft");
   await it.page.keyboard.press("ArrowLeft");

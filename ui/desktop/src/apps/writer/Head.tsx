@@ -75,7 +75,10 @@ export function Head({ id, doc, writing, versions, editor, side, onSide, onRemov
           <ChevronLeft size={16} aria-hidden />
         </button>
         <span className="writer-version" title={of && t("versionBy", { who: t(of.by ?? "system"), when })}>
-          {t(versionWords(doc.version), { version: looking ?? doc.version, newest: doc.version })}
+          {t(versionWords(looking ?? doc.version, doc.version), {
+            version: looking ?? doc.version,
+            newest: doc.version,
+          })}
         </span>
         <button
           type="button"

@@ -204,7 +204,7 @@ function Sheet({ id, doc, writing, ahead, save, type, choose, discard }: Props &
             </>
           }
         >
-          {t("lookingBack", { version: looking })}
+          {looking === 0 ? t("lookingAtBegun") : t("lookingBack", { version: looking })}
         </Banner>
       )}
       <Undone run={doc.run} />
