@@ -109,7 +109,7 @@ choir: libraries ui
 ui: $(UIS:%=internal/webui/dist/%/index.html) $(PACKED)
 
 # The desktop's source for new workspaces, and the packages that serve it.
-$(PACKED): $(call sources,desktop) internal/desktop/dev/dev.mjs tools/packdesktop/main.go | ui/desktop/node_modules
+$(PACKED): $(call sources,desktop) $(wildcard internal/desktop/dev/*.mjs) tools/packdesktop/main.go | ui/desktop/node_modules
 	@$(SHIPPED) go run ./tools/packdesktop
 
 define build-ui

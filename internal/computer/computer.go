@@ -93,6 +93,9 @@ type Config struct {
 	MaxUpload int64
 	// Source is the tar of the desktop's source for a new workspace; empty for none.
 	Source []byte
+	// DesktopTools makes the programs that check the desktop's source available in the
+	// sandboxes; nil if this build has none. It is called when a task changed that source.
+	DesktopTools func(ctx context.Context) error
 	// Cluster configures the second copy of the log, for which appends wait; nil for none.
 	Cluster *cluster.Config
 	// Observer receives figures about the computer; nil for none.

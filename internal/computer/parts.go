@@ -104,7 +104,8 @@ func clusterCopy(r *cluster.Replica) verification.Copy {
 	return r
 }
 
-// boundTasks tells a starting task what it may reach outside.
+// boundTasks tells a starting task what it may reach outside, and has the programs that
+// verify the desktop's source ready before a task that changed it is verified.
 type boundTasks struct {
 	*tasks.Changes
 	of *Computer
@@ -121,6 +122,43 @@ func (b boundTasks) Start(ctx context.Context, task choir.ID, since choir.Digest
 		reply.Online, reply.EgressWider = b.of.cfg.EgressOf(b.of, t.Task.EgressProfile)
 	}
 	return reply, err
+}
+
+// Compare implements verbs.Tasks.
+func (b boundTasks) Compare(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error) {
+	reply, err := b.Changes.Compare(ctx, task)
+	if err != nil || b.of.cfg.DesktopTools == nil {
+		return reply, err
+	}
+	changed, err := b.changedDesktop(ctx, task, reply.Snapshot)
+	if err == nil && changed {
+		err = b.of.cfg.DesktopTools(ctx)
+	}
+	if err != nil {
+		// The task's result says that the check was not there.
+		b.of.cfg.Log.Warn("the desktop's source cannot be checked", "computer", b.of.cfg.ID, "task", task, "error", err)
+	}
+	return reply, nil
+}
+
+// changedDesktop reports whether the desktop's source in the tree now differs from the
+// source in the task's base.
+func (b boundTasks) changedDesktop(ctx context.Context, task choir.ID, now choir.Digest) (bool, error) {
+	t, err := b.of.store.Task(ctx, task)
+	if err != nil || t.Base == now {
+		return false, err
+	}
+	var at [2]choir.Digest
+	for i, root := range []choir.Digest{t.Base, now} {
+		e, err := b.of.workspace.Lookup(ctx, root, selfsource.Folder)
+		if err != nil && choir.CodeOf(err) != choir.CodeNotFound {
+			return false, err
+		}
+		if e != nil {
+			at[i] = e.Digest()
+		}
+	}
+	return at[0] != at[1], nil
 }
 
 // preparedWorkspace implements rolehost.Workspace. Its Reconciler is set after the host is

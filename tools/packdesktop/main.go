@@ -24,8 +24,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// launcher runs the development server, and bundles the packages beforehand.
-const launcher = "internal/desktop/dev/dev.mjs"
+// programs is the folder of what runs with the packages: the development server, which also
+// bundles the packages beforehand, and the check of a changed source.
+const (
+	programs = "internal/desktop/dev"
+	launcher = programs + "/dev.mjs"
+)
 
 // stamp dates every file, so that the same source gives the same bytes.
 var stamp = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -120,6 +124,8 @@ func packModules(from, to string) error {
 		p.make(".choir"),
 		p.folder(filepath.Join(seed, "deps"), ".choir/deps", unread),
 		p.file(launcher, ".choir/dev.mjs"),
+		p.file(programs+"/moved.mjs", ".choir/moved.mjs"),
+		p.file(programs+"/check.mjs", ".choir/check.mjs"),
 		p.Close(), z.Close(),
 	)
 	if err != nil {

@@ -18,6 +18,9 @@ type Ran struct {
 
 // Judge returns the status of a check that ended as r. reason explains an unknown status.
 func Judge(c Check, r Ran) (status choir.VerifyStatus, reason string) {
+	if c.ofDesktop() && r.ExitCode != 126 && r.ExitCode != 127 {
+		return judgeDesktop(r)
+	}
 	switch {
 	case r.ExitCode == 126 || r.ExitCode == 127:
 		return choir.VerifyUnknown, "a program that the check needs is not on this machine"

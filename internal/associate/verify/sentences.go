@@ -111,7 +111,7 @@ func (t *trial) proves(found []finding) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	counted := slices.ContainsFunc(found, func(f finding) bool { return f.ran.Report.Known })
+	counted := slices.ContainsFunc(found, func(f finding) bool { return f.ran.Report.Known && !f.check.ofDesktop() })
 	if !counted && len(t.tests.added)+len(t.tests.removed) == 0 {
 		return strings.Join(parts, "; ")
 	}
@@ -121,6 +121,9 @@ func (t *trial) proves(found []finding) string {
 func (f *finding) proves() string {
 	if f.check.Missing != "" || !f.check.Tests {
 		return ""
+	}
+	if f.check.ofDesktop() {
+		return f.provesDesktop()
 	}
 	total := f.ran.Report.Total
 	if !f.ran.Report.Known {

@@ -119,6 +119,11 @@ var markers = []struct {
 // checks returns all checks of the project, tests first within each kind.
 func (p project) checks(m Machine) []Check {
 	var all []Check
+	if p.isDesktop() {
+		c := desktopCheck(m)
+		c.Dir, c.Command.Cwd = p.dir, p.dir
+		return []Check{c}
+	}
 	for _, find := range []func(Machine) []Check{p.goChecks, p.rustChecks, p.nodeChecks, p.pythonChecks, p.makeChecks} {
 		all = append(all, find(m)...)
 	}

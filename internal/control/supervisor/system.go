@@ -147,6 +147,10 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 	if s.cfg.Observer != nil {
 		observer = s.cfg.Observer(e.ID)
 	}
+	var tools func(context.Context) error
+	if m := s.cfg.Desktop.Modules; m != nil {
+		tools = m.Unpack
+	}
 	return computer.Config{
 		ID: e.ID, User: s.folder.owner.User, Name: e.Name,
 		HostUIDs: map[choir.Role]int{choir.RoleDirector: e.DirectorUID, choir.RoleAssociate: e.HostUID},
@@ -172,7 +176,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 			Entries: int64(s.cfg.File.Storage.Entries),
 		},
 		Terminals: l.Terminals,
-		Source:    s.cfg.Desktop.Source,
+		Source:    s.cfg.Desktop.Source, DesktopTools: tools,
 		MaxUpload: s.cfg.File.Limits.UploadMB << 20,
 		Cluster:   clusterConfig(s.cfg),
 		Observer:  observer,

@@ -2,11 +2,12 @@
 //   node dev.mjs serve ROOT MODULES        inside a sandbox; says on stdout how it goes, a JSON object a line
 //   node dev.mjs seed ROOT MODULES OUT     at build time; bundles what the source imports once and for all
 import { createHash } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { movedFiles } from "./moved.mjs";
 
 const [verb, root, modules, out] = process.argv.slice(2);
 const load = (path) => import(pathToFileURL(join(modules, path)).href);
@@ -15,36 +16,10 @@ const [vite, { default: react }] = await Promise.all([
   load("@vitejs/plugin-react/dist/index.js"),
 ]);
 
-const common = { configFile: false, root, plugins: [react(), movedFiles(), besidePDF(), ordered()], logLevel: "error", clearScreen: false };
+const common = { configFile: false, root, plugins: [react(), movedFiles(root), besidePDF(), ordered()], logLevel: "error", clearScreen: false };
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 await (verb === "seed" ? seed() : serve());
-
-/** Folders of src whose files went to others; in earlier desktops the session and its hooks lay in app. */
-const moved = { app: ["session", "kit"] };
-
-/**
- * Finds what an app imports from src and is not there, where a newer desktop has
- * it: "../../kit/Button" is base/kit/Button unless src has a kit/Button, and
- * "../../app/useWindow" is src/session/useWindow. So an app of the user's goes on.
- */
-function movedFiles() {
-  const there = (path) => ["", ".ts", ".tsx"].some((end) => existsSync(path + end));
-  return {
-    name: "choir-moved",
-    enforce: "pre",
-    resolveId(wanted, importer) {
-      if (!importer || !wanted.startsWith(".")) return null;
-      const path = resolve(dirname(importer), wanted);
-      const below = relative(join(root, "src"), path);
-      if (below.startsWith("..") || there(path)) return null;
-      const [folder, ...rest] = below.split(sep);
-      const places = [join(root, "base", below), ...(moved[folder] ?? []).map((to) => join(root, "src", to, ...rest))];
-      const found = places.find(there);
-      return found ? this.resolve(found, importer, { skipSelf: true }) : null;
-    },
-  };
-}
 
 /** Serves what pdf.js asks for by name while it reads some files, where ui/desktop/vite.config.ts puts it in a build. */
 function besidePDF() {

@@ -87,7 +87,8 @@ const scripts = {
       calls: plan({
         kind: "edit_repo",
         commands: [{ shell: "echo 'this is no program (' >> choiros/src/main.tsx" }],
-        verify_profile: { mode: "smoke", commands: [{ shell: "tail -1 choiros/src/main.tsx; exit 1" }] },
+        // The check that is found by itself.
+        verify_profile: undefined,
       }),
     },
     { calls: [{ name: "judge_result", input: judge("abort", false) }] },
@@ -113,7 +114,11 @@ const scripts = {
   ],
   "The desktop's own source": [
     {
-      calls: plan({ kind: "edit_repo", commands: [{ shell: "sed -i '/this is no program/d' choiros/src/main.tsx" }] }),
+      calls: plan({
+        kind: "edit_repo",
+        commands: [{ shell: "sed -i '/this is no program/d' choiros/src/main.tsx" }],
+        verify_profile: undefined,
+      }),
     },
     { calls: [{ name: "judge_result", input: judge("accept", true) }] },
     { calls: [{ name: "answer", input: { text: "It is mended." } }] },

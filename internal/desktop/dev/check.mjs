@@ -1,0 +1,181 @@
+#!/usr/bin/env node
+// Checks a desktop's source, inside a sandbox: node check.mjs ROOT MODULES
+// It is built by Vite, and its page is started in a browser of this machine, which has no network. The output is TAP.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { accessSync, constants } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { extname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { movedFiles } from "./moved.mjs";
+
+const [root, modules] = process.argv.slice(2).map((path) => resolve(path));
+
+/** How long the page may take until it shows something, and how long it is looked at after that, in milliseconds. */
+const UP_MS = 60_000;
+const LOOK_MS = 1_000;
+
+/** The first releases with light-dark(), as in ui/desktop/vite.config.ts. */
+const cssTarget = ["chrome123", "firefox120", "safari17.5"];
+
+/** The content types of what a page is made of. */
+const types = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+  ".wasm": "application/wasm",
+};
+
+const work = await mkdtemp(join(tmpdir(), "choir-check-"));
+try {
+  process.exitCode = (await check(work)) ? 0 : 1;
+} finally {
+  await rm(work, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** Says how the build and the start of the page went; false if one failed. */
+async function check(folder) {
+  const page = join(folder, "page");
+  console.log("TAP version 13\n1..2");
+  const wrong = await build(page);
+  tell(1, "the desktop is built", wrong);
+  if (wrong) {
+    console.log("not ok 2 - the desktop's page comes up");
+    return sum(0, 2, 0);
+  }
+  const browser = findBrowser();
+  if (!browser) {
+    console.log("ok 2 - the desktop's page comes up # SKIP there is no browser on this machine");
+    return sum(1, 0, 1);
+  }
+  const broken = await start(browser, page, folder);
+  tell(2, "the desktop's page comes up", broken);
+  return broken ? sum(1, 1, 0) : sum(2, 0, 0);
+}
+
+/** Writes the last lines; true if nothing failed. */
+function sum(pass, fail, skipped) {
+  console.log(`# tests 2\n# pass ${pass}\n# fail ${fail}\n# skipped ${skipped}`);
+  return fail === 0;
+}
+
+/** Writes the result of one test, with what went wrong. */
+function tell(number, name, wrong) {
+  console.log(`${wrong ? "not ok" : "ok"} ${number} - ${name}`);
+  if (wrong) console.log(wrong.trim().replace(/^/gm, "# "));
+}
+
+/** Builds the source into a folder; gives what went wrong, or "". */
+async function build(outDir) {
+  const load = (path) => import(pathToFileURL(join(modules, path)).href);
+  const [vite, { default: react }] = await Promise.all([
+    load("vite/dist/node/index.js"),
+    load("@vitejs/plugin-react/dist/index.js"),
+  ]);
+  try {
+    await vite.build({
+      configFile: false,
+      root,
+      plugins: [react(), movedFiles(root)],
+      logLevel: "silent",
+      clearScreen: false,
+      cacheDir: join(outDir, "..", "cache"),
+      build: { outDir, emptyOutDir: true, assetsInlineLimit: 0, minify: false, reportCompressedSize: false, cssTarget },
+    });
+    return "";
+  } catch (e) {
+    // Vite draws the place of an error in colours.
+    return String(e?.message ?? e).replace(/\x1b\[[0-9;]*m/g, "");
+  }
+}
+
+/** The first browser of this machine, the one that starts fastest before others. */
+function findBrowser() {
+  const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
+  return names.map((name) => `/usr/bin/${name}`).find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Runs in the page before all else: tells of every error, and of the first thing that is drawn. */
+function watch(lookMS) {
+  const tell = (seen) => navigator.sendBeacon("/choir-check", JSON.stringify(seen));
+  const wrong = (error) => tell({ wrong: String(error?.stack ?? error).slice(0, 4000) });
+  addEventListener("error", (e) => e.message && wrong(e.error ?? e.message));
+  const { error } = console;
+  // React says here what a part of the page threw, also when another part shows that it is missing.
+  console.error = (...args) => {
+    for (const one of args) if (one instanceof Error) wrong(one);
+    error.apply(console, args);
+  };
+  const look = () => {
+    if (document.getElementById("root")?.childElementCount) setTimeout(() => tell({ up: true }), lookMS);
+    else requestAnimationFrame(look);
+  };
+  addEventListener("DOMContentLoaded", look);
+}
+
+/** An empty desktop, and nothing else: the page is a computer's that does not answer. */
+function answer(path) {
+  return path.endsWith("/desktop") ? { seq: 1, windows: [], settings: [] } : undefined;
+}
+
+/** Starts the built page in a browser; gives what went wrong, or "". */
+async function start(browser, page, folder) {
+  let seen;
+  const told = new Promise((done) => {
+    seen = done;
+  });
+  const server = createServer((request, response) => serve(request, response, page, seen));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", `--user-data-dir=${join(folder, "profile")}`];
+  // A process group of its own: the browser's children end with it.
+  const child = spawn(browser, [...args, `http://127.0.0.1:${server.address().port}/`], { stdio: ["ignore", "ignore", "pipe"], detached: true });
+  let said = "";
+  child.stderr.on("data", (chunk) => {
+    said = (said + chunk).slice(-2000);
+  });
+  const ended = once(child, "close").then(() => `the browser ended: ${said}`, (e) => `the browser does not start: ${e.message}`);
+  const late = new Promise((done) => setTimeout(done, UP_MS, `nothing was drawn within ${UP_MS / 1000} seconds`).unref());
+  const wrong = await Promise.race([told, ended, late]);
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {} // it has ended
+  await ended;
+  server.closeAllConnections();
+  server.close();
+  return wrong;
+}
+
+/** Serves the built page, an answer of the API, or takes what the page tells. */
+async function serve(request, response, page, seen) {
+  const { pathname } = new URL(request.url, "http://page");
+  if (pathname === "/choir-check") {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const { wrong } = JSON.parse(body);
+    response.writeHead(204).end();
+    return seen(wrong ?? "");
+  }
+  if (pathname.startsWith("/api/")) {
+    const found = answer(pathname);
+    const problem = { code: "unavailable", message: "this page is being checked" };
+    return response.writeHead(found ? 200 : 503, { "Content-Type": "application/json" }).end(JSON.stringify(found ?? problem));
+  }
+  const path = join(page, pathname === "/" ? "index.html" : decodeURIComponent(pathname));
+  const content = await readFile(path).catch(() => undefined);
+  if (!content) return response.writeHead(404).end();
+  response.setHeader("Content-Type", types[extname(path)] ?? "application/octet-stream");
+  if (pathname !== "/") return response.end(content);
+  response.end(String(content).replace("<head>", `<head><script>(${watch})(${LOOK_MS})</script>`));
+}
