@@ -18,17 +18,16 @@ func (e *evaluation) workOn(ctx context.Context, c *evalComputer, t eval.Task, b
 	if err := c.add(ctx, t.Name, base); err != nil {
 		return nil, err
 	}
-	var v api.RunView
+	var u eventstore.Usage
 	var err error
 	if e.options.program != "" {
-		v, err = e.runProgram(ctx, c, t, o)
+		u, err = e.runProgram(ctx, c, t, o)
 	} else {
-		v, err = c.runPrompt(ctx, t, o)
+		u, err = c.runPrompt(ctx, t, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	u := v.Usage
 	o.Calls, o.InputTokens, o.OutputTokens, o.CachedTokens, o.CostUSD = u.Calls, u.InputTokens, u.OutputTokens, u.CachedTokens, u.CostUSD
 	return c.tree(ctx, t.Name, base)
 }
@@ -36,35 +35,27 @@ func (e *evaluation) workOn(ctx context.Context, c *evalComputer, t eval.Task, b
 // stopping bounds the wait for a run that is told to stop.
 const stopping = time.Minute
 
-// runPrompt prompts choir's agents and waits until the run ends, asks or is late; then it is stopped.
-func (c *evalComputer) runPrompt(ctx context.Context, t eval.Task, o *eval.Outcome) (v api.RunView, err error) {
+// runPrompt prompts choir's agents, waits until the run ends, asks or is late, and stops one that is open
+// then. It returns what its model calls used.
+func (c *evalComputer) runPrompt(ctx context.Context, t eval.Task, o *eval.Outcome) (eventstore.Usage, error) {
 	var accepted api.Accepted
 	if err := c.client.post(ctx, c.client.path("/prompts"), api.PromptRequest{Text: t.Prompt, Repo: t.Name}, &accepted); err != nil {
-		return v, err
+		return eventstore.Usage{}, err
 	}
 	limited, cancel := context.WithTimeout(ctx, t.Limit)
 	defer cancel()
-	v, err = c.app.untilItEnds(limited, c.client, accepted.Run, 0)
-	late := limited.Err() != nil && ctx.Err() == nil
-	if late || err == nil && v.State.Open() {
-		asked := v.State
-		if v, err = c.stopRun(ctx, accepted.Run); err != nil {
-			return v, err
-		}
-		o.Said = string(asked)
-		if late {
-			o.Said = "late"
-		}
-		return v, nil
-	}
-	if err != nil {
-		return v, err
-	}
+	v, err := c.app.untilItEnds(limited, c.client, accepted.Run, 0)
 	o.Said, o.Verified = claimOf(v)
+	if limited.Err() != nil && ctx.Err() == nil {
+		o.Said, err = "late", nil
+	}
+	if err == nil && (o.Said == "late" || v.State.Open()) {
+		v, err = c.stopRun(ctx, accepted.Run)
+	}
 	if v.State == eventstore.RunFailed {
 		o.Why = v.Answer
 	}
-	return v, nil
+	return v.Usage, err
 }
 
 // stopRun stops a run and waits until it has ended.
@@ -100,7 +91,7 @@ func claimOf(v api.RunView) (said string, verified bool) {
 var exitLine = regexp.MustCompile(`choir-eval-exit (\d+)\s*$`)
 
 // runProgram runs the other program on the project, in one task that may call models, and waits for its end.
-func (e *evaluation) runProgram(ctx context.Context, c *evalComputer, t eval.Task, o *eval.Outcome) (v api.RunView, err error) {
+func (e *evaluation) runProgram(ctx context.Context, c *evalComputer, t eval.Task, o *eval.Outcome) (u eventstore.Usage, err error) {
 	limit := wholeSeconds(t.Limit)
 	// timeout ends the program and all that it has in its process group.
 	script := fmt.Sprintf("printf '%%s\\n' \"$1\" | timeout -k 5 %d sh -c %s sh \"$1\"\nprintf '\\nchoir-eval-exit %%s\\n' \"$?\" >&2", limit, quoteShell(e.options.program))
@@ -111,7 +102,7 @@ func (e *evaluation) runProgram(ctx context.Context, c *evalComputer, t eval.Tas
 		ModelBudget:   &choir.ModelBudget{Calls: e.options.calls},
 	})
 	if err != nil {
-		return v, err
+		return u, err
 	}
 	o.Said = "failed"
 	if n := len(result.CommandsRun); n > 0 {
@@ -128,8 +119,30 @@ func (e *evaluation) runProgram(ctx context.Context, c *evalComputer, t eval.Tas
 	if o.Said != "done" {
 		o.Why = lastWords(result)
 	}
-	err = c.client.get(ctx, c.client.path("/runs/"+string(result.RunID)), &v)
-	return v, err
+	return c.usageOf(ctx, result.RunID)
+}
+
+// usageOf sums what the model calls of a run used, from the log.
+func (c *evalComputer) usageOf(ctx context.Context, run choir.ID) (u eventstore.Usage, err error) {
+	for after := uint64(0); ; {
+		page, err := c.client.events(ctx, run, after, false)
+		if err != nil || len(page.Events) == 0 {
+			return u, err
+		}
+		for _, e := range page.Events {
+			after = e.Seq
+			if e.Type != choir.TypeModelReturned {
+				continue
+			}
+			p, err := choir.ReadPayload(e.Type, e.Payload)
+			if err != nil {
+				return u, err
+			}
+			r := p.(*choir.ModelReturned)
+			u.Calls, u.InputTokens, u.OutputTokens = u.Calls+1, u.InputTokens+r.InputTokens, u.OutputTokens+r.OutputTokens
+			u.CachedTokens, u.CostUSD = u.CachedTokens+r.CachedTokens, u.CostUSD+r.CostUSD
+		}
+	}
 }
 
 // quoteShell quotes a text as one word for sh.

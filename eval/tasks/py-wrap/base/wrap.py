@@ -5,7 +5,7 @@ def fill(words, width):
     lines = []
     while words:
         line = ""
-        while words and len(line) + 1 + len(words[0]) <= width + 1:
+        while words and len(line) + bool(line) + len(words[0]) <= width:
             line = (line + " " + words.pop(0)).strip()
         lines.append(line)
     return lines
