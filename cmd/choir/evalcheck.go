@@ -20,8 +20,8 @@ import (
 	"choiros/internal/eval"
 )
 
-// checked is what a hidden check found.
-type checked struct {
+// checkResult is what a hidden check found.
+type checkResult struct {
 	passed bool
 	said   string // the end of its output
 }
@@ -37,13 +37,13 @@ func (e *evaluation) checker(ctx context.Context) (*evalComputer, error) {
 }
 
 // check runs the hidden check of a task on a project in the sandbox of the checks, without a network.
-func (e *evaluation) check(ctx context.Context, t eval.Task, project eval.Tree) (checked, error) {
+func (e *evaluation) check(ctx context.Context, t eval.Task, project eval.Tree) (checkResult, error) {
 	c, err := e.checker(ctx)
 	if err != nil {
-		return checked{}, err
+		return checkResult{}, err
 	}
 	if err := c.add(ctx, t.Name, project); err != nil {
-		return checked{}, err
+		return checkResult{}, err
 	}
 	limit := wholeSeconds(t.CheckLimit)
 	result, err := c.do(ctx, choir.DirectorTask{
@@ -53,13 +53,13 @@ func (e *evaluation) check(ctx context.Context, t eval.Task, project eval.Tree) 
 		EgressProfile: &choir.EgressProfile{Mode: choir.EgressNone},
 	})
 	if err != nil {
-		return checked{}, err
+		return checkResult{}, err
 	}
 	if len(result.CommandsRun) == 0 {
-		return checked{}, choir.E("", choir.CodeUnavailable, "the hidden check could not be run: %s", result.Summary)
+		return checkResult{}, choir.E("", choir.CodeUnavailable, "the hidden check could not be run: %s", result.Summary)
 	}
 	ran := result.CommandsRun[0]
-	out := checked{passed: ran.ExitCode == 0 && ran.Signal == "" && result.Status == choir.StatusOK}
+	out := checkResult{passed: ran.ExitCode == 0 && ran.Signal == "" && result.Status == choir.StatusOK}
 	if !out.passed {
 		out.said = strings.TrimSpace(fmt.Sprintf("exit code %d %s\n%s", ran.ExitCode, ran.Signal, strings.TrimSpace(ran.StdoutTail+"\n"+ran.StderrTail)))
 	}

@@ -17,6 +17,7 @@ import (
 	"choiros/internal/computer"
 	"choiros/internal/computer/projects"
 	"choiros/internal/config"
+	"choiros/internal/control/api"
 	"choiros/internal/demo"
 	"choiros/internal/eval"
 	"choiros/internal/model/replay"
@@ -29,7 +30,7 @@ type evalComputer struct {
 	dir      string
 	client   *client
 	computer *computer.Computer
-	models   string // which are in force, in words
+	models   api.ModelState
 	stop     func() error
 }
 
@@ -50,8 +51,14 @@ func (e *evaluation) open(ctx context.Context, folder, task string) (*evalComput
 	if err != nil {
 		return nil, errors.Join(err, removeForced(q.data))
 	}
-	if task != "" {
-		e.models = c.models
+	if task == "" {
+		return c, nil
+	}
+	m := c.models
+	e.models = "Director " + cmp.Or(m.Director, "none") + ", Associate " + cmp.Or(m.Associate, "none")
+	if e.options.program == "" && !m.Connected {
+		return nil, errors.Join(choir.E("", choir.CodeUnavailable, "no model is connected for the Director and the Associate").
+			WithRemedy("name them under [models] in choir.toml, or play recordings with --model-recording"), c.close())
 	}
 	return c, nil
 }
@@ -104,7 +111,7 @@ func (c *evalComputer) start(ctx context.Context) error {
 	if c.client, err = c.app.dial(ctx); err != nil {
 		return errors.Join(err, c.stop())
 	}
-	c.computer, c.models = s.sys.Computers()[0], s.sys.Models().Message
+	c.computer, c.models = s.sys.Computers()[0], s.sys.Models()
 	return nil
 }
 
