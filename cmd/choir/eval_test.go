@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"choiros/internal/eval"
 	"choiros/internal/model/wiretest"
@@ -423,6 +424,7 @@ func TestTheShippedTasksCanBeSolved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		began := time.Now()
 		before, err := e.check(t.Context(), task, base.Over(hidden))
 		if err != nil || before.passed {
 			t.Errorf("%s: the check passes on the base, %v", task.Name, err)
@@ -431,6 +433,7 @@ func TestTheShippedTasksCanBeSolved(t *testing.T) {
 		if err != nil || !after.passed {
 			t.Errorf("%s: the check fails on the solution: %s, %v", task.Name, after.said, err)
 		}
+		t.Logf("%s: %.1f s", task.Name, time.Since(began).Seconds())
 	}
 	if len(tasks) < 8 || len(languages) < 4 {
 		t.Errorf("there are %d tasks in %d languages", len(tasks), len(languages))

@@ -150,8 +150,8 @@ const cloneProject = "choir-eval-clone"
 // sandbox only.
 const readCommit = `set -e
 if [ -f clone.bundle ]; then git clone -q --bare clone.bundle clone.git; fi
-git -c safe.directory='*' --git-dir=clone.git archive "$1" >/tmp/tree.tar
-gzip -1 </tmp/tree.tar >tree.tar.gz
+git -c safe.directory='*' --git-dir=clone.git archive --output=tree.tar "$1"
+gzip -1 tree.tar
 `
 
 // addClone brings the git folder of a clone, a bare clone or a bundle into the computer, as plain files.

@@ -199,10 +199,11 @@ func goCommand(tests []string) string {
 			names = append(names, regexp.QuoteMeta(name))
 		}
 	}
-	return fmt.Sprintf(`go test -count=1 -v -run '^(%s)$' ./... >/tmp/choir-eval-out 2>&1
-tail -c 4000 /tmp/choir-eval-out
+	return fmt.Sprintf(`out=$(mktemp)
+go test -count=1 -v -run '^(%s)$' ./... >"$out" 2>&1
+tail -c 4000 "$out"
 while IFS= read -r name; do
-  grep -qF -e "--- PASS: $name (" /tmp/choir-eval-out || { echo "did not pass: $name"; exit 1; }
-  if grep -qF -e "--- FAIL: $name (" /tmp/choir-eval-out; then exit 1; fi
+  grep -qF -e "--- PASS: $name (" "$out" || { echo "did not pass: $name"; exit 1; }
+  if grep -qF -e "--- FAIL: $name (" "$out"; then exit 1; fi
 done <%s`, strings.Join(names, "|"), testsFile)
 }
