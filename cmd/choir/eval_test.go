@@ -14,62 +14,20 @@ import (
 	"time"
 
 	"choiros/internal/eval"
+	"choiros/internal/eval/evaltest"
 	"choiros/internal/model/wiretest"
 )
 
 const shippedTasks = "../../eval/tasks"
 
-// toolUse is one tool call of a scripted answer.
-type toolUse struct {
-	tool  string
-	input any
-}
-
-// scriptedCall returns a tool call of a script.
-func scriptedCall(t testing.TB, u toolUse) wiretest.Call {
-	raw, err := json.Marshal(u.input)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return wiretest.Call{Name: u.tool, Input: raw}
-}
-
-type anyFields = map[string]any
-
-// solving returns the rules of a model that plans one step for a task, writes files in it, and says that all is
-// done and verified.
+// solving returns the rules of a model that writes files in a task and claims success.
 func solving(t testing.TB, task eval.Task, write eval.Tree) []wiretest.Rule {
-	mark := "Task " + task.Name + "."
-	var reads, writes []wiretest.Call
-	base, err := task.Base()
+	t.Helper()
+	rules, err := evaltest.Solve(task, write)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range slices.Sorted(maps.Keys(write)) {
-		if _, ok := base[path]; ok {
-			reads = append(reads, scriptedCall(t, toolUse{"read_file", anyFields{"path": path}}))
-		}
-		writes = append(writes, scriptedCall(t, toolUse{"write_file", anyFields{"path": path, "content": string(write[path].Content)}}))
-	}
-	plan := toolUse{"submit_plan", anyFields{"goal": "What was asked is done.", "steps": []any{anyFields{
-		"id": "change", "title": "Make the change", "kind": "edit_repo", "instruction": mark + "\n" + task.Prompt,
-		"acceptance_criteria": []string{"the tests of the project pass"},
-	}}}}
-	judge := toolUse{"judge_result", anyFields{
-		"step": "change", "verdict": "accept", "reason": "The check passed.",
-		"criteria": []any{anyFields{"criterion": "c1", "met": true, "shown_by": anyFields{"kind": "check", "number": 1}}},
-	}}
-	answer := toolUse{"answer", anyFields{"text": "It is done, and the tests pass."}}
-	usage := wiretest.Respond{}.Usage
-	usage.Input, usage.Output = 1000, 100
-	first := task.Prompt[:min(60, len(task.Prompt))]
-	return []wiretest.Rule{
-		{Match: wiretest.Match{Caller: "director", First: first, Turn: 1}, Respond: &wiretest.Respond{Usage: usage, ToolCalls: []wiretest.Call{scriptedCall(t, plan)}}},
-		{Match: wiretest.Match{Caller: "director", First: first, Turn: 2}, Respond: &wiretest.Respond{Usage: usage, ToolCalls: []wiretest.Call{scriptedCall(t, judge), scriptedCall(t, answer)}}},
-		{Match: wiretest.Match{Caller: "associate", First: mark, Turn: 1}, Respond: &wiretest.Respond{Usage: usage, Text: "I look first.", ToolCalls: reads}},
-		{Match: wiretest.Match{Caller: "associate", First: mark, Turn: 2}, Respond: &wiretest.Respond{Usage: usage, ToolCalls: writes}},
-		{Match: wiretest.Match{Caller: "associate", First: mark}, Respond: &wiretest.Respond{Usage: usage, Text: "I changed " + strings.Join(slices.Sorted(maps.Keys(write)), ", ") + "; the tests pass."}},
-	}
+	return rules
 }
 
 // connectScript starts a scripted model and makes it that of the machine's configuration.
@@ -243,7 +201,7 @@ func checkBelief(t *testing.T, r eval.Report) {
 		t.Errorf("the false claim is %+v", bad)
 	}
 	for _, o := range []eval.Outcome{good, bad} {
-		if o.Calls != 5 || o.InputTokens != 5000 || o.OutputTokens != 500 || o.Seconds <= 0 {
+		if o.Calls != evaltest.CallsPerTask || o.InputTokens != 5000 || o.OutputTokens != 500 || o.Seconds <= 0 {
 			t.Errorf("the figures of %s are %+v", o.Task, o)
 		}
 	}
@@ -363,7 +321,7 @@ func TestEvalOfPublishedInstances(t *testing.T) {
 	commit()
 	patch := gitIn(t, clone, "diff", at, "HEAD", "--", "calc_test.go")
 	line := func(id, fail string) string {
-		raw, err := json.Marshal(anyFields{
+		raw, err := json.Marshal(map[string]any{
 			"instance_id": id, "repo": "owner/calc", "base_commit": at, "problem_statement": "Add subtracts.", "test_patch": patch,
 			"FAIL_TO_PASS": fail, "PASS_TO_PASS": []string{"TestZero"}, "hints_text": "", "patch": "",
 		})
