@@ -310,20 +310,20 @@ func TestEvalOfPublishedInstances(t *testing.T) {
 		gitIn(t, clone, "-c", "user.name=T", "-c", "user.email=t@localhost", "commit", "-qm", "x")
 		return strings.TrimSpace(gitIn(t, clone, "rev-parse", "HEAD"))
 	}
-	const zero = "package calc\n\nimport \"testing\"\n\nfunc TestZero(t *testing.T) {\n\tif Add(0, 0) != 0 {\n\t\tt.Fatal()\n\t}\n}\n"
-	put("go.mod", "module example.org/calc\n\ngo 1.21\n")
-	put("calc.go", "package calc\n\nfunc Add(a, b int) int { return a - b }\n")
-	put("calc_test.go", zero)
+	const zero = "import unittest\nimport calc\n\n\nclass T(unittest.TestCase):\n    def test_zero(self):\n        self.assertEqual(calc.add(0, 0), 0)\n"
+	put("calc.py", "def add(a, b):\n    return a - b\n")
+	put("test_calc.py", zero)
 	gitIn(t, clone, "init", "-q", "-b", "main")
 	at := commit()
-	put("calc.go", "package calc\n\nfunc Add(a, b int) int { return a + b } // the secret\n")
-	put("calc_test.go", zero+"\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal()\n\t}\n}\n")
+	put("calc.py", "def add(a, b):\n    return a + b  # the secret\n")
+	put("test_calc.py", zero+"\n    def test_add(self):\n        self.assertEqual(calc.add(1, 2), 3)\n")
 	commit()
-	patch := gitIn(t, clone, "diff", at, "HEAD", "--", "calc_test.go")
+	patch := gitIn(t, clone, "diff", at, "HEAD", "--", "test_calc.py")
 	line := func(id, fail string) string {
 		raw, err := json.Marshal(map[string]any{
 			"instance_id": id, "repo": "owner/calc", "base_commit": at, "problem_statement": "Add subtracts.", "test_patch": patch,
-			"FAIL_TO_PASS": fail, "PASS_TO_PASS": []string{"TestZero"}, "hints_text": "", "patch": "",
+			"FAIL_TO_PASS": fail, "PASS_TO_PASS": []string{"test_calc.T.test_zero"}, "hints_text": "", "patch": "",
+			"test_command": "python3 -m unittest $(cat .choir-eval-tests)",
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -331,19 +331,19 @@ func TestEvalOfPublishedInstances(t *testing.T) {
 		return string(raw) + "\n"
 	}
 	file := filepath.Join(s.dir, "lite.jsonl")
-	if err := os.WriteFile(file, []byte(line("owner__calc-1", `["TestAdd"]`)+line("owner__calc-2", `["TestNobody"]`)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(line("owner__calc-1", `["test_calc.T.test_add"]`)+line("owner__calc-2", `["test_calc.T.test_nobody"]`)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s.dir = file
 	const program = `if git log --all -p | grep -q secret; then exit 7; fi
-rm calc_test.go
-sed -i 's/a - b/a + b/' calc.go`
+rm test_calc.py
+sed -i 's/a - b/a + b/' calc.py`
 	report, r := s.run("--repos", repos, "--program", program)
 	if o := outcome(t, report, "owner__calc-1"); o.Verdict != eval.Solved || o.Said != "done" {
 		t.Errorf("the instance is %+v\n%s", o, r.errOut)
 	}
 	// A test that nothing has does not count as passed.
-	if o := outcome(t, report, "owner__calc-2"); o.Verdict != eval.Failed || !strings.Contains(o.Why, "TestNobody") {
+	if o := outcome(t, report, "owner__calc-2"); o.Verdict != eval.Failed || !strings.Contains(o.Why, "test_nobody") {
 		t.Errorf("the instance with a test that is not there is %+v", o)
 	}
 }
