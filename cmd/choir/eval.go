@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/eval"
+	"choiros/internal/snapshot"
 )
 
 // evalOptions are what choir eval is told on its command line.
@@ -194,23 +194,17 @@ func (e *evaluation) close() error {
 	if e.checks != nil {
 		err = e.checks.close()
 	}
-	return errors.Join(err, removeForced(e.dir))
+	return errors.Join(err, removeFolder(e.dir))
 }
 
-// removeForced removes a folder with everything in it, also what closed itself to its owner.
-func removeForced(dir string) error {
-	err := os.RemoveAll(dir)
+// removeFolder removes a folder with everything in it, at any depth and whatever its modes.
+func removeFolder(dir string) error {
+	above, err := os.Open(filepath.Dir(dir))
 	if err == nil {
-		return nil
+		defer above.Close()
+		err = snapshot.RemoveTree(context.Background(), int(above.Fd()), filepath.Base(dir), nil)
 	}
-	// What a task closed is opened; a folder that cannot be is named by the second attempt.
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return choir.Wrap("", choir.CodeUnavailable, os.RemoveAll(dir), "remove %s", dir)
+	return choir.Wrap("", choir.CodeUnavailable, err, "remove %s", dir)
 }
 
 // runAll runs the tasks one after the other and returns what became of them. An error is of the machine,

@@ -265,7 +265,7 @@ func TestEvalThatIsStoppedLeavesNothing(t *testing.T) {
 	s := newEvalSet(t, m)
 	s.add("slow", "prompt = 'x'\ncheck = 'false'\n", map[string]string{"a": "a\n"})
 	var out, errOut strings.Builder
-	c := m.command(t.Context(), "eval", s.dir, "--dir", s.temp, "--program", "setsid sleep 4321 & sleep 4321")
+	c := m.command(t.Context(), "eval", s.dir, "--dir", s.temp, "--program", "mkdir -p deep/er && chmod 0 deep; setsid sleep 4321 & sleep 4321")
 	c.Stdout, c.Stderr = &out, &errOut
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

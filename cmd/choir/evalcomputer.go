@@ -49,7 +49,7 @@ func (e *evaluation) open(ctx context.Context, folder, task string) (*evalComput
 		err = c.start(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, removeForced(q.data))
+		return nil, errors.Join(err, removeFolder(q.data))
 	}
 	if task == "" {
 		return c, nil
@@ -117,7 +117,7 @@ func (c *evalComputer) start(ctx context.Context) error {
 
 // close stops the choir, which ends all processes of its sandboxes, and removes its data folder.
 func (c *evalComputer) close() error {
-	return errors.Join(c.stop(), removeForced(c.dir))
+	return errors.Join(c.stop(), removeFolder(c.dir))
 }
 
 // add brings a project in, with one commit, in place of one of the same name.
