@@ -15,6 +15,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
+	"choiros/internal/model/replay"
 	"choiros/internal/names"
 )
 
@@ -30,6 +31,10 @@ type app struct {
 	// record is the file for recorded model exchanges; recording closes it, nil before the first.
 	record    string
 	recording func() error
+	// playing answers all model calls in place of the configured models; nil for none.
+	playing *replay.Recording
+	// modelsData is the data folder whose keys of model services are read, if it is not data.
+	modelsData string
 }
 
 // language returns the person's language, from the environment's locale.
@@ -85,7 +90,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
 		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a), newTrashCommand(a), newUndoCommand(a),
-		withOther(a, newDiffCommand(a)), newComputersCommand(a), newForkCommand(a), newTakeCommand(a), newExportCommand(a), newImportCommand(a), newDemoCommand(a), newBenchCommand(a), newMetricsCommand(a), newModelCommand(a), newVersionCommand(a))
+		withOther(a, newDiffCommand(a)), newComputersCommand(a), newForkCommand(a), newTakeCommand(a), newExportCommand(a), newImportCommand(a), newDemoCommand(a), newEvalCommand(a), newBenchCommand(a), newMetricsCommand(a), newModelCommand(a), newVersionCommand(a))
 	checkArguments(root)
 	return root
 }

@@ -27,6 +27,7 @@ var meanings = map[string]string{
 	"export FILE":         "the file to write, or - for standard output",
 	"import FILE":         "the file that choir export wrote, or - for standard input",
 	"bench NAME":          "what to measure, or several; choir bench --help lists them",
+	"eval FOLDER":         "the folder of the tasks, or a file of instances",
 	"fork --name":         "what the new computer is called",
 	"take --from":         "the computer that the changes are in; choir computers lists them",
 }

@@ -55,6 +55,8 @@ func TestTheCommandLineRefuses(t *testing.T) {
 		{"the future", []string{"diff", "999999"}, 1, choir.CodeNotFound, "999999"},
 		{"rewind to nowhere", []string{"rewind"}, 2, choir.CodeInvalid, "is missing"},
 		{"an unknown checkpoint", []string{"rewind", "--checkpoint", nobody}, 1, choir.CodeNotFound, ""},
+		{"a set of tasks that is not there", []string{"eval", "/nowhere"}, 1, choir.CodeNotFound, "/nowhere"},
+		{"a set without tasks", []string{"eval", "/proc/self/task"}, 1, choir.CodeNotFound, "has no tasks"},
 		{"an unknown benchmark", []string{"bench", "fly"}, 2, choir.CodeInvalid, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) { o.in(t).refuses(t, c.exit, c.code, c.reason, c.args...) })
@@ -86,7 +88,7 @@ func TestEveryVerbSaysWhatIsMissing(t *testing.T) {
 	verbs := map[string]string{
 		"prompt": "TEXT", "task": "FILE", "undo": "RUN|TASK|CALL", "diff": "FROM", "rewind": "EVENT", "fork": "--name", "take": "--from",
 		"timeline show": "EVENT", "timeline ls": "EVENT", "timeline cat": "EVENT", "timeline cat 40": "FILE", "repo add": "PATH", "repo export": "NAME",
-		"trash restore": "ID", "trash drop": "ID", "export": "FILE", "import": "FILE", "bench": "NAME",
+		"trash restore": "ID", "trash drop": "ID", "export": "FILE", "import": "FILE", "bench": "NAME", "eval": "FOLDER",
 		"up": "", "doctor": "", "repo": "", "repo list": "", "run": "", "log": "", "timeline": "", "timeline gc": "", "checkpoint": "",
 		"trash": "", "model": "", "model test": "", "computers": "", "demo": "", "metrics": "", "metrics token": "", "version": "",
 	}

@@ -18,7 +18,7 @@ func (a *app) keyState(p config.Provider) api.ModelKey {
 	state := api.ModelKey{Kind: "variable", Where: p.KeyEnv}
 	switch {
 	case p.Kept:
-		d := a.keys().Describe(context.Background(), p.Name)
+		d := a.readKeys().Describe(context.Background(), p.Name)
 		state = api.ModelKey{Kind: "kept", Where: d.Where, SetAt: d.SetAt}
 	case p.KeyFile != "":
 		state = api.ModelKey{Kind: "file", Where: p.KeyFile}

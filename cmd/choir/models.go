@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/config"
 	"choiros/internal/control/connections"
+	"choiros/internal/control/modelgw"
 	keyfiles "choiros/internal/keyring/files"
 	"choiros/internal/model"
 	"choiros/internal/model/anthropic"
@@ -24,6 +26,11 @@ import (
 // keys returns the keyring for keys that the owner enters on the shell's page.
 func (a *app) keys() *keyfiles.Keyring { return keyfiles.New(filepath.Join(a.data, "keys", "models")) }
 
+// readKeys returns the keyring from which keys are read: that of modelsData, if given.
+func (a *app) readKeys() *keyfiles.Keyring {
+	return keyfiles.New(filepath.Join(cmp.Or(a.modelsData, a.data), "keys", "models"))
+}
+
 // connections returns the models in force, from m (choir.toml) and the shell's page.
 func (a *app) connections(m config.Models) (*connections.Connections, error) {
 	c := connections.Config{
@@ -33,10 +40,23 @@ func (a *app) connections(m config.Models) (*connections.Connections, error) {
 			return a.provider(p, key, policy.Policy{Tries: 1})
 		},
 	}
+	if a.playing != nil {
+		c.File, c.Provider = playedModels(a.playing), func(config.Provider, model.KeySource) (model.Provider, error) { return replay.New(a.playing), nil }
+	}
 	if a.record != "" {
 		c.Locked = "choir up --record writes down what one model service answers: start choir without it to connect another"
 	}
 	return connections.Open(c)
+}
+
+// playedModels returns the models of a recording as a configuration has them.
+func playedModels(rec *replay.Recording) config.Models {
+	const name = "recorded"
+	return config.Models{
+		Director:  name + "/" + cmp.Or(rec.Model(modelgw.AliasDirector), "none"),
+		Associate: name + "/" + cmp.Or(rec.Model(modelgw.AliasAssociate), "none"),
+		Providers: []config.Provider{{Name: name, Kind: "anthropic", Free: true}},
+	}
 }
 
 // recorded returns a provider, which records its exchanges if --record is given. Code invalid: a
@@ -95,7 +115,7 @@ func onlyAllowed(_, address string, _ syscall.RawConn) error {
 func (a *app) keySource(p config.Provider) model.KeySource {
 	switch {
 	case p.Kept:
-		return func(ctx context.Context) (string, error) { return a.keys().Read(ctx, p.Name) }
+		return func(ctx context.Context) (string, error) { return a.readKeys().Read(ctx, p.Name) }
 	case p.KeyFile != "":
 		return func(context.Context) (string, error) { return keyfiles.ReadFile(p.KeyFile) }
 	case p.KeyEnv != "":

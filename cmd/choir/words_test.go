@@ -74,6 +74,7 @@ func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
 		"doctor":     {{"doctor"}, {"doctor", "--report", filepath.Join(t.TempDir(), driving)}},
 		"up":         {{"up", driving}},
 		"bench":      {{"bench", driving}},
+		"eval":       {{"eval", driving}, {"eval", source, "--against", driving}},
 		"model":      {{"model"}, {"model", "test", driving}},
 		"metrics":    {{"metrics"}, {"metrics", "token"}},
 		"version":    {{"version"}},

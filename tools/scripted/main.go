@@ -1,6 +1,7 @@
 // Scripted serves a scripted model in Anthropic's wire format on a loopback
 // port, until it is interrupted. It prints the address; see package wiretest for
-// the script's form. Tests of the whole system and new recordings use it.
+// the script's form. Of a folder of tasks (choir eval) it plays a model that solves them
+// by their reference solutions. Tests of the whole system and new recordings use it.
 package main
 
 import (
@@ -10,15 +11,20 @@ import (
 	"os/signal"
 	"syscall"
 
+	"choiros/internal/eval/evaltest"
 	"choiros/internal/model/wiretest"
 )
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: scripted SCRIPT.json")
+		fmt.Fprintln(os.Stderr, "usage: scripted SCRIPT.json, or scripted FOLDER with tasks of choir eval")
 		os.Exit(2)
 	}
-	script, err := wiretest.LoadScript(os.Args[1])
+	load := wiretest.LoadScript
+	if evaltest.IsSet(os.Args[1]) {
+		load = evaltest.SolveAll
+	}
+	script, err := load(os.Args[1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "scripted:", err)
 		os.Exit(1)

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+	"choiros/internal/eval"
+	"choiros/internal/snapshot"
+)
+
+// evalOptions are what choir eval is told on its command line.
+type evalOptions struct {
+	set       string
+	only      []string
+	repos     string
+	against   string
+	keep      string
+	recording string // folder of recordings to play
+	record    string // folder to write recordings to
+	program   string
+	calls     int // that the program may make for one task
+	dir       string
+}
+
+func newEvalCommand(a *app) *cobra.Command {
+	var o evalOptions
+	c := &cobra.Command{
+		Use: "eval FOLDER", Short: "Run a set of tasks and check each result with a check the agent never sees",
+		Long: "Run a set of tasks, each on a computer of its own that is removed afterwards, and check each result with a hidden check in another sandbox.\n" +
+			"FOLDER has a folder for each task, or is a file of published instances (.jsonl, as SWE-bench has them) whose repositories are clones below --repos. docs/EVAL.md says what is in them.\n" +
+			"The models are those of the configuration, or recordings. The report is kept beside FOLDER, and the next one is compared with it.\n" +
+			"Exit code 1 when fewer of the same tasks are solved than in the report it is compared with.",
+		Example: "  choir eval eval/tasks\n  choir eval eval/tasks --only ratelimit --json\n  choir eval lite.jsonl --repos ~/clones\n  choir eval eval/tasks --program 'claude -p --dangerously-skip-permissions \"$1\"' --against eval/tasks.last.json",
+		RunE: func(c *cobra.Command, args []string) error {
+			o.set = args[0]
+			if err := onlyOne(c, "model-recording", "record"); err != nil {
+				return err
+			}
+			return runEval(c.Context(), a, o)
+		},
+	}
+	f := c.Flags()
+	f.StringArrayVar(&o.only, "only", nil, "run this task alone; may be repeated")
+	f.StringVar(&o.repos, "repos", "", "folder with the clones of published instances, as OWNER__NAME or OWNER/NAME")
+	f.StringVar(&o.against, "against", "", "compare with this report (default the one kept beside FOLDER)")
+	f.StringVar(&o.keep, "keep", "", "write the report to this file (default FOLDER.last.json, with --program FOLDER.program.last.json)")
+	f.StringVar(&o.recording, "model-recording", "", "play the recordings TASK.jsonl of this folder instead of asking a model")
+	f.StringVar(&o.record, "record", "", "write a recording TASK.jsonl of each task into this folder")
+	f.StringVar(&o.program, "program", "", "run this command in the sandbox in the agents' place; it has the prompt as $1 and on its standard input, and the model gateway's addresses in its environment")
+	f.IntVar(&o.calls, "program-calls", 200, "model calls that the program may make for one task")
+	f.StringVar(&o.dir, "dir", "", "where to make the temporary folder of the computers (default /var/tmp)")
+	return c
+}
+
+// runEval runs a set of tasks, prints the report and keeps it. It returns exit code 1 as an exitError if
+// fewer tasks are solved than before.
+func runEval(ctx context.Context, a *app, o evalOptions) error {
+	tasks, err := chosenTasks(o)
+	if err != nil {
+		return err
+	}
+	before, err := o.earlier()
+	if err != nil {
+		return err
+	}
+	e, err := a.newEvaluation(o)
+	if err != nil {
+		return err
+	}
+	outcomes, err := e.runAll(ctx, tasks)
+	if err = errors.Join(err, e.close()); err != nil {
+		return err
+	}
+	report := e.report(outcomes)
+	if before != nil {
+		report.Against = eval.Compare(outcomes, before, o.earlierFile())
+	}
+	if a.json {
+		a.printJSON(report)
+	} else {
+		a.printf("\n%s", lines(report.Table()))
+	}
+	if err := keepReport(o.keptFile(), report); err != nil {
+		return err
+	}
+	if report.Against.Fewer() {
+		return exitError(1)
+	}
+	return nil
+}
+
+// chosenTasks loads the tasks that the options name. Code not_found: one of them is not in the set.
+func chosenTasks(o evalOptions) ([]eval.Task, error) {
+	all, err := eval.Load(o.set, o.repos)
+	if err != nil || len(o.only) == 0 {
+		return all, err
+	}
+	var out []eval.Task
+	for _, name := range o.only {
+		i := slices.IndexFunc(all, func(t eval.Task) bool { return t.Name == name })
+		if i < 0 {
+			return nil, choir.E("", choir.CodeNotFound, "%s has no task %q", o.set, name)
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+// keptFile returns the file in which the report is kept.
+func (o evalOptions) keptFile() string {
+	switch {
+	case o.keep != "":
+		return o.keep
+	case o.program != "":
+		return filepath.Clean(o.set) + ".program.last.json"
+	}
+	return filepath.Clean(o.set) + ".last.json"
+}
+
+// earlierFile returns the file of the report to compare with.
+func (o evalOptions) earlierFile() string {
+	if o.against != "" {
+		return o.against
+	}
+	return o.keptFile()
+}
+
+// earlier reads the report to compare with; nil if none is named and none was kept.
+func (o evalOptions) earlier() (*eval.Report, error) {
+	r, err := eval.ReadReport(o.earlierFile())
+	if o.against == "" && choir.CodeOf(err) == choir.CodeNotFound {
+		return nil, nil
+	}
+	return r, err
+}
+
+// keepReport writes a report to a file, durably.
+func keepReport(path string, r eval.Report) error {
+	raw, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return choir.Wrap("", choir.CodeUnavailable, exportFile.Write(path, append(raw, '\n')), "keep the report")
+}
+
+// evaluation is a set of tasks that is being run: a temporary folder with the data folders of its computers.
+type evaluation struct {
+	app     *app
+	options evalOptions
+	dir     string
+	config  string // the configuration file in force, empty for none
+	checks  *evalComputer
+	models  string
+}
+
+// newEvaluation makes the temporary folder; close removes it.
+func (a *app) newEvaluation(o evalOptions) (*evaluation, error) {
+	_, from, err := a.loadConfig()
+	if err != nil {
+		return nil, err
+	}
+	if o.record != "" {
+		if err := os.MkdirAll(o.record, 0o755); err != nil {
+			return nil, choir.E("", choir.CodeUnavailable, "cannot make the folder of the recordings: %v", err)
+		}
+	}
+	base := o.dir
+	if base == "" {
+		base = "/var/tmp"
+	}
+	dir, err := os.MkdirTemp(base, "choir-eval-")
+	if err == nil {
+		// Sandboxes have host users of their own, who must get through.
+		err = os.Chmod(dir, 0o711)
+	}
+	if err != nil {
+		return nil, choir.E("", choir.CodeUnavailable, "cannot make a folder in %s: %v", base, err)
+	}
+	return &evaluation{app: a, options: o, dir: dir, config: from}, nil
+}
+
+// close stops the computer of the checks and removes the temporary folder.
+func (e *evaluation) close() error {
+	var err error
+	if e.checks != nil {
+		err = e.checks.close()
+	}
+	return errors.Join(err, removeFolder(e.dir))
+}
+
+// removeFolder removes a folder with everything in it, at any depth and whatever its modes.
+func removeFolder(dir string) error {
+	above, err := os.Open(filepath.Dir(dir))
+	if err == nil {
+		defer above.Close()
+		err = snapshot.RemoveTree(context.Background(), int(above.Fd()), filepath.Base(dir), nil)
+	}
+	return choir.Wrap("", choir.CodeUnavailable, err, "remove %s", dir)
+}
+
+// runAll runs the tasks one after the other and returns what became of them. An error is of the machine,
+// not of a task: nothing more is run.
+func (e *evaluation) runAll(ctx context.Context, tasks []eval.Task) ([]eval.Outcome, error) {
+	var all []eval.Outcome
+	for i, t := range tasks {
+		outcome, err := e.runOne(ctx, t)
+		if ctx.Err() != nil {
+			return all, choir.E("", choir.CodeCancelled, "stopped after %d of %d tasks; nothing is left of them, and no report was kept", i, len(tasks))
+		}
+		if err != nil {
+			return all, choir.Wrap("", "", err, "task %s", t.Name)
+		}
+		all = append(all, outcome)
+		if !e.app.json {
+			e.app.printf("%2d of %d  %-24s %-8s %d calls, %.1f s\n", i+1, len(tasks), t.Name, string(outcome.Verdict), outcome.Calls, outcome.Seconds)
+		}
+	}
+	return all, nil
+}
+
+// runOne tries the hidden check on the base, runs the task and checks its result.
+func (e *evaluation) runOne(ctx context.Context, t eval.Task) (eval.Outcome, error) {
+	o := eval.Outcome{Task: t.Name, Verdict: eval.Invalid}
+	base, why, err := e.baseOf(ctx, t)
+	if err != nil || why != "" {
+		o.Why = why
+		return o, err
+	}
+	hidden, err := t.Hidden(base)
+	if err != nil {
+		o.Why = err.Error()
+		return o, nil
+	}
+	before, err := e.check(ctx, t, base.Over(hidden))
+	if err != nil {
+		return o, err
+	}
+	if before.passed {
+		o.Why = "the hidden check passes before anything was done"
+		return o, nil
+	}
+	o.Verdict = eval.Failed
+	result, err := e.work(ctx, t, base, &o)
+	if err != nil {
+		return o, err
+	}
+	after, err := e.check(ctx, t, result.Over(hidden))
+	if err != nil {
+		return o, err
+	}
+	if after.passed {
+		o.Verdict = eval.Solved
+		return o, nil
+	}
+	o.Why = strings.TrimSpace(o.Why + "\nhidden check: " + after.said)
+	return o, nil
+}
+
+// work runs a task on a computer of its own, by choir's agents or the other program, puts the figures into o
+// and returns the project as it is then.
+func (e *evaluation) work(ctx context.Context, t eval.Task, base eval.Tree, o *eval.Outcome) (eval.Tree, error) {
+	c, err := e.open(ctx, "task-"+t.Name, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	result, err := e.workOn(ctx, c, t, base, o)
+	o.Seconds = time.Since(began).Seconds()
+	return result, errors.Join(err, c.close())
+}
+
+// report returns the report of outcomes.
+func (e *evaluation) report(outcomes []eval.Outcome) eval.Report {
+	agent := "choir"
+	if e.options.program != "" {
+		agent = e.options.program
+	}
+	return eval.Report{
+		Set: e.options.set, Agent: agent, Models: e.models, Version: version, At: choir.TimeOf(now()),
+		Tasks: outcomes, Sums: eval.Sum(outcomes),
+	}
+}

@@ -1,0 +1,3 @@
+module example.org/booking
+
+go 1.21
