@@ -20,13 +20,13 @@ import (
 	"choiros/internal/eval"
 )
 
-// checkResult is what a hidden check found.
+// checkResult is the result of a hidden check.
 type checkResult struct {
 	passed bool
 	said   string // the end of its output
 }
 
-// checker returns the computer in which checks run. It is another one than those that work.
+// checker returns the computer in which checks run. No task works in it.
 func (e *evaluation) checker(ctx context.Context) (*evalComputer, error) {
 	if e.checks != nil {
 		return e.checks, nil
