@@ -159,6 +159,7 @@ type evaluation struct {
 	dir     string
 	config  string // the configuration file in force, empty for none
 	checks  *evalComputer
+	clone   string // the clone that the computer of the checks has
 	models  string
 }
 

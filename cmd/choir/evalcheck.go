@@ -106,8 +106,11 @@ func (e *evaluation) baseOf(ctx context.Context, t eval.Task) (base eval.Tree, w
 	if err != nil {
 		return nil, "", err
 	}
-	if why, err = c.addClone(ctx, t.Clone.Path); err != nil || why != "" {
-		return nil, why, err
+	if e.clone != t.Clone.Path { // the instances of a repository mostly follow each other
+		if why, err = c.addClone(ctx, t.Clone.Path); err != nil || why != "" {
+			return nil, why, err
+		}
+		e.clone = t.Clone.Path
 	}
 	result, err := c.do(ctx, choir.DirectorTask{
 		Kind: choir.TaskRun, Instruction: "Read the project at its commit.", Repo: cloneProject, TimeBudgetS: 600,
