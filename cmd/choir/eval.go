@@ -20,7 +20,7 @@ import (
 // evalOptions are what choir eval is told on its command line.
 type evalOptions struct {
 	set       string
-	only      []string
+	only      string // names, with commas between them
 	repos     string
 	against   string
 	keep      string
@@ -39,7 +39,7 @@ func newEvalCommand(a *app) *cobra.Command {
 			"FOLDER has a folder for each task, or is a file of published instances (.jsonl, as SWE-bench has them) whose repositories are clones below --repos. docs/EVAL.md says what is in them.\n" +
 			"The models are those of the configuration, or recordings. The report is kept beside FOLDER, and the next one is compared with it.\n" +
 			"Exit code 1 when fewer of the same tasks are solved than in the report it is compared with.",
-		Example: "  choir eval eval/tasks\n  choir eval eval/tasks --only ratelimit --json\n  choir eval lite.jsonl --repos ~/clones\n  choir eval eval/tasks --program 'claude -p --dangerously-skip-permissions \"$1\"' --against eval/tasks.last.json",
+		Example: "  choir eval eval/tasks\n  choir eval eval/tasks --only sh-rotate,c-ring --json\n  choir eval lite.jsonl --repos ~/clones\n  choir eval eval/tasks --program 'claude -p --dangerously-skip-permissions \"$1\"' --against eval/tasks.last.json",
 		RunE: func(c *cobra.Command, args []string) error {
 			o.set = args[0]
 			if err := onlyOne(c, "model-recording", "record"); err != nil {
@@ -49,7 +49,7 @@ func newEvalCommand(a *app) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVar(&o.only, "only", nil, "run this task alone; may be repeated")
+	f.StringVar(&o.only, "only", "", "run these tasks alone, by their names with commas between them")
 	f.StringVar(&o.repos, "repos", "", "folder with the clones of published instances, as OWNER__NAME or OWNER/NAME")
 	f.StringVar(&o.against, "against", "", "compare with this report (default the one kept beside FOLDER)")
 	f.StringVar(&o.keep, "keep", "", "write the report to this file (default FOLDER.last.json, with --program FOLDER.program.last.json)")
@@ -101,11 +101,11 @@ func runEval(ctx context.Context, a *app, o evalOptions) error {
 // chosenTasks loads the tasks that the options name. Code not_found: one of them is not in the set.
 func chosenTasks(o evalOptions) ([]eval.Task, error) {
 	all, err := eval.Load(o.set, o.repos)
-	if err != nil || len(o.only) == 0 {
+	if err != nil || o.only == "" {
 		return all, err
 	}
 	var out []eval.Task
-	for _, name := range o.only {
+	for _, name := range strings.Split(o.only, ",") {
 		i := slices.IndexFunc(all, func(t eval.Task) bool { return t.Name == name })
 		if i < 0 {
 			return nil, choir.E("", choir.CodeNotFound, "%s has no task %q", o.set, name)
@@ -159,6 +159,7 @@ type evaluation struct {
 	dir     string
 	config  string // the configuration file in force, empty for none
 	checks  *evalComputer
+	clone   string // the clone that the computer of the checks has
 	models  string
 }
 

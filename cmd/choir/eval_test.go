@@ -169,7 +169,7 @@ func TestEvalBelievesTheHiddenCheckAlone(t *testing.T) {
 	}
 	server.Close()
 
-	played, r := s.run("--model-recording", records, "--only", "py-ratelimit", "--only", "sh-rotate")
+	played, r := s.run("--model-recording", records, "--only", "py-ratelimit,sh-rotate")
 	checkBelief(t, played)
 	if r.code != 0 || played.Against == nil || played.Against.Common != 2 || len(played.Against.Better)+len(played.Against.Worse) != 0 {
 		t.Errorf("played, it ends with %d, against %+v\n%s", r.code, played.Against, r.errOut)

@@ -20,13 +20,13 @@ import (
 	"choiros/internal/eval"
 )
 
-// checkResult is what a hidden check found.
+// checkResult is the result of a hidden check.
 type checkResult struct {
 	passed bool
 	said   string // the end of its output
 }
 
-// checker returns the computer in which checks run. It is another one than those that work.
+// checker returns the computer in which checks run. No task works in it.
 func (e *evaluation) checker(ctx context.Context) (*evalComputer, error) {
 	if e.checks != nil {
 		return e.checks, nil
@@ -106,8 +106,11 @@ func (e *evaluation) baseOf(ctx context.Context, t eval.Task) (base eval.Tree, w
 	if err != nil {
 		return nil, "", err
 	}
-	if why, err = c.addClone(ctx, t.Clone.Path); err != nil || why != "" {
-		return nil, why, err
+	if e.clone != t.Clone.Path { // the instances of a repository mostly follow each other
+		if why, err = c.addClone(ctx, t.Clone.Path); err != nil || why != "" {
+			return nil, why, err
+		}
+		e.clone = t.Clone.Path
 	}
 	result, err := c.do(ctx, choir.DirectorTask{
 		Kind: choir.TaskRun, Instruction: "Read the project at its commit.", Repo: cloneProject, TimeBudgetS: 600,

@@ -35,7 +35,7 @@ func (e *evaluation) workOn(ctx context.Context, c *evalComputer, t eval.Task, b
 // stopping bounds the wait for a run that is told to stop.
 const stopping = time.Minute
 
-// runPrompt prompts choir's agents, waits until the run ends, asks or is late, and stops one that is open
+// runPrompt prompts choir's agents, waits until the run ends, asks or is late, and stops it if it is open
 // then. It returns what its model calls used.
 func (c *evalComputer) runPrompt(ctx context.Context, t eval.Task, o *eval.Outcome) (eventstore.Usage, error) {
 	var accepted api.Accepted

@@ -26,7 +26,7 @@ type instance struct {
 	TestPatch string   `json:"test_patch"`
 	Fail      testList `json:"FAIL_TO_PASS"`
 	Pass      testList `json:"PASS_TO_PASS"`
-	// TestCommand is a command line for sh in place of the one that follows from the names of the tests. It
+	// TestCommand is a command line for sh in place of the command for the names of the tests. It
 	// is no field of SWE-bench.
 	TestCommand string `json:"test_command"`
 }

@@ -9,7 +9,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Verdict is what the hidden check says of a task.
+// Verdict is the judgement of the hidden check on a task.
 type Verdict string
 
 // The verdicts.
@@ -20,7 +20,7 @@ const (
 	Invalid Verdict = "invalid"
 )
 
-// Outcome is what became of one task.
+// Outcome is the end of one task, with its figures.
 type Outcome struct {
 	Task    string  `json:"task"`
 	Verdict Verdict `json:"verdict"`

@@ -15,7 +15,7 @@ import (
 	"choiros/internal/model/wiretest"
 )
 
-// usage is what each answer is said to have used, so that sums can be foretold.
+// usage is the usage of each answer, so that sums can be foretold.
 var usage = model.Usage{Input: 1000, Output: 100}
 
 // CallsPerTask is how many model calls a task takes: two of the Director, three of the Associate.
