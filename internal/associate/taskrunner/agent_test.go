@@ -36,7 +36,7 @@ func TestTheAgentWorksWithItsTools(t *testing.T) {
 		t.Error(diff)
 	}
 	answers := l.model.requests[1].Messages[2].Content
-	if len(answers) != 2 || answers[0].Text != "one\ntwo\n" || answers[1].Text != "hello\n\n[exit code 4]" || !answers[1].IsError {
+	if len(answers) != 2 || answers[0].Text != "    1\tone\n    2\ttwo\n" || answers[1].Text != "hello\n\n[exit code 4]" || !answers[1].IsError {
 		t.Errorf("answers %+v", answers)
 	}
 	first := l.model.requests[0]
@@ -125,7 +125,7 @@ func TestToolsOutsideTheTaskAreRefusedAndRecorded(t *testing.T) {
 		t.Errorf("offered %+v", def)
 	}
 	last := l.model.requests[3].Messages
-	if text := last[len(last)-1].Content[0].Text; text != "colour is not a known field" {
+	if text := last[len(last)-1].Content[0].Text; text != "colour is not a known field; there are limit, offset, path" {
 		t.Errorf("the model was told %q", text)
 	}
 }

@@ -43,7 +43,8 @@ func (in *readFile) run(_ context.Context, k *Kit) (Output, error) {
 	return Output{Text: text, OK: err == nil}, err
 }
 
-// window returns the requested lines of r, followed by a note if it left out text.
+// window returns the requested lines of r, each after its number and a tab, followed by a
+// note if it left out text.
 func (in *readFile) window(r *bufio.Reader) (string, error) {
 	first, limit := max(in.Offset, 1), in.Limit
 	if limit == 0 {
@@ -67,7 +68,7 @@ func (in *readFile) window(r *bufio.Reader) (string, error) {
 			fmt.Fprintf(&b, "[lines %d to %d; more follows from line %d]\n", first, line-1, line)
 			return b.String(), nil
 		}
-		b.WriteString(strings.ToValidUTF8(text, "\uFFFD"))
+		fmt.Fprintf(&b, "%5d\t%s", line, strings.ToValidUTF8(text, "\uFFFD"))
 		if !whole {
 			fmt.Fprintf(&b, "\n[line %d is cut after %d bytes]\n", line, maxReadBytes)
 		}

@@ -81,15 +81,15 @@ func TestReadFileWindow(t *testing.T) {
 		ok   bool
 		want string
 	}{
-		{"whole", in{"path": "a"}, true, "1\n2\n3\n4"},
-		{"window", in{"path": "a", "offset": 2, "limit": 2}, true, "2\n3\n[lines 2 to 3; more follows from line 4]\n"},
+		{"whole", in{"path": "a"}, true, "    1\t1\n    2\t2\n    3\t3\n    4\t4"},
+		{"window", in{"path": "a", "offset": 2, "limit": 2}, true, "    2\t2\n    3\t3\n[lines 2 to 3; more follows from line 4]\n"},
 		{"behind the end", in{"path": "a", "offset": 9}, false, "offset 9 is behind the last line: the file has 4"},
 		{"binary", in{"path": "bin"}, false, `path "bin" is a binary file of 3 bytes`},
 		{"empty", in{"path": "empty"}, true, "[the file is empty]\n"},
-		{"absolute", in{"path": filepath.Join(p.dir, "workspace/app/a"), "limit": 1}, true, "1\n[lines 1 to 1; more follows from line 2]\n"},
+		{"absolute", in{"path": filepath.Join(p.dir, "workspace/app/a"), "limit": 1}, true, "    1\t1\n[lines 1 to 1; more follows from line 2]\n"},
 		{"folder", in{"path": "."}, false, `path "." is a folder, not a file`},
 		{"absent", in{"path": "b"}, false, `path "b" does not exist`},
-		{"unknown field", in{"path": "a", "lines": 3}, false, "lines is not a known field"},
+		{"unknown field", in{"path": "a", "lines": 3}, false, "lines is not a known field; there are limit, offset, path"},
 		{"missing field", in{}, false, "path is required"},
 	} {
 		if got := p.call(t, "read_file", c.in); got.OK != c.ok || got.Text != c.want {

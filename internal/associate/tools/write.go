@@ -83,7 +83,7 @@ func (in *editFile) run(_ context.Context, k *Kit) (Output, error) {
 	if err := k.Files.replace(in.Path, changed, mode); err != nil {
 		return Output{}, err
 	}
-	return Output{Text: fmt.Sprintf("edited %s, %d replacements", in.Path, len(in.Edits)), OK: true}, nil
+	return Output{Text: fmt.Sprintf("edited %s, %s", in.Path, plural(len(in.Edits), "replacement")), OK: true}, nil
 }
 
 // apply returns content with all edits made in order. Code invalid, and nothing changed,
@@ -101,7 +101,7 @@ func (in *editFile) apply(content []byte) ([]byte, error) {
 		case old == with:
 			return nil, choir.Invalid(fmt.Sprintf("edits[%d].new", i), "equals old; nothing was changed")
 		case n == 0:
-			return nil, choir.Invalid(at, "does not occur in %s; nothing was changed", in.Path)
+			return nil, choir.Invalid(at, "does not occur in %s; nothing was changed%s", in.Path, after("; ", nearest(string(content), old)))
 		case n > 1:
 			return nil, choir.Invalid(at, "occurs %d times in %s; nothing was changed. Add lines around it until it is unique", n, in.Path)
 		}
@@ -121,4 +121,12 @@ func occurrences(content, old []byte) int {
 		}
 		from += i + 1
 	}
+}
+
+// after returns text with before in front of it, "" if text is empty.
+func after(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
 }
