@@ -243,6 +243,12 @@ export interface ToolInput {
   pattern?: string;
   /** Command line for bash. */
   command?: string;
+  /** Glob of the files to search. */
+  files?: string;
+  /** Lines shown before and after each that matches. */
+  context?: number;
+  /** Also what git ignores, and caches. */
+  ignored?: boolean;
   /** Address to fetch. */
   url?: string;
   /** First line, from 1. */
