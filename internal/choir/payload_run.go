@@ -214,6 +214,7 @@ type ToolInput struct {
 	Content  string     `json:"content,omitempty" doc:"Content to write."`
 	Blob     Digest     `json:"blob,omitempty" choir:"digest" doc:"The whole input as JSON, when above 64 KiB."`
 	Edits    []TextEdit `json:"edits,omitempty" choir:"len=0..256" doc:"Replacements, all or none."`
+	Patch    string     `json:"patch,omitempty" choir:"len=0..1000000" doc:"Patch of several files, all or none."`
 	Pattern  string     `json:"pattern,omitempty" choir:"len=0..4096" doc:"Glob or regular expression."`
 	Command  string     `json:"command,omitempty" choir:"len=0..131072" doc:"Command line for bash."`
 	Files    string     `json:"files,omitempty" choir:"len=0..4096" doc:"Glob of the files to search."`
@@ -231,8 +232,9 @@ type ToolInput struct {
 
 // TextEdit replaces exactly one match.
 type TextEdit struct {
-	Old string `json:"old" doc:"Text that occurs exactly once."`
-	New string `json:"new" doc:"What takes its place."`
+	Path string `json:"path,omitempty" choir:"len=0..4096" doc:"File, where it is another than that of the call."`
+	Old  string `json:"old" doc:"Text that occurs exactly once."`
+	New  string `json:"new" doc:"What takes its place."`
 }
 
 // ToolReturned ends a tool call.

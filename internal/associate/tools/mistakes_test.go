@@ -47,7 +47,7 @@ func TestInputsAreTakenAsModelsWriteThem(t *testing.T) {
 		{"one edit for a list", "edit_file", `{"path":"a","edits":{"old":"2","new":"two"}}`, true, "edited a, 1 replacement"},
 		{"the field of others", "read_file", `{"file_path":"a"}`, false, "file_path is not a known field; path was probably meant\npath is required"},
 		{"the edits of others", "edit_file", `{"path":"a","old_string":"1","new_string":"2"}`, false,
-			"old_string is not a known field; old, in an item of edits, was probably meant\nnew_string is not a known field; new, in an item of edits, was probably meant\nedits is required"},
+			"old_string is not a known field; old, in an item of edits, was probably meant\nnew_string is not a known field; new, in an item of edits, was probably meant"},
 		{"misspelt", "search_files", `{"patern":"x"}`, false, "patern is not a known field; pattern was probably meant\npattern is required"},
 		{"cmd", "bash", `{"cmd":"true"}`, false, "cmd is not a known field; command was probably meant"},
 	} {
