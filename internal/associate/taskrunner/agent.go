@@ -19,9 +19,23 @@ const maxRefused = 5
 // modelName is the model alias that the gateway maps to the Associate's model.
 const modelName = "associate"
 
-const system = `You are the Associate of an Automatic Computer. You work in a sandbox and carry out one task, which the Director gave you.
-Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
+// The parts of the system prompt. A task that only reads is told nothing of changes.
+const (
+	systemHead = `You are the Associate of an Automatic Computer. You work in a sandbox and carry out one task, which the Director gave you.
+`
+	systemEdit = `Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
 Nobody answers while you work. When you are done, stop calling tools and say in a few sentences what you changed and why, or what you found. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
+	systemLook = `Work in the task's folder and change nothing.
+Nobody answers while you work. When you are done, stop calling tools and say what you found, with the files and lines that show it.`
+)
+
+// system returns the system prompt, which is the same for all tasks of a kind.
+func (j *job) system() string {
+	if j.task.Kind == choir.TaskInspect {
+		return systemHead + systemLook
+	}
+	return systemHead + systemEdit
+}
 
 // runAgent runs the agent loop on the task until the model is done or a limit is
 // reached, and fills in usage and summary. It returns a *failure for a limit.
@@ -39,8 +53,8 @@ func (j *job) runAgent(ctx context.Context) error {
 	defer j.endCommands()
 	l := j.newLive()
 	cfg := agentloop.Config{
-		Model: (*caller)(j), ModelName: modelName, System: system,
-		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx))},
+		Model: (*caller)(j), ModelName: modelName, System: j.system(),
+		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx)+projectWords(files))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
 		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind,
 		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
