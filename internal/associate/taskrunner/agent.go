@@ -16,6 +16,10 @@ import (
 // maxRefused is the number of refused tool calls after which the task ends.
 const maxRefused = 5
 
+// maxContext is the size of a conversation, in bytes, above which it is compacted: about 120,000
+// tokens, which leaves room in the smallest context of the models in use.
+const maxContext = 400_000
+
 // modelName is the model alias that the gateway maps to the Associate's model.
 const modelName = "associate"
 
@@ -57,6 +61,7 @@ func (j *job) runAgent(ctx context.Context) error {
 		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx)+projectWords(files))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
 		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind,
+		MaxContext: maxContext, Compacted: j.recordCompaction,
 		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
 	}
 	out, err := agentloop.Run(ctx, cfg)
@@ -169,8 +174,8 @@ func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delt
 	if err == nil {
 		return resp, (*job)(c).recordWords(resp)
 	}
-	if ctx.Err() != nil {
-		return resp, err
+	if ctx.Err() != nil || choir.CodeOf(err) == choir.CodeTooLarge {
+		return resp, err // the loop compacts the conversation
 	}
 	if code := choir.CodeOf(err); code == choir.CodeBudget {
 		return resp, fail(choir.ResultTokenBudget, "%v", err)

@@ -105,6 +105,35 @@ func TestWhatTheModelSaysBesideItsCallsIsRecorded(t *testing.T) {
 	}
 }
 
+// TestALongConversationIsCompactedAndRecorded before it overflows: system prompt, tools and the
+// first message stay as they were.
+func TestALongConversationIsCompactedAndRecorded(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	for range 16 {
+		l.model.responses = append(l.model.responses, use("bash", `{"command":"head -c 29000 /dev/zero | tr '\\0' x"}`))
+	}
+	l.model.responses = append(l.model.responses, say("Done."))
+	r := l.do(choir.DirectorTask{Kind: choir.TaskRun})
+	holds(t, r, choir.StatusOK, "")
+	var told []string
+	for _, p := range of[choir.TaskProgressed](t, l.log, r.TaskID) {
+		if strings.Contains(p.Text, "compacted") {
+			told = append(told, p.Text)
+		}
+	}
+	if diff := cmp.Diff([]string{"The conversation was compacted from 408 to 177 KB: 8 old tool outputs left out."}, told); diff != "" {
+		t.Error(diff)
+	}
+	first, last := l.model.requests[0], l.model.requests[16]
+	if diff := cmp.Diff(first.Messages[0], last.Messages[0]); diff != "" || first.System != last.System || len(first.Tools) != len(last.Tools) {
+		t.Errorf("the prefix changed: %s", diff)
+	}
+	if old := last.Messages[2].Content[0]; !strings.Contains(old.Text, "29000 bytes, left out to save room: the output of bash {") {
+		t.Errorf("an old output is %q", old.Text)
+	}
+}
+
 func TestToolsOutsideTheTaskAreRefusedAndRecorded(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
