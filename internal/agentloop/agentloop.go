@@ -31,6 +31,7 @@ type Tool struct {
 type Result struct {
 	Text    string
 	IsError bool
+	Images  []model.Image
 	// Stop ends the loop after the current answer. Later calls in the same answer are
 	// not run.
 	Stop bool

@@ -170,7 +170,7 @@ func (l *loop) answer(ctx context.Context, calls []model.Block, cut bool) ([]mod
 		default:
 			r, failed = l.call(ctx, call)
 		}
-		answers = append(answers, model.Block{Kind: model.ToolResult, CallID: call.CallID, Text: r.Text, IsError: r.IsError})
+		answers = append(answers, model.Block{Kind: model.ToolResult, CallID: call.CallID, Text: r.Text, IsError: r.IsError, Images: r.Images})
 	}
 	return answers, failed
 }

@@ -134,6 +134,24 @@ func TestALongConversationIsCompactedAndRecorded(t *testing.T) {
 	}
 }
 
+// TestTheModelSeesAnImageThatItReads, and the log has only what it is.
+func TestTheModelSeesAnImageThatItReads(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"dot.gif": "GIF89a\x01\x00\x01\x00\x00\x00\x00;", "big.png": "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 2_000_000)})
+	l.model.responses = []model.Response{use("read_file", `{"path":"dot.gif"}`), use("read_file", `{"path":"big.png"}`), say("A dot.")}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskInspect, Repo: "app"})
+	holds(t, r, choir.StatusOK, "")
+	answer := l.model.requests[1].Messages[2].Content[0]
+	if want := []model.Image{{MediaType: "image/gif", Data: "R0lGODlhAQABAAAAADs="}}; cmp.Diff(want, answer.Images) != "" {
+		t.Errorf("the model sees %+v", answer)
+	}
+	returned := of[choir.ToolReturned](t, l.log, r.TaskID)
+	if returned[0].Output != "[dot.gif, image/gif, 14 bytes]" || returned[1].OK || returned[1].Code != choir.CodeTooLarge {
+		t.Errorf("the log has %+v", returned)
+	}
+}
+
 func TestToolsOutsideTheTaskAreRefusedAndRecorded(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

@@ -16,7 +16,7 @@ func declare(name choir.Tool, writes bool, doc, schema string, fresh func() inpu
 // of recorded requests, so it must not change.
 var all = []tool{
 	declare(choir.ToolReadFile, false,
-		"Read a text file. Each line comes after its number and a tab, which are not part of it.",
+		"Read a text file, or look at a PNG, JPEG, GIF or WebP image. Each line comes after its number and a tab, which are not part of it.",
 		`{"type":"object","properties":{
 		"path":{"type":"string","description":"File, relative to the task's folder or absolute."},
 		"offset":{"type":"integer","minimum":1,"description":"Number of the first line. Default: 1."},

@@ -35,6 +35,7 @@ type Output struct {
 	Code     choir.Code // when not OK, if there is one
 	ExitCode *int       // bash only
 	Full     []byte     // the whole output when Text was cut
+	Images   []model.Image
 }
 
 // Call is a decoded tool call.
