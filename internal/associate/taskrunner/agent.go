@@ -125,8 +125,8 @@ func (j *job) prompt(ctx context.Context) string {
 	return strings.TrimRight(b.String(), "\n") + "\n\n" + j.conditions(ctx)
 }
 
-// tools returns the tools offered to the model: the permitted ones, and ask_user unless the task lists
-// its tools.
+// tools returns the tools offered to the model: the permitted ones, and todo and ask_user unless the
+// task lists its tools.
 func (j *job) tools(kit *tools.Kit) []agentloop.Tool {
 	var offered []agentloop.Tool
 	for _, name := range j.permitted() {
@@ -135,7 +135,7 @@ func (j *job) tools(kit *tools.Kit) []agentloop.Tool {
 		}})
 	}
 	if len(j.task.AllowedTools) == 0 {
-		offered = append(offered, j.askUser())
+		offered = append(offered, j.keepTodo(), j.askUser())
 	}
 	return offered
 }

@@ -152,6 +152,24 @@ func TestTheModelSeesAnImageThatItReads(t *testing.T) {
 	}
 }
 
+// TestTheModelsListOfStepsIsShownWhileItWorks: each list is an event.
+func TestTheModelsListOfStepsIsShownWhileItWorks(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	list := use("todo", `{"items":[{"text":"look\nat it","status":"done"},{"text":"mend it","status":"in_progress"},{"text":"say so","status":"pending"}]}`)
+	list.Content = list.Content[1:]
+	l.model.responses = []model.Response{list, use("todo", `{"items":[{"text":"x","status":"later"}]}`), say("Done.")}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskRun})
+	holds(t, r, choir.StatusOK, "")
+	want := []choir.TaskProgressed{{Kind: "progress", Text: "[x] look at it\n[~] mend it\n[ ] say so"}, {Kind: "progress", Text: "using todo"}}
+	if diff := cmp.Diff(want, of[choir.TaskProgressed](t, l.log, r.TaskID)); diff != "" {
+		t.Error(diff)
+	}
+	if wrong := l.model.requests[2].Messages[4].Content[0]; !wrong.IsError || !strings.Contains(wrong.Text, "items[0].status") {
+		t.Errorf("the model was told %+v", wrong)
+	}
+}
+
 func TestToolsOutsideTheTaskAreRefusedAndRecorded(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
