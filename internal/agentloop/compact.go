@@ -10,7 +10,7 @@ import (
 	"choiros/internal/model"
 )
 
-// Compaction says what was done so that a conversation fits the model's context.
+// Compaction is the outcome of shortening a conversation so that it fits the model's context.
 type Compaction struct {
 	Outputs    int  // outputs of tools left out
 	Summarized bool // the middle of the conversation was replaced by a summary
@@ -25,15 +25,15 @@ const (
 	maxListed     = 100 // calls in a summary that no model wrote
 )
 
-// summarize is what the model is asked for when leaving out old outputs is not enough.
+// summarize asks the model for a summary, when leaving out old outputs is not enough.
 const summarize = "[The conversation is too long to go on. It is replaced by what you write now, after the first message and before your last calls. " +
 	"Call no tool. Write down all that is needed to finish: what is done, in which files; what was found out, with names and lines; what failed and why; what is left.]"
 
-// summaryHead is what a summary begins with.
+// summaryHead begins a summary in the conversation.
 const summaryHead = "[To save room, the conversation from here on was replaced by this summary of it:]\n"
 
-// callModel calls the model. A conversation larger than MaxContext is compacted before, and one
-// that the provider says is too large is compacted once and sent again.
+// callModel calls the model. A conversation larger than MaxContext is compacted before, and a
+// conversation that the provider refuses as too large is compacted once and sent again.
 func (l *loop) callModel(ctx context.Context) (model.Response, error) {
 	if size := sizeOf(l.out.Messages); l.MaxContext > 0 && size > l.MaxContext {
 		if err := l.compact(ctx, l.MaxContext/2); err != nil {

@@ -21,7 +21,7 @@ type ignoreRule struct {
 	folders bool           // it is about folders only
 }
 
-// ignoreRules are the rules of one folder and, in above, of those that it lies in.
+// ignoreRules are the rules of one folder and, in above, of the folders above it.
 type ignoreRules struct {
 	folder string // relative to the workspace
 	rules  []ignoreRule

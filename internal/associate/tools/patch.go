@@ -114,14 +114,14 @@ func (d *drafts) update(p string, body []string) (did string, err error) {
 	return did, nil
 }
 
-// hunk is one place of a file: the lines that stand there and those that take their place.
+// hunk is one place of a file: the lines that stand there and the lines that replace them.
 type hunk struct {
 	below string // a line that comes before the place; "" for none
 	lines []hunkLine
 	last  bool // the place is the end of the file
 }
 
-// hunkLine is a line of a hunk; kind is ' ' for one that stays, '-' or '+'.
+// hunkLine is a line of a hunk; kind is ' ' for a line that stays, '-' or '+'.
 type hunkLine struct {
 	kind byte
 	text string

@@ -134,7 +134,7 @@ type walker struct {
 	leftOut []later
 }
 
-// later is what git ignores and folders that are caches.
+// later is an entry that git ignores, or a folder that is a cache.
 type later struct {
 	name, rel string
 	entry     fs.DirEntry
