@@ -27,7 +27,7 @@ func TestEditsOverSeveralFilesAreAllOrNone(t *testing.T) {
 		{"the last fails", in{"path": "a", "edits": []in{{"old": "one", "new": "1"}, {"path": "crlf", "old": "absent", "new": ""}}}, nil, "edits[1].old does not occur in crlf; nothing was changed"},
 		{"no path", in{"edits": []in{{"old": "one", "new": "1"}}}, nil, "path is required, as edits[0] has none of its own"},
 		{"both", in{"patch": "x", "path": "a"}, nil, "patch names its files itself"},
-		{"patch", patch("*** Update File: a", "@@", " one", "-two", "+2", "*** Add File: new/c", "+c", "*** Delete File: crlf"),
+		{"patch", patch("*** Update File: a", "@@", " one", "-two", "+2", "", "*** Add File: new/c", "+c", "", "*** Delete File: crlf"),
 			map[string]string{"a": "one\n2\n", "new/c": "c\n", "crlf": ""}, "edited a, 1 hunk\ncreated new/c\nremoved crlf"},
 		{"the second of equal places", patch("*** Update File: b.go", "@@ func g() {", "-\treturn", "+\treturn 1"),
 			map[string]string{"b.go": "func f() {\n\treturn\n}\n\nfunc g() {\n\treturn 1\n}\n"}, "edited b.go, 1 hunk"},

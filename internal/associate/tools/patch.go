@@ -26,7 +26,11 @@ func applyPatch(files *Workspace, patch string) (Output, error) {
 		for n < len(rest) && !isHeader(rest[n]) {
 			n++
 		}
-		did, err := d.section(rest[0], rest[1:n])
+		body := rest[1:n]
+		for len(body) > 0 && body[len(body)-1] == "" {
+			body = body[:len(body)-1] // between two sections
+		}
+		did, err := d.section(rest[0], body)
 		if err != nil {
 			return Output{}, err
 		}
