@@ -31,6 +31,7 @@ type Tool struct {
 type Result struct {
 	Text    string
 	IsError bool
+	Images  []model.Image
 	// Stop ends the loop after the current answer. Later calls in the same answer are
 	// not run.
 	Stop bool
@@ -54,6 +55,14 @@ type Config struct {
 	// TokenBudget is the maximum of input and output tokens of all calls together,
 	// checked before each call; 0 means no limit.
 	TokenBudget int64
+	// MaxContext is the size of the conversation, in bytes of text, above which it is
+	// compacted to half of it before a call: old outputs of tools are left out, then all but
+	// the first message and the last exchange is summarized. Equal conversations are compacted
+	// alike. A conversation that the provider refuses as too large is compacted once and sent
+	// again. 0 means never.
+	MaxContext int
+	// Compacted is called after a compaction, if not nil. Its error ends the loop.
+	Compacted func(Compaction) error
 	// MaxRepeats is the number of times that the same call may fail in the same way,
 	// without a successful call in between, before the loop stops. Default 3.
 	MaxRepeats int

@@ -65,7 +65,7 @@ func (l *loop) step(ctx context.Context) error {
 	if l.Remind != nil && l.out.Steps > 0 {
 		l.appendText(l.Remind(l.out.Steps, l.out.Usage))
 	}
-	res, err := l.Model.Call(ctx, l.request(), l.OnDelta)
+	res, err := l.callModel(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,13 +112,7 @@ func (l *loop) appendAnswer(res model.Response) string {
 	l.out.Steps++
 	l.out.Model = res.Model
 	addUsage(&l.out.Usage, res.Usage)
-	var text strings.Builder
-	for _, b := range res.Content {
-		if b.Kind == model.Text {
-			text.WriteString(b.Text)
-		}
-	}
-	l.out.Final = strings.TrimSpace(text.String())
+	l.out.Final = textOf(res)
 	// Providers refuse an assistant message without content.
 	if len(res.Content) > 0 {
 		l.out.Messages = append(l.out.Messages, model.Message{Role: model.Assistant, Content: res.Content})
@@ -176,7 +170,7 @@ func (l *loop) answer(ctx context.Context, calls []model.Block, cut bool) ([]mod
 		default:
 			r, failed = l.call(ctx, call)
 		}
-		answers = append(answers, model.Block{Kind: model.ToolResult, CallID: call.CallID, Text: r.Text, IsError: r.IsError})
+		answers = append(answers, model.Block{Kind: model.ToolResult, CallID: call.CallID, Text: r.Text, IsError: r.IsError, Images: r.Images})
 	}
 	return answers, failed
 }

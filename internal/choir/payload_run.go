@@ -214,8 +214,12 @@ type ToolInput struct {
 	Content  string     `json:"content,omitempty" doc:"Content to write."`
 	Blob     Digest     `json:"blob,omitempty" choir:"digest" doc:"The whole input as JSON, when above 64 KiB."`
 	Edits    []TextEdit `json:"edits,omitempty" choir:"len=0..256" doc:"Replacements, all or none."`
+	Patch    string     `json:"patch,omitempty" choir:"len=0..1000000" doc:"Patch of several files, all or none."`
 	Pattern  string     `json:"pattern,omitempty" choir:"len=0..4096" doc:"Glob or regular expression."`
 	Command  string     `json:"command,omitempty" choir:"len=0..131072" doc:"Command line for bash."`
+	Files    string     `json:"files,omitempty" choir:"len=0..4096" doc:"Glob of the files to search."`
+	Context  int        `json:"context,omitempty" choir:"range=0..1000" doc:"Lines shown before and after each that matches."`
+	Ignored  bool       `json:"ignored,omitempty" doc:"Also what git ignores, and caches."`
 	URL      string     `json:"url,omitempty" choir:"len=0..8192" doc:"Address to fetch."`
 	Offset   int        `json:"offset,omitempty" choir:"range=0..1000000000" doc:"First line, from 1."`
 	Limit    int        `json:"limit,omitempty" choir:"range=0..1000000000" doc:"Number of lines or results."`
@@ -228,8 +232,9 @@ type ToolInput struct {
 
 // TextEdit replaces exactly one match.
 type TextEdit struct {
-	Old string `json:"old" doc:"Text that occurs exactly once."`
-	New string `json:"new" doc:"What takes its place."`
+	Path string `json:"path,omitempty" choir:"len=0..4096" doc:"File, where it is another than that of the call."`
+	Old  string `json:"old" doc:"Text that occurs exactly once."`
+	New  string `json:"new" doc:"What takes its place."`
 }
 
 // ToolReturned ends a tool call.

@@ -49,6 +49,7 @@ var harmless = map[string]string{
 	"internal/associate/git/diff.go":                          "a scratch repository",
 	"internal/associate/git/lock.go drop":                     "a lock",
 	"internal/associate/git/checkpoint.go Commit":             "a message's words",
+	"internal/associate/tools/drafts.go put":                  "a task that did not end is taken back whole",
 	"internal/computer/verbs/verbs.go answer":                 "asks the part that records what a task changed",
 	"internal/computer/workspace/files.go":                    "goes through the guest",
 	"internal/computer/workspace/folders.go":                  "goes through the guest",

@@ -16,12 +16,30 @@ import (
 // maxRefused is the number of refused tool calls after which the task ends.
 const maxRefused = 5
 
+// maxContext is the size of a conversation, in bytes, above which it is compacted: about 120,000
+// tokens, which leaves room in the smallest context of the models in use.
+const maxContext = 400_000
+
 // modelName is the model alias that the gateway maps to the Associate's model.
 const modelName = "associate"
 
-const system = `You are the Associate of an Automatic Computer. You work in a sandbox and carry out one task, which the Director gave you.
-Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
+// The parts of the system prompt. A task that only reads is told nothing of changes.
+const (
+	systemHead = `You are the Associate of an Automatic Computer. You work in a sandbox and carry out one task, which the Director gave you.
+`
+	systemEdit = `Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
 Nobody answers while you work. When you are done, stop calling tools and say in a few sentences what you changed and why, or what you found. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
+	systemLook = `Work in the task's folder and change nothing.
+Nobody answers while you work. When you are done, stop calling tools and say what you found, with the files and lines that show it.`
+)
+
+// system returns the system prompt, which is the same for all tasks of a kind.
+func (j *job) system() string {
+	if j.task.Kind == choir.TaskInspect {
+		return systemHead + systemLook
+	}
+	return systemHead + systemEdit
+}
 
 // runAgent runs the agent loop on the task until the model is done or a limit is
 // reached, and fills in usage and summary. It returns a *failure for a limit.
@@ -39,10 +57,11 @@ func (j *job) runAgent(ctx context.Context) error {
 	defer j.endCommands()
 	l := j.newLive()
 	cfg := agentloop.Config{
-		Model: (*caller)(j), ModelName: modelName, System: system,
-		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx))},
+		Model: (*caller)(j), ModelName: modelName, System: j.system(),
+		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx)+projectWords(files))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
 		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind,
+		MaxContext: maxContext, Compacted: j.recordCompaction,
 		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
 	}
 	out, err := agentloop.Run(ctx, cfg)
@@ -106,8 +125,8 @@ func (j *job) prompt(ctx context.Context) string {
 	return strings.TrimRight(b.String(), "\n") + "\n\n" + j.conditions(ctx)
 }
 
-// tools returns the tools offered to the model: the permitted ones, and ask_user unless the task lists
-// its tools.
+// tools returns the tools offered to the model: the permitted ones, and todo and ask_user unless the
+// task lists its tools.
 func (j *job) tools(kit *tools.Kit) []agentloop.Tool {
 	var offered []agentloop.Tool
 	for _, name := range j.permitted() {
@@ -116,7 +135,7 @@ func (j *job) tools(kit *tools.Kit) []agentloop.Tool {
 		}})
 	}
 	if len(j.task.AllowedTools) == 0 {
-		offered = append(offered, j.askUser())
+		offered = append(offered, j.keepTodo(), j.askUser())
 	}
 	return offered
 }
@@ -155,8 +174,8 @@ func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delt
 	if err == nil {
 		return resp, (*job)(c).recordWords(resp)
 	}
-	if ctx.Err() != nil {
-		return resp, err
+	if ctx.Err() != nil || choir.CodeOf(err) == choir.CodeTooLarge {
+		return resp, err // the loop compacts the conversation
 	}
 	if code := choir.CodeOf(err); code == choir.CodeBudget {
 		return resp, fail(choir.ResultTokenBudget, "%v", err)

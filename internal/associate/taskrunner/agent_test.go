@@ -36,7 +36,7 @@ func TestTheAgentWorksWithItsTools(t *testing.T) {
 		t.Error(diff)
 	}
 	answers := l.model.requests[1].Messages[2].Content
-	if len(answers) != 2 || answers[0].Text != "one\ntwo\n" || answers[1].Text != "hello\n\n[exit code 4]" || !answers[1].IsError {
+	if len(answers) != 2 || answers[0].Text != "    1\tone\n    2\ttwo\n" || answers[1].Text != "hello\n\n[exit code 4]" || !answers[1].IsError {
 		t.Errorf("answers %+v", answers)
 	}
 	first := l.model.requests[0]
@@ -105,6 +105,71 @@ func TestWhatTheModelSaysBesideItsCallsIsRecorded(t *testing.T) {
 	}
 }
 
+// TestALongConversationIsCompactedAndRecorded before it overflows: system prompt, tools and the
+// first message stay as they were.
+func TestALongConversationIsCompactedAndRecorded(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	for range 16 {
+		l.model.responses = append(l.model.responses, use("bash", `{"command":"head -c 29000 /dev/zero | tr '\\0' x"}`))
+	}
+	l.model.responses = append(l.model.responses, say("Done."))
+	r := l.do(choir.DirectorTask{Kind: choir.TaskRun})
+	holds(t, r, choir.StatusOK, "")
+	var told []string
+	for _, p := range of[choir.TaskProgressed](t, l.log, r.TaskID) {
+		if strings.Contains(p.Text, "compacted") {
+			told = append(told, p.Text)
+		}
+	}
+	if diff := cmp.Diff([]string{"The conversation was compacted from 408 to 177 KB: 8 old tool outputs left out."}, told); diff != "" {
+		t.Error(diff)
+	}
+	first, last := l.model.requests[0], l.model.requests[16]
+	if diff := cmp.Diff(first.Messages[0], last.Messages[0]); diff != "" || first.System != last.System || len(first.Tools) != len(last.Tools) {
+		t.Errorf("the prefix changed: %s", diff)
+	}
+	if old := last.Messages[2].Content[0]; !strings.Contains(old.Text, "29000 bytes, left out to save room: the output of bash {") {
+		t.Errorf("an old output is %q", old.Text)
+	}
+}
+
+// TestTheModelSeesAnImageThatItReads, and the log has only what it is.
+func TestTheModelSeesAnImageThatItReads(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"dot.gif": "GIF89a\x01\x00\x01\x00\x00\x00\x00;", "big.png": "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 2_000_000)})
+	l.model.responses = []model.Response{use("read_file", `{"path":"dot.gif"}`), use("read_file", `{"path":"big.png"}`), say("A dot.")}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskInspect, Repo: "app"})
+	holds(t, r, choir.StatusOK, "")
+	answer := l.model.requests[1].Messages[2].Content[0]
+	if want := []model.Image{{MediaType: "image/gif", Data: "R0lGODlhAQABAAAAADs="}}; cmp.Diff(want, answer.Images) != "" {
+		t.Errorf("the model sees %+v", answer)
+	}
+	returned := of[choir.ToolReturned](t, l.log, r.TaskID)
+	if returned[0].Output != "[dot.gif, image/gif, 14 bytes]" || returned[1].OK || returned[1].Code != choir.CodeTooLarge {
+		t.Errorf("the log has %+v", returned)
+	}
+}
+
+// TestTheModelsListOfStepsIsShownWhileItWorks: each list is an event.
+func TestTheModelsListOfStepsIsShownWhileItWorks(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	list := use("todo", `{"items":[{"text":"look\nat it","status":"done"},{"text":"mend it","status":"in_progress"},{"text":"say so","status":"pending"}]}`)
+	list.Content = list.Content[1:]
+	l.model.responses = []model.Response{list, use("todo", `{"items":[{"text":"x","status":"later"}]}`), say("Done.")}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskRun})
+	holds(t, r, choir.StatusOK, "")
+	want := []choir.TaskProgressed{{Kind: "progress", Text: "[x] look at it\n[~] mend it\n[ ] say so"}, {Kind: "progress", Text: "using todo"}}
+	if diff := cmp.Diff(want, of[choir.TaskProgressed](t, l.log, r.TaskID)); diff != "" {
+		t.Error(diff)
+	}
+	if wrong := l.model.requests[2].Messages[4].Content[0]; !wrong.IsError || !strings.Contains(wrong.Text, "items[0].status") {
+		t.Errorf("the model was told %+v", wrong)
+	}
+}
+
 func TestToolsOutsideTheTaskAreRefusedAndRecorded(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -125,7 +190,7 @@ func TestToolsOutsideTheTaskAreRefusedAndRecorded(t *testing.T) {
 		t.Errorf("offered %+v", def)
 	}
 	last := l.model.requests[3].Messages
-	if text := last[len(last)-1].Content[0].Text; text != "colour is not a known field" {
+	if text := last[len(last)-1].Content[0].Text; text != "colour is not a known field; there are limit, offset, path" {
 		t.Errorf("the model was told %q", text)
 	}
 }

@@ -16,7 +16,7 @@ func (j *job) askUser() agentloop.Tool {
 	def := model.ToolDef{
 		Name:        "ask_user",
 		Description: "End the task with a question that only the user can answer. Everything the task changed is taken back. Use it only when you cannot go on in any other way.",
-		Schema:      json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"choices":{"type":"array","items":{"type":"string"}}},"required":["text"],"additionalProperties":false}`),
+		Schema:      json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"The question."},"choices":{"type":"array","items":{"type":"string"},"description":"Answers to choose from. Default: any text."}},"required":["text"],"additionalProperties":false}`),
 	}
 	return agentloop.Tool{Def: def, Run: func(_ context.Context, call model.Block) (agentloop.Result, error) {
 		var in struct {

@@ -50,7 +50,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	} else if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || choir.CodeOf(err) == choir.CodeNoSpace {
 		err = fail(choir.ResultDiskFull, "%v", err)
 	}
-	return agentloop.Result{Text: out.Text, IsError: !out.OK}, err
+	return agentloop.Result{Text: out.Text, IsError: !out.OK, Images: out.Images}, err
 }
 
 // recordRefusal appends both events of a tool call that was refused with out.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"choiros/internal/associate/git"
+	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
 	"choiros/internal/keyfile"
 	"choiros/internal/snapshot"
@@ -194,8 +195,8 @@ func contentSize(e *snapshot.Entry) int64 {
 }
 
 // sides returns the content of a change's path before and after it as git files. ok is
-// false if the diff must leave it out: outside the task's folder, too large (!fits),
-// neither file nor link, or like a key.
+// false if the diff must leave it out: outside the task's folder, too large (!fits), new in a
+// folder of a cache, neither file nor link, or like a key.
 func (j *job) sides(ch *snapshot.Change, fits bool) (before, after []git.File, ok bool, err error) {
 	from := ch.Path
 	if ch.From != "" {
@@ -214,7 +215,7 @@ func (j *job) sides(ch *snapshot.Change, fits bool) (before, after []git.File, o
 			return nil, nil, false, err
 		}
 		name, inside := j.below(string(raw))
-		if !inside || !fits || s.e.Kind != snapshot.File && s.e.Kind != snapshot.Symlink {
+		if !inside || !fits || ch.Before == nil && tools.IsCache(name) || s.e.Kind != snapshot.File && s.e.Kind != snapshot.Symlink {
 			return nil, nil, false, nil
 		}
 		f := git.File{Path: name, Link: s.e.Kind == snapshot.Symlink, Exec: s.e.Mode&0o100 != 0, Content: []byte(s.e.Target)}

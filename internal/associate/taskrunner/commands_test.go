@@ -104,7 +104,7 @@ func TestAnEditIsCheckpointedAndItsDiffApplies(t *testing.T) {
 	if out, err := apply.CombinedOutput(); err != nil {
 		t.Fatalf("%s\n%s", out, r.Diff.Content)
 	}
-	if out, err := exec.Command("diff", "-r", "--no-dereference", "-x", ".git", base, l.dir+"/workspace/app").CombinedOutput(); err != nil {
+	if out, err := exec.Command("diff", "-r", "--no-dereference", "-x", ".git", "-x", "*.log", base, l.dir+"/workspace/app").CombinedOutput(); err != nil {
 		t.Errorf("after git apply:\n%s", out)
 	}
 }
@@ -188,6 +188,27 @@ func TestARunChangesNoFileButIgnoredOnes(t *testing.T) {
 	holds(t, r, choir.StatusOK, "")
 	if l.hash() != before {
 		t.Error("an inspection changed the tree")
+	}
+}
+
+// TestWhatGitIgnoresIsNotInTheDiff: also what a tool's cache ignores of itself, and a new
+// folder of dependencies that nothing ignores is only listed.
+func TestWhatGitIgnoresIsNotInTheDiff(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"a": "1\n"})
+	r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", VerifyProfile: unverified,
+		Commands: sh("echo 2 > a; mkdir .pytest_cache node_modules; echo '*' > .pytest_cache/.gitignore; echo ids > .pytest_cache/v; echo m > node_modules/m")})
+	holds(t, r, choir.StatusOK, "")
+	if diff := cmp.Diff([]string{"workspace/app/.pytest_cache/.gitignore", "workspace/app/.pytest_cache/v"}, r.IgnoredFiles); diff != "" {
+		t.Error(diff)
+	}
+	want := []choir.FileChange{{Path: "workspace/app/a", Change: "modified"}, {Path: "workspace/app/node_modules/m", Change: "added"}}
+	if diff := cmp.Diff(want, r.FilesChanged); diff != "" || r.Diff == nil || strings.Contains(r.Diff.Content, "cache") || strings.Contains(r.Diff.Content, "node_modules") || !strings.Contains(r.Diff.Content, "+2") {
+		t.Errorf("%s %+v", diff, r.Diff)
+	}
+	if l.read("workspace/app/.pytest_cache/v") != "ids\n" {
+		t.Error("the cache was taken away")
 	}
 }
 

@@ -52,7 +52,7 @@ func (j *job) failed(work context.Context, err error) *failure {
 		return fail(choir.ResultLimit, "a limit of the sandbox was reached: %v", err)
 	case choir.CodeBudget:
 		return fail(choir.ResultTokenBudget, "%v", err)
-	case choir.CodeProvider, choir.CodeOverloaded, choir.CodeUnmatched:
+	case choir.CodeProvider, choir.CodeOverloaded, choir.CodeUnmatched, choir.CodeTooLarge:
 		return fail(choir.ResultModelError, "the model could not be called: %v", err)
 	}
 	if j.scope != nil && j.scope.Tree().Lost() {

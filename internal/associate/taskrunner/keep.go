@@ -168,7 +168,7 @@ func (j *job) keepNothing(work context.Context, c change) error {
 		}
 		j.note("It changed " + count(len(rest.files), "file") + ", which a task of kind " + string(j.task.Kind) + " may not; the change was taken back.")
 	}
-	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, j.result.IgnoredFiles)
+	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, names(kept.files))
 	if err != nil {
 		return err
 	}

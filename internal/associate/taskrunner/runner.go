@@ -165,6 +165,7 @@ type job struct {
 	calls         int                // tool calls recorded
 	models        int                // model calls made
 	refused       int                // tool calls refused
+	todos         int                // lists that the model wrote
 	online        bool               // the task may reach hosts outside
 	egress        bool               // a tool call asked for network access
 	attempt       *change            // the change of a failed task; nil until computed

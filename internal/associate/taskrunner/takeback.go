@@ -1,6 +1,8 @@
 package taskrunner
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"choiros/internal/choir"
@@ -54,8 +56,13 @@ func (j *job) attempted() error {
 	return j.show(*j.attempt)
 }
 
-// show puts the diff and the changed files of c into the result.
+// show puts the diff and the changed files of c into the result, and what git ignores of them
+// only as names.
 func (j *job) show(c change) error {
+	c, err := j.withoutIgnored(c)
+	if err != nil {
+		return err
+	}
 	diff, left, err := j.diff(c)
 	if err != nil {
 		return err
@@ -65,6 +72,23 @@ func (j *job) show(c change) error {
 		j.note(count(left, "changed file") + " could not be written as a diff and are only listed.")
 	}
 	return nil
+}
+
+// withoutIgnored returns a change without the files that git ignores, which it lists in the
+// result.
+func (j *job) withoutIgnored(c change) (change, error) {
+	ignored, err := j.ignored(c)
+	if err != nil && j.life.Err() != nil {
+		return c, err
+	}
+	if err != nil || !slices.Contains(slices.Collect(maps.Values(ignored)), true) {
+		return c, nil // a repository that git cannot read is shown whole
+	}
+	c = c.apart(ignored)
+	kept := c.only(func(p string) bool { return !ignored[p] })
+	kept.same = c.same
+	j.result.IgnoredFiles = names(c.only(func(p string) bool { return ignored[p] }).files)
+	return kept, nil
 }
 
 // note adds a sentence to the result's summary.

@@ -1,8 +1,10 @@
 package taskrunner
 
 import (
+	"fmt"
 	"strings"
 
+	"choiros/internal/agentloop"
 	"choiros/internal/choir"
 	"choiros/internal/model"
 )
@@ -46,4 +48,13 @@ func (j *job) recordProgress(id choir.ID, text string) error {
 		return nil
 	}
 	return err
+}
+
+// recordCompaction appends a progress event about a conversation that was shortened.
+func (j *job) recordCompaction(c agentloop.Compaction) error {
+	text := fmt.Sprintf("The conversation was compacted from %d to %d KB: %s left out", (c.Before+999)/1000, (c.After+999)/1000, count(c.Outputs, "old tool output"))
+	if c.Summarized {
+		text += ", and what came before the last step summarized"
+	}
+	return j.recordProgress(choir.DeriveID(j.event.Task, "compacted", itoa(int64(j.models))), text+".")
 }

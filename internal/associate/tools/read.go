@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/model"
 )
 
 // Limits of the tool read_file.
@@ -36,14 +39,45 @@ func (in *readFile) run(_ context.Context, k *Kit) (Output, error) {
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 64<<10)
-	if head, _ := r.Peek(sniffBytes); bytes.IndexByte(head, 0) >= 0 {
+	head, _ := r.Peek(sniffBytes)
+	if media := imageType(head); media != "" {
+		return readImage(in.Path, media, r, info.Size())
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
 		return Output{}, choir.Invalid("path", "%q is a binary file of %d bytes", in.Path, info.Size())
 	}
 	text, err := in.window(r)
 	return Output{Text: text, OK: err == nil}, err
 }
 
-// window returns the requested lines of r, followed by a note if it left out text.
+// maxImageBytes limits an image that is read: a few of them fit into one call of the model.
+const maxImageBytes = 1_500_000
+
+// imageType returns the media type of an image that models see, by its first bytes; "" for
+// anything else.
+func imageType(head []byte) string {
+	switch media := http.DetectContentType(head); media {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return media
+	}
+	return ""
+}
+
+// readImage returns an image as the model sees it.
+func readImage(p, media string, r io.Reader, size int64) (Output, error) {
+	if size > maxImageBytes {
+		return Output{}, &choir.Error{Code: choir.CodeTooLarge, Path: "path", Msg: fmt.Sprintf("%q is an image of %d bytes, and at most %d are shown; make a smaller one with bash", p, size, maxImageBytes)}
+	}
+	content, err := io.ReadAll(io.LimitReader(r, maxImageBytes))
+	if err != nil {
+		return Output{}, fault(p, err)
+	}
+	return Output{Text: fmt.Sprintf("[%s, %s, %d bytes]", p, media, len(content)), OK: true,
+		Images: []model.Image{{MediaType: media, Data: base64.StdEncoding.EncodeToString(content)}}}, nil
+}
+
+// window returns the requested lines of r, each after its number and a tab, followed by a
+// note if it left out text.
 func (in *readFile) window(r *bufio.Reader) (string, error) {
 	first, limit := max(in.Offset, 1), in.Limit
 	if limit == 0 {
@@ -67,7 +101,7 @@ func (in *readFile) window(r *bufio.Reader) (string, error) {
 			fmt.Fprintf(&b, "[lines %d to %d; more follows from line %d]\n", first, line-1, line)
 			return b.String(), nil
 		}
-		b.WriteString(strings.ToValidUTF8(text, "\uFFFD"))
+		fmt.Fprintf(&b, "%5d\t%s", line, strings.ToValidUTF8(text, "\uFFFD"))
 		if !whole {
 			fmt.Fprintf(&b, "\n[line %d is cut after %d bytes]\n", line, maxReadBytes)
 		}

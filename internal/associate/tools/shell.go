@@ -80,11 +80,3 @@ func Cut(s string, max int) string {
 	}
 	return fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", s[:head], tail-head, s[tail:])
 }
-
-// wholeIfCut returns the whole text if the shown one is cut, else nil.
-func wholeIfCut(whole, shown string) []byte {
-	if whole == shown {
-		return nil
-	}
-	return []byte(whole)
-}

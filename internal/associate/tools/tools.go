@@ -35,6 +35,7 @@ type Output struct {
 	Code     choir.Code // when not OK, if there is one
 	ExitCode *int       // bash only
 	Full     []byte     // the whole output when Text was cut
+	Images   []model.Image
 }
 
 // Call is a decoded tool call.
@@ -58,7 +59,7 @@ type tool struct {
 }
 
 // Decode decodes the model's call of the tool name with the JSON input raw. Code
-// not_found: unknown tool; invalid, with the field's path: wrong input.
+// not_found: unknown tool; invalid, with the fields' paths in the message: wrong input.
 func Decode(name string, raw []byte) (Call, error) {
 	i := slices.IndexFunc(all, func(t tool) bool { return t.def.Name == name })
 	if i < 0 {
@@ -67,8 +68,8 @@ func Decode(name string, raw []byte) (Call, error) {
 	if len(raw) == 0 {
 		raw = []byte("{}")
 	}
-	in := all[i].fresh()
-	if err := choir.DecodeStrict(raw, in); err != nil {
+	in, err := decodeInput(raw, all[i].fresh)
+	if err != nil {
 		return Call{}, err
 	}
 	return Call{Tool: choir.Tool(name), in: in}, nil

@@ -81,15 +81,15 @@ func TestReadFileWindow(t *testing.T) {
 		ok   bool
 		want string
 	}{
-		{"whole", in{"path": "a"}, true, "1\n2\n3\n4"},
-		{"window", in{"path": "a", "offset": 2, "limit": 2}, true, "2\n3\n[lines 2 to 3; more follows from line 4]\n"},
+		{"whole", in{"path": "a"}, true, "    1\t1\n    2\t2\n    3\t3\n    4\t4"},
+		{"window", in{"path": "a", "offset": 2, "limit": 2}, true, "    2\t2\n    3\t3\n[lines 2 to 3; more follows from line 4]\n"},
 		{"behind the end", in{"path": "a", "offset": 9}, false, "offset 9 is behind the last line: the file has 4"},
 		{"binary", in{"path": "bin"}, false, `path "bin" is a binary file of 3 bytes`},
 		{"empty", in{"path": "empty"}, true, "[the file is empty]\n"},
-		{"absolute", in{"path": filepath.Join(p.dir, "workspace/app/a"), "limit": 1}, true, "1\n[lines 1 to 1; more follows from line 2]\n"},
+		{"absolute", in{"path": filepath.Join(p.dir, "workspace/app/a"), "limit": 1}, true, "    1\t1\n[lines 1 to 1; more follows from line 2]\n"},
 		{"folder", in{"path": "."}, false, `path "." is a folder, not a file`},
 		{"absent", in{"path": "b"}, false, `path "b" does not exist`},
-		{"unknown field", in{"path": "a", "lines": 3}, false, "lines is not a known field"},
+		{"unknown field", in{"path": "a", "lines": 3}, false, "lines is not a known field; there are limit, offset, path"},
 		{"missing field", in{}, false, "path is required"},
 	} {
 		if got := p.call(t, "read_file", c.in); got.OK != c.ok || got.Text != c.want {
@@ -204,7 +204,7 @@ func TestListAndSearch(t *testing.T) {
 		{"list_files", in{"pattern": "src/**/*.go"}, "src/a/b.go\n"},
 		{"list_files", in{"pattern": "*.{ts,txt}"}, "src/c.ts\nä.txt\n"},
 		{"list_files", in{"pattern": "ä.*"}, "ä.txt\n"},
-		{"list_files", in{"path": "src", "pattern": "[!a].ts"}, "c.ts\n"},
+		{"list_files", in{"path": "src", "pattern": "[!a].ts"}, "src/c.ts\n"},
 		{"list_files", in{"pattern": "none"}, "no files"},
 		{"list_files", in{"limit": 1}, "main.go\n[only the first 1; narrow the pattern or the path]\n"},
 		{"search_files", in{"pattern": "TODO \\w+$"}, "main.go:2: // TODO one\nsrc/a/b.go:1: x TODO two\n"},

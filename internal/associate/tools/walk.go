@@ -1,14 +1,14 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"choiros/internal/choir"
 )
@@ -20,17 +20,21 @@ const (
 	maxResults     = 5000
 	maxVisited     = 500_000
 	maxSearchBytes = 8 << 20 // larger files are not searched
-	maxLineShown   = 400
+	maxLeftOut     = 8       // names of what was left out in one answer
 )
+
+// nonBlocking keeps an open from waiting on a named pipe.
+const nonBlocking = syscall.O_NONBLOCK
 
 type listFiles struct {
 	Path    string `json:"path,omitempty" choir:"len=0..4096"`
 	Pattern string `json:"pattern,omitempty" choir:"len=0..4096"`
 	Limit   int    `json:"limit,omitempty" choir:"range=1..5000"`
+	Ignored bool   `json:"ignored,omitempty"`
 }
 
 func (in *listFiles) record() choir.ToolInput {
-	return choir.ToolInput{Path: in.Path, Pattern: in.Pattern, Limit: in.Limit}
+	return choir.ToolInput{Path: in.Path, Pattern: in.Pattern, Limit: in.Limit, Ignored: in.Ignored}
 }
 
 func (in *listFiles) run(ctx context.Context, k *Kit) (Output, error) {
@@ -39,151 +43,229 @@ func (in *listFiles) run(ctx context.Context, k *Kit) (Output, error) {
 		return Output{}, err
 	}
 	r := results{limit: in.Limit, fallback: defaultList}
-	err = k.Files.walk(ctx, in.Path, func(rel, _ string, d fs.DirEntry) error {
-		if d.IsDir() {
+	left, err := k.Files.walk(ctx, in.Path, in.Ignored, func(f found) error {
+		if f.entry.IsDir() {
 			if in.Pattern == "" {
-				return r.add(rel + "/")
+				return r.add(f.shown + "/")
 			}
 			return nil
 		}
-		if in.Pattern != "" && !match.MatchString(rel) {
+		if in.Pattern != "" && !match.MatchString(f.rel) {
 			return nil
 		}
-		return r.add(rel)
+		return r.add(f.shown)
 	})
-	return r.output("no files", err)
-}
-
-type searchFiles struct {
-	Pattern string `json:"pattern" choir:"len=1..4096"`
-	Path    string `json:"path,omitempty" choir:"len=0..4096"`
-	Limit   int    `json:"limit,omitempty" choir:"range=1..5000"`
-}
-
-func (in *searchFiles) record() choir.ToolInput {
-	return choir.ToolInput{Path: in.Path, Pattern: in.Pattern, Limit: in.Limit}
-}
-
-func (in *searchFiles) run(ctx context.Context, k *Kit) (Output, error) {
-	re, err := regexp.Compile(in.Pattern)
-	if err != nil {
-		return Output{}, choir.Invalid("pattern", "is not a regular expression: %v", err)
-	}
-	r := results{limit: in.Limit, fallback: defaultMatches}
-	err = k.Files.walk(ctx, in.Path, func(rel, abs string, d fs.DirEntry) error {
-		if !d.Type().IsRegular() {
-			return nil
-		}
-		content, _, err := k.Files.slurp(abs, maxSearchBytes)
-		if err != nil || bytes.IndexByte(content[:min(len(content), sniffBytes)], 0) >= 0 {
-			return nil // too large, gone, unreadable or binary: not searched
-		}
-		return r.grep(re, rel, content)
-	})
-	return r.output("no matches", err)
+	return r.output("no files", left, err)
 }
 
 // results collects lines up to a limit.
 type results struct {
 	limit, fallback int
+	found           int // lines that count
+	size            int // bytes of all lines
 	lines           []string
 	cut             bool
 }
 
-// add adds a line. It returns fs.SkipAll once the limit is reached.
+// add adds a line that counts. It returns fs.SkipAll once the limit is reached.
 func (r *results) add(line string) error {
+	if r.isFull() {
+		return fs.SkipAll
+	}
+	r.found++
+	r.addBeside(line)
+	return nil
+}
+
+// isFull reports whether no further line is added, and then marks the results as cut.
+func (r *results) isFull() bool {
 	limit := r.limit
 	if limit == 0 {
 		limit = r.fallback
 	}
-	if len(r.lines) >= min(limit, maxResults) {
-		r.cut = true
-		return fs.SkipAll
-	}
+	r.cut = r.found >= min(limit, maxResults) || r.size > maxReadBytes
+	return r.cut
+}
+
+// addBeside adds a line that does not count.
+func (r *results) addBeside(line string) {
 	r.lines = append(r.lines, strings.ToValidUTF8(line, "\uFFFD"))
-	return nil
+	r.size += len(line) + 1
 }
 
-// grep adds the lines of content that match re. It returns fs.SkipAll at the limit.
-func (r *results) grep(re *regexp.Regexp, rel string, content []byte) error {
-	n := 0
-	for line := range bytes.Lines(content) {
-		n++
-		line = bytes.TrimRight(line, "\r\n")
-		if !re.Match(line) {
-			continue
-		}
-		if err := r.add(fmt.Sprintf("%s:%d: %s", rel, n, Cut(string(line), maxLineShown))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// output returns the lines as a tool output, or the text none if there are none; err if not nil.
-func (r *results) output(none string, err error) (Output, error) {
+// output returns the lines as a tool output, or the text none if there are none, and what was
+// left out; err if not nil.
+func (r *results) output(none string, left []string, err error) (Output, error) {
 	if err != nil {
 		return Output{}, err
 	}
-	if len(r.lines) == 0 {
-		return Output{Text: none, OK: true}, nil
+	text := none
+	if len(r.lines) > 0 {
+		text = strings.Join(r.lines, "\n") + "\n"
 	}
-	text := strings.Join(r.lines, "\n") + "\n"
 	if r.cut {
-		text += fmt.Sprintf("[only the first %d; narrow the pattern or the path]\n", len(r.lines))
+		text += fmt.Sprintf("[only the first %d; narrow the pattern or the path]\n", r.found)
 	}
-	shown := Cut(text, maxReadBytes)
-	return Output{Text: shown, OK: true, Full: wholeIfCut(text, shown)}, nil
+	if len(left) > 0 {
+		some := strings.Join(left[:min(len(left), maxLeftOut)], ", ")
+		if more := len(left) - maxLeftOut; more > 0 {
+			some += fmt.Sprintf(" and %d more", more)
+		}
+		text = strings.TrimSuffix(text, "\n") + "\n[left out, because git ignores it or it is a cache: " + strings.ToValidUTF8(some, "\uFFFD") + "; ignored true has it too]\n"
+	}
+	return Output{Text: text, OK: true}, nil
+}
+
+// found is a file or folder that a walk visits.
+type found struct {
+	rel   string // relative to where the walk began
+	shown string // as the other tools take it: relative to the task's folder
+	abs   string
+	entry fs.DirEntry
+}
+
+// walker walks below a folder.
+type walker struct {
+	*Workspace
+	ctx     context.Context
+	visit   func(found) error
+	left    int // entries that it still visits
+	all     bool
+	leftOut []later
+}
+
+// later is an entry that git ignores, or a folder that is a cache.
+type later struct {
+	name, rel string
+	entry     fs.DirEntry
 }
 
 // walk calls visit for everything below the folder p, sorted, or for p itself if it is a
-// file. It skips .git and does not follow links. rel is relative to p, abs absolute.
-func (w *Workspace) walk(ctx context.Context, p string, visit func(rel, abs string, d fs.DirEntry) error) error {
+// file. It skips .git and does not follow links. What git ignores, and caches, comes last, with
+// ignored or if p itself is that, or else not at all: then their names are returned.
+func (w *Workspace) walk(ctx context.Context, p string, ignored bool, visit func(found) error) ([]string, error) {
 	name, err := w.resolve(p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	info, err := w.root.Stat(name)
 	if err != nil {
-		return fault(p, err)
+		return nil, fault(p, err)
 	}
-	left := maxVisited
+	k := &walker{Workspace: w, ctx: ctx, visit: visit, left: maxVisited}
 	if !info.IsDir() {
-		err = visit(path.Base(name), path.Join(w.dir, name), fs.FileInfoToDirEntry(info))
-	} else {
-		err = w.walkDir(ctx, name, "", &left, visit)
+		_, err = k.see(name, path.Base(name), fs.FileInfoToDirEntry(info))
+		return nil, unlessAll(err)
 	}
+	rules, inIgnored := w.rulesAt(name)
+	k.all = inIgnored || IsCache(name)
+	if err = k.dir(name, "", rules, nil); err != nil || k.all {
+		return nil, unlessAll(err)
+	}
+	if !ignored {
+		names := make([]string, len(k.leftOut))
+		for i, l := range k.leftOut {
+			if names[i] = w.shown(l.name); l.entry.IsDir() {
+				names[i] += "/"
+			}
+		}
+		return names, nil
+	}
+	k.all = true
+	for _, l := range k.leftOut {
+		down, err := k.see(l.name, l.rel, l.entry)
+		if err == nil && down {
+			err = k.dir(l.name, l.rel, nil, nil)
+		}
+		if err != nil {
+			return nil, unlessAll(err)
+		}
+	}
+	return nil, nil
+}
+
+func unlessAll(err error) error {
 	if err == fs.SkipAll {
 		return nil
 	}
 	return err
 }
 
-// walkDir calls visit for everything below the folder name, until *left entries are visited.
-func (w *Workspace) walkDir(ctx context.Context, name, rel string, left *int, visit func(rel, abs string, d fs.DirEntry) error) error {
+// shown returns a path below the workspace as the tools take it.
+func (w *Workspace) shown(name string) string {
+	rel, err := filepath.Rel(w.base, name)
+	if err != nil {
+		return path.Join(w.dir, name)
+	}
+	return filepath.ToSlash(rel)
+}
+
+// rulesAt returns the ignore rules of the folders above name, and whether they ignore it.
+func (w *Workspace) rulesAt(name string) (rules *ignoreRules, ignored bool) {
+	at := "."
+	for part := range strings.SplitSeq(name, "/") {
+		if at == name {
+			break
+		}
+		rules = rules.below(w.root, at, w.entries(at))
+		if at = path.Join(at, part); rules.ignores(at, true) {
+			return nil, true
+		}
+	}
+	return rules, false
+}
+
+// entries returns what a folder has, sorted; nothing if it cannot be read.
+func (w *Workspace) entries(name string) []fs.DirEntry {
 	dir, err := w.root.Open(name)
 	if err != nil {
 		return nil // gone or unreadable since it was listed
 	}
+	defer dir.Close()
 	entries, err := dir.ReadDir(-1)
-	dir.Close()
 	if err != nil {
-		return fault(name, err)
+		return nil
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries
+}
+
+// see visits one entry; down reports whether it is a folder.
+func (k *walker) see(name, rel string, d fs.DirEntry) (down bool, err error) {
+	if k.left--; k.left < 0 || k.ctx.Err() != nil {
+		return false, fs.SkipAll
+	}
+	return d.IsDir(), k.visit(found{rel: rel, shown: k.shown(name), abs: path.Join(k.Workspace.dir, name), entry: d})
+}
+
+// dir visits everything below the folder name. above are the rules of the folders that it lies in,
+// self is its entry, nil where the walk began.
+func (k *walker) dir(name, rel string, above *ignoreRules, self fs.DirEntry) error {
+	entries := k.entries(name)
+	if self != nil {
+		if !k.all && marksCache(entries) {
+			k.leftOut = append(k.leftOut, later{name, rel, self})
+			return nil
+		}
+		if _, err := k.see(name, rel, self); err != nil {
+			return err
+		}
+	}
+	rules := above.below(k.root, name, entries)
 	for _, d := range entries {
 		if d.Name() == ".git" {
 			continue
 		}
-		if *left--; *left < 0 || ctx.Err() != nil {
-			return fs.SkipAll
-		}
-		at := path.Join(rel, d.Name())
-		if err := visit(at, path.Join(w.dir, name, d.Name()), d); err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if err := w.walkDir(ctx, path.Join(name, d.Name()), at, left, visit); err != nil {
+		at, below := path.Join(name, d.Name()), path.Join(rel, d.Name())
+		switch {
+		case !k.all && (d.IsDir() && slices.Contains(caches, d.Name()) || rules.ignores(at, d.IsDir())):
+			k.leftOut = append(k.leftOut, later{at, below, d})
+		case d.IsDir():
+			if err := k.dir(at, below, rules, d); err != nil {
+				return err
+			}
+		default:
+			if _, err := k.see(at, below, d); err != nil {
 				return err
 			}
 		}

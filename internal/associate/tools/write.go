@@ -1,11 +1,9 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"path"
-	"strings"
 
 	"choiros/internal/choir"
 )
@@ -51,74 +49,4 @@ func (in *writeFile) run(_ context.Context, k *Kit) (Output, error) {
 		err = k.Files.replace(in.Path, []byte(in.Content), 0)
 	}
 	return Output{Text: fmt.Sprintf("%s %s, %d bytes", verb, in.Path, len(in.Content)), OK: err == nil}, err
-}
-
-type editFile struct {
-	Path  string `json:"path" choir:"len=1..4096"`
-	Edits []edit `json:"edits" choir:"len=1..256"`
-}
-
-type edit struct {
-	Old string `json:"old" choir:"len=1..1000000"`
-	New string `json:"new"`
-}
-
-func (in *editFile) record() choir.ToolInput {
-	r := choir.ToolInput{Path: in.Path}
-	for _, e := range in.Edits {
-		r.Edits = append(r.Edits, choir.TextEdit{Old: e.Old, New: e.New})
-	}
-	return r
-}
-
-func (in *editFile) run(_ context.Context, k *Kit) (Output, error) {
-	content, mode, err := k.Files.slurp(in.Path, maxEditBytes)
-	if err != nil {
-		return Output{}, err
-	}
-	changed, err := in.apply(content)
-	if err != nil {
-		return Output{}, err
-	}
-	if err := k.Files.replace(in.Path, changed, mode); err != nil {
-		return Output{}, err
-	}
-	return Output{Text: fmt.Sprintf("edited %s, %d replacements", in.Path, len(in.Edits)), OK: true}, nil
-}
-
-// apply returns content with all edits made in order. Code invalid, and nothing changed,
-// if an old text does not occur exactly once. It converts line ends to the file's CRLF.
-func (in *editFile) apply(content []byte) ([]byte, error) {
-	crlf := bytes.Contains(content, []byte("\r\n")) && bytes.Count(content, []byte("\n")) == bytes.Count(content, []byte("\r\n"))
-	for i, e := range in.Edits {
-		old, with := e.Old, e.New
-		if crlf && !strings.Contains(old+with, "\r\n") {
-			// Models write \n; the file keeps its own line ends.
-			old, with = strings.ReplaceAll(old, "\n", "\r\n"), strings.ReplaceAll(with, "\n", "\r\n")
-		}
-		at := fmt.Sprintf("edits[%d].old", i)
-		switch n := occurrences(content, []byte(old)); {
-		case old == with:
-			return nil, choir.Invalid(fmt.Sprintf("edits[%d].new", i), "equals old; nothing was changed")
-		case n == 0:
-			return nil, choir.Invalid(at, "does not occur in %s; nothing was changed", in.Path)
-		case n > 1:
-			return nil, choir.Invalid(at, "occurs %d times in %s; nothing was changed. Add lines around it until it is unique", n, in.Path)
-		}
-		content = bytes.Replace(content, []byte(old), []byte(with), 1)
-	}
-	return content, nil
-}
-
-// occurrences returns how often old occurs in content, overlapping occurrences included,
-// so that 1 means an unambiguous place.
-func occurrences(content, old []byte) int {
-	n := 0
-	for from := 0; ; n++ {
-		i := bytes.Index(content[from:], old)
-		if i < 0 {
-			return n
-		}
-		from += i + 1
-	}
 }

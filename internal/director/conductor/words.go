@@ -135,6 +135,9 @@ func exitText(c choir.CommandRun) string {
 }
 
 func writeChanged(b *strings.Builder, res choir.AssociateResult) {
+	if n := len(res.IgnoredFiles); n > 0 {
+		fmt.Fprintf(b, "Beside the diff, %d files that git ignores changed, such as %s.\n", n, oneLine(res.IgnoredFiles[0]))
+	}
 	if len(res.FilesChanged) == 0 {
 		return
 	}

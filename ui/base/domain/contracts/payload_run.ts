@@ -239,10 +239,18 @@ export interface ToolInput {
   blob?: Digest;
   /** Replacements, all or none. */
   edits?: TextEdit[];
+  /** Patch of several files, all or none. */
+  patch?: string;
   /** Glob or regular expression. */
   pattern?: string;
   /** Command line for bash. */
   command?: string;
+  /** Glob of the files to search. */
+  files?: string;
+  /** Lines shown before and after each that matches. */
+  context?: number;
+  /** Also what git ignores, and caches. */
+  ignored?: boolean;
   /** Address to fetch. */
   url?: string;
   /** First line, from 1. */
@@ -263,6 +271,8 @@ export interface ToolInput {
 
 /** TextEdit replaces exactly one match. */
 export interface TextEdit {
+  /** File, where it is another than that of the call. */
+  path?: string;
   /** Text that occurs exactly once. */
   old: string;
   /** What takes its place. */
