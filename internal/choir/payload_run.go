@@ -120,6 +120,12 @@ type TaskCancelRequested struct {
 	Reason string `json:"reason" choir:"enum=run_cancelled|run_finished" doc:"Whether a person stopped the run or it ended."`
 }
 
+// TaskSteered says that a task has heard what a person added to its run.
+type TaskSteered struct {
+	Steering ID  `json:"steering" choir:"id" doc:"The steering.submitted."`
+	Call     int `json:"call" choir:"range=1..1000000" doc:"Number of the task's model call whose request is the first to say it, from 1."`
+}
+
 // TaskProgressed is one message of a worker to the Conductor.
 type TaskProgressed struct {
 	Kind    string `json:"kind" choir:"enum=progress|request" doc:"progress or request; result and failed are task.returned."`
@@ -378,6 +384,7 @@ func (TaskStarted) EventType() Type { return "task.started" }
 
 // EventType implements Payload.
 func (TaskCancelRequested) EventType() Type { return "task.cancel_requested" }
+func (TaskSteered) EventType() Type         { return "task.steered" }
 
 // EventType implements Payload.
 func (TaskProgressed) EventType() Type { return "task.progressed" }

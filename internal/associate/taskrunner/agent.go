@@ -42,7 +42,7 @@ func (j *job) runAgent(ctx context.Context) error {
 		Model: (*caller)(j), ModelName: modelName, System: system,
 		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
-		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind,
+		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind, Steer: j.hearSteering,
 		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
 	}
 	out, err := agentloop.Run(ctx, cfg)

@@ -233,7 +233,7 @@ func (r *run) loop(ctx context.Context, messages []model.Message) agentloop.Conf
 	return agentloop.Config{
 		Model: caller{r}, ModelName: modelAlias, System: systemPrompt, Messages: messages,
 		Tools: r.tools(), ToolChoice: "any", MaxSteps: r.cfg.Limits.Steps + 1, MaxTokens: maxAnswerTokens,
-		Steer: func() []string { return r.steer() }, Asked: r.recordedConversation,
+		Steer: r.steer, Asked: r.recordedConversation,
 		OnDelta: func(d model.Delta) {
 			if d.Text != "" {
 				r.cfg.Live(r.rec.run, d.Text)

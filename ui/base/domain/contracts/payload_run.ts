@@ -139,6 +139,14 @@ export interface TaskCancelRequested {
   reason: "run_cancelled" | "run_finished";
 }
 
+/** TaskSteered says that a task has heard what a person added to its run. */
+export interface TaskSteered {
+  /** The steering.submitted. */
+  steering: ID;
+  /** Number of the task's model call whose request is the first to say it, from 1. */
+  call: number;
+}
+
 /** TaskProgressed is one message of a worker to the Conductor. */
 export interface TaskProgressed {
   /** progress or request; result and failed are task.returned. */
