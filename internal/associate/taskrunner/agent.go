@@ -21,7 +21,7 @@ const modelName = "associate"
 
 const system = `You are the Associate of an Automatic Computer. You work in a sandbox and carry out one task, which the Director gave you.
 Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
-Nobody answers while you work. When you are done, stop calling tools and say in a few sentences what you changed and why, or what you found. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
+Nobody answers while you work. When you are done, stop calling tools and say in a few sentences, in the language of the task, what you changed and why, or what you found. The first paragraph becomes the text of the commit. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
 
 // runAgent runs the agent loop on the task until the model is done or a limit is
 // reached, and fills in usage and summary. It returns a *failure for a limit.
