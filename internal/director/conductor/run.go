@@ -92,6 +92,7 @@ type run struct {
 	results    []*attempt         // all that have returned, in order
 	toast      string             // shown instead of a document
 	status     choir.AnswerStatus // of the answer; empty for a run that is not answered
+	made       *madeInput         // what was asked for, as the answer names it; nil for none
 	said       string             // plain words of the model that led to nothing
 	ending     *ending            // how the run ends, once that is decided
 }

@@ -45,6 +45,10 @@ export interface RunFinished {
   status?: "partly" | "not_done";
   /** The Director's answer to the user. */
   answer: string;
+  /** The document that was asked for, which the Director wrote; the run's record is another. */
+  document?: ID;
+  /** The file that was asked for, below the workspace's folder. */
+  file?: string;
   /** Ed25519, base64, by the key in sandbox.started. */
   signature?: string;
   /** What a model said that ended the run in plain words, without one of its tools. Nobody answers for it. */
