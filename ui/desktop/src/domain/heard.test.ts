@@ -25,7 +25,8 @@ it("says once what becomes of a run, and that it ended", () => {
 });
 
 it("opens what a run made because it was asked for", () => {
-  const ended = (more: object) => event(2, "run.finished", { outcome: "done", answer: "See it.", ...more }, { run: RUN });
+  const ended = (more: object) =>
+    event(2, "run.finished", { outcome: "done", answer: "See it.", ...more }, { run: RUN });
   const shown = (more: object) => effectsOf(ended(more), here).find((e) => e.kind === "showMade");
   expect(shown({ document: "d2" })).toEqual({ kind: "showMade", run: RUN, subject: "document:d2" });
   expect(shown({ file: "artifacts/a.md" })).toEqual({ kind: "showMade", run: RUN, subject: "artifacts/a.md" });
