@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
+	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/director/runscript"
 	"choiros/internal/model/wiretest"
@@ -39,8 +41,9 @@ func (g *gate) before(next http.Handler) http.Handler {
 	})
 }
 
-// TestWhatTheOwnerAddsIsInTheNextCall: the owner adds something while a task
-// works; the next call of the Director's model has it.
+// TestWhatTheOwnerAddsIsInTheNextCall: the owner adds something while a task works; the
+// next call of its model has it, once, and so does the next one of the Director's model,
+// which is told that the task heard it.
 func TestWhatTheOwnerAddsIsInTheNextCall(t *testing.T) {
 	const added = "Be polite about it."
 	s := scriptNamed(t, "two_dependent_tasks")
@@ -64,6 +67,12 @@ func TestWhatTheOwnerAddsIsInTheNextCall(t *testing.T) {
 	if calls := judging(server.Requests()); len(calls) == 0 || !strings.Contains(calls[0].Last().Text, "The user adds:\n\n"+added) {
 		t.Errorf("the call after the task ends with %q", calls[0].Last().Text)
 	}
+	if calls := judging(server.Requests()); !strings.Contains(calls[0].Last().Text, "The worker was told while it worked what the user added: "+added) {
+		t.Errorf("the Director is told %q", calls[0].Last().Text)
+	}
+	if told := working(server.Requests(), added); len(told) == 0 || told[0] != 2 {
+		t.Errorf("calls %v of the task are told it last, want 2", told)
+	}
 	if v := c.view(t, run); v.State != "done" {
 		t.Errorf("the run is %s: %s", v.State, v.Answer)
 	}
@@ -77,6 +86,51 @@ func judging(all []wiretest.Seen) (calls []wiretest.Seen) {
 		}
 	}
 	return calls
+}
+
+// working are the numbers of the calls of the Associate's model, from 1, whose last message
+// is the first to have a text.
+func working(all []wiretest.Seen, text string) (numbers []int) {
+	n := 0
+	for _, s := range all {
+		if !strings.Contains(s.Model, "associate") {
+			continue
+		}
+		if n++; strings.Contains(s.Last().Text, text) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+// TestAStoppedRunIsStillWithinASecond: from the owner's word in the log to the answer of
+// its task, whose command would sleep for ten minutes.
+func TestAStoppedRunIsStillWithinASecond(t *testing.T) {
+	s := scriptNamed(t, "cancelled")
+	s.User = []runscript.Reaction{{After: choir.TypeTaskStarted, Cancel: true}}
+	m := newMachine(t, "")
+	m.model(s)
+	r := m.up()
+	c := m.client()
+	r.healthy()
+	run := begin(t, c, s)
+	m.play(c, s, run)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var asked, ended choir.Time
+	err := c.follow(ctx, run, 0, func(e choir.Event) (bool, error) {
+		switch e.Type {
+		case choir.TypeRunCancelRequested:
+			asked = e.Time
+		case choir.TypeTaskReturned:
+			ended = e.Time
+		}
+		return asked > 0 && ended > 0, nil
+	})
+	if err != nil || ended-asked >= 1000 {
+		t.Errorf("its task has ended %d ms after the stop: %v", ended-asked, err)
+	}
+	t.Logf("its task has ended %d ms after the stop", ended-asked)
 }
 
 func scriptNamed(t *testing.T, name string) runscript.Script {

@@ -67,8 +67,8 @@ type Config struct {
 	// without a successful call in between, before the loop stops. Default 3.
 	MaxRepeats int
 	// Steer returns the texts that a person added since its last call, oldest first. It
-	// is called before each step and before the end.
-	Steer      func() []string
+	// is called before each step and before the end. An error ends the loop.
+	Steer      func(ctx context.Context) ([]string, error)
 	ToolChoice string
 	// Remind returns a text for the model about the steps and the usage so far, "" for none.
 	// It is called before each step but the first, if not nil.

@@ -27,7 +27,7 @@ const (
 
 // summarize asks the model for a summary, when leaving out old outputs is not enough.
 const summarize = "[The conversation is too long to go on. It is replaced by what you write now, after the first message and before your last calls. " +
-	"Call no tool. Write down all that is needed to finish: what is done, in which files; what was found out, with names and lines; what failed and why; what is left.]"
+	"Call no tool. Write down all that is needed to finish: what is done, in which files; what was found out, with names and lines; what failed and why; what the user added, word for word; what is left.]"
 
 // summaryHead begins a summary in the conversation.
 const summaryHead = "[To save room, the conversation from here on was replaced by this summary of it:]\n"

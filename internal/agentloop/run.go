@@ -61,7 +61,11 @@ func (l *loop) step(ctx context.Context) error {
 	if l.out.Stopped = l.reachedLimit(); l.out.Stopped != "" {
 		return nil
 	}
-	l.appendUser(l.steering())
+	added, err := l.steering(ctx)
+	if err != nil {
+		return err
+	}
+	l.appendUser(added)
 	if l.Remind != nil && l.out.Steps > 0 {
 		l.appendText(l.Remind(l.out.Steps, l.out.Usage))
 	}
@@ -129,9 +133,9 @@ func (l *loop) endLoop(ctx context.Context, stop model.Stop) error {
 	case model.StopRefusal:
 		l.out.Stopped = Refusal
 	default:
-		if more := l.steering(); len(more) > 0 {
+		if more, err := l.steering(ctx); err != nil || len(more) > 0 {
 			l.appendUser(more)
-			return nil
+			return err
 		}
 		return l.review(ctx)
 	}
@@ -221,15 +225,16 @@ func tail(s string) string {
 }
 
 // steering returns the texts that a person added since the last call, as blocks.
-func (l *loop) steering() []model.Block {
+func (l *loop) steering(ctx context.Context) ([]model.Block, error) {
 	if l.Steer == nil {
-		return nil
+		return nil, nil
 	}
+	texts, err := l.Steer(ctx)
 	var blocks []model.Block
-	for _, text := range l.Steer() {
+	for _, text := range texts {
 		blocks = append(blocks, model.Block{Kind: model.Text, Text: text})
 	}
-	return blocks
+	return blocks, err
 }
 
 // appendText appends a text to the conversation as the user's, unless it is empty.

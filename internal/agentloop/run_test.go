@@ -146,10 +146,10 @@ func TestSteeringIsTakenUpAtTheNextStepAndBeforeTheEnd(t *testing.T) {
 	queue := [][]string{nil, {"be brief"}, {"and kind"}, nil, nil}
 	s := &script{responses: []model.Response{calls("x", "good"), text("done?"), text("done.")}}
 	out, err := run(t, s, func(c *agentloop.Config) {
-		c.Steer = func() []string {
+		c.Steer = func(context.Context) ([]string, error) {
 			next := queue[0]
 			queue = queue[1:]
-			return next
+			return next, nil
 		}
 	})
 	if err != nil || out.Final != "done." {

@@ -43,6 +43,12 @@ func (c Control) Commit(ctx context.Context, task choir.ID, reason string, only 
 	return reply, err
 }
 
+// Steering returns what the request of a model call of the task says of what people added.
+func (c Control) Steering(ctx context.Context, task choir.ID, call int) (reply choir.TaskSteeringReply, err error) {
+	err = c.Bus.Call(ctx, choir.VerbTaskSteering, choir.TaskSteeringRequest{Task: task, Call: call}, &reply)
+	return reply, err
+}
+
 // RestoreAttempt restores what the attempt that the task names changed, as the task's
 // change.
 func (c Control) RestoreAttempt(ctx context.Context, task choir.ID) (reply choir.TaskAttemptReply, err error) {

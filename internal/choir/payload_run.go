@@ -29,6 +29,8 @@ type RunFinished struct {
 	Code      Code         `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when not done."`
 	Status    AnswerStatus `json:"status,omitempty" choir:"enum=partly|not_done" doc:"How much of what was asked is done, says the Director; absent is done."`
 	Answer    string       `json:"answer" choir:"len=0..20000" doc:"The Director's answer to the user."`
+	Document  ID           `json:"document,omitempty" choir:"id7" doc:"The document that was asked for, which the Director wrote; the run's record is another."`
+	File      string       `json:"file,omitempty" choir:"len=1..4096" doc:"The file that was asked for, below the workspace's folder."`
 	Signature string       `json:"signature,omitempty" choir:"len=1..200" doc:"Ed25519, base64, by the key in sandbox.started."`
 	Said      string       `json:"said,omitempty" choir:"len=1..2000" doc:"What a model said that ended the run in plain words, without one of its tools. Nobody answers for it."`
 }
@@ -118,6 +120,12 @@ type TaskStarted struct {
 // TaskCancelRequested asks the Associate to end a task that it has begun.
 type TaskCancelRequested struct {
 	Reason string `json:"reason" choir:"enum=run_cancelled|run_finished" doc:"Whether a person stopped the run or it ended."`
+}
+
+// TaskSteered says that a task has heard what a person added to its run.
+type TaskSteered struct {
+	Steering ID  `json:"steering" choir:"id" doc:"The steering.submitted."`
+	Call     int `json:"call" choir:"range=1..1000000" doc:"Number of the task's model call whose request is the first to say it, from 1."`
 }
 
 // TaskProgressed is one message of a worker to the Conductor.
@@ -383,6 +391,7 @@ func (TaskStarted) EventType() Type { return "task.started" }
 
 // EventType implements Payload.
 func (TaskCancelRequested) EventType() Type { return "task.cancel_requested" }
+func (TaskSteered) EventType() Type         { return "task.steered" }
 
 // EventType implements Payload.
 func (TaskProgressed) EventType() Type { return "task.progressed" }

@@ -10,6 +10,7 @@ type DirectorTask struct {
 	TaskID             ID             `json:"task_id" choir:"id7" doc:"Idempotency key: the same id is executed once, a second delivery gets the first result."`
 	RunID              ID             `json:"run_id" choir:"id7" doc:"The run it serves."`
 	Kind               TaskKind       `json:"kind" choir:"enum=edit_repo|run|git|inspect" doc:"Change files, execute without changing files, a git verb, or read only."`
+	Title              string         `json:"title,omitempty" choir:"len=1..200" doc:"For people, and the subject of the commit of the change. Default the time."`
 	Instruction        string         `json:"instruction" choir:"len=1..20000" doc:"The goal in words."`
 	AcceptanceCriteria []string       `json:"acceptance_criteria,omitempty" choir:"len=0..64,each=1..2000" doc:"What the Director will judge by."`
 	Repo               string         `json:"repo,omitempty" choir:"len=1..100" doc:"The project under workspace/ it is about; default the whole workspace."`

@@ -21,6 +21,7 @@ const (
 	VerbTaskRollback Verb = "task-rollback"
 	VerbTaskCommit   Verb = "task-commit"
 	VerbTaskAttempt  Verb = "task-attempt"
+	VerbTaskSteering Verb = "task-steering"
 )
 
 // Limits of the verbs.
@@ -58,6 +59,7 @@ var verbs = []VerbInfo{
 	{VerbTaskRollback, "Put the workspace back to the base of a task, except what the owner wrote meanwhile.", associate, TaskRollbackRequest{}, TaskRollbackReply{}},
 	{VerbTaskCommit, "Take a snapshot and append what changed.", associate, TaskCommitRequest{}, TaskCommitReply{}},
 	{VerbTaskAttempt, "Put what an earlier task tried, and what was taken back, into the workspace as the task's change.", associate, TaskAttemptRequest{}, TaskAttemptReply{}},
+	{VerbTaskSteering, "Read what a person added to the run of a task, for the next model call of the task; appends that it was read.", associate, TaskSteeringRequest{}, TaskSteeringReply{}},
 }
 
 var (
@@ -293,4 +295,22 @@ type TaskAttemptRequest struct {
 type TaskAttemptReply struct {
 	Restored int64    `json:"restored" choir:"range=0..9007199254740991" doc:"Paths that were rewritten."`
 	Left     []string `json:"left,omitempty" doc:"Paths that changed since the attempt began, and were left as they are."`
+}
+
+// TaskSteeringRequest asks what a model call of a task says of what people added.
+type TaskSteeringRequest struct {
+	Task ID  `json:"task" choir:"id7" doc:"The task."`
+	Call int `json:"call" choir:"range=1..1000000" doc:"Number of the task's model call, from 1."`
+}
+
+// TaskSteeringReply lists the additions that belong into the request of the model call:
+// those of an earlier question about it, and what is new unless the call was made already.
+type TaskSteeringReply struct {
+	Added []Addition `json:"added" doc:"Oldest first."`
+}
+
+// Addition repeats the words that a person added to a run.
+type Addition struct {
+	Steering ID     `json:"steering" choir:"id" doc:"Its steering.submitted."`
+	Text     string `json:"text" choir:"len=1..20000" doc:"What the person added."`
 }

@@ -92,7 +92,8 @@ func makeParts(c *Computer, log *eventstore.Store) {
 	})
 	c.verbs = verbs.New(cfg.ID, verbs.Parts{
 		Log: log, Blobs: c.blobs, Content: c.guestBlobs, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: boundTasks{c.taskChanges, c},
-		Facts: facts.New(log, c.moments.Tree, c.keeper),
+		Steering: c.tasks,
+		Facts:    facts.New(log, c.moments.Tree, c.keeper),
 	}, cfg.Observer, cfg.Log)
 }
 

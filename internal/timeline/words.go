@@ -76,6 +76,8 @@ func sayWork(p choir.Payload) string {
 			return fmt.Sprintf("the Associate asks (%s): %s", p.Request, Line(p.Text))
 		}
 		return "the Associate says: " + Line(p.Text)
+	case *choir.TaskSteered:
+		return "the Associate hears what you added"
 	case *choir.TaskReturned:
 		return "task " + taskOutcome(&p.Result)
 	case *choir.TaskJudged:

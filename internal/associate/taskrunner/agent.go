@@ -28,9 +28,9 @@ const (
 	systemHead = `You are the Associate of an Automatic Computer. You work in a sandbox and carry out one task, which the Director gave you.
 `
 	systemEdit = `Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
-Nobody answers while you work. When you are done, stop calling tools and say in a few sentences what you changed and why, or what you found. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
+Nobody answers while you work. When you are done, stop calling tools and say in a few sentences, in the language of the task, what you changed and why, or what you found. The first paragraph becomes the text of the commit. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
 	systemLook = `Work in the task's folder and change nothing.
-Nobody answers while you work. When you are done, stop calling tools and say what you found, with the files and lines that show it.`
+Nobody answers while you work. When you are done, stop calling tools and say, in the language of the task, what you found, with the files and lines that show it.`
 )
 
 // system returns the system prompt, which is the same for all tasks of a kind.
@@ -60,7 +60,7 @@ func (j *job) runAgent(ctx context.Context) error {
 		Model: (*caller)(j), ModelName: modelName, System: j.system(),
 		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx)+projectWords(files))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
-		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind,
+		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind, Steer: j.hearSteering,
 		MaxContext: maxContext, Compacted: j.recordCompaction,
 		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
 	}

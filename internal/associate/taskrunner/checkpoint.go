@@ -3,6 +3,9 @@ package taskrunner
 import (
 	"context"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"choiros/internal/associate/git"
 	"choiros/internal/choir"
@@ -16,6 +19,52 @@ func subject(words string, at choir.Time) string {
 		return words
 	}
 	return "checkpoint: " + at.Std().Format("20060102-150405")
+}
+
+// maxCommitText is the maximum length of the text of a commit below its subject, in
+// characters.
+const maxCommitText = 2000
+
+// commitText returns the text below the subject of the commit of the task's change: the
+// first paragraph of what its model said last, "" without one. Of a task without a title it
+// is the first line of the instruction.
+func (j *job) commitText() string {
+	if j.task.Title == "" {
+		return firstLine(j.task.Instruction, 72)
+	}
+	if j.models == 0 {
+		return ""
+	}
+	said, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(j.result.Summary, "\r\n", "\n")), "\n\n")
+	var lines []string
+	for line := range strings.Lines(firstRunes(said, maxCommitText)) {
+		lines = append(lines, wrap(line, 72)...)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wrap returns the words of a line in lines of at most width characters; longer words have
+// lines of their own. Characters that control something are left out.
+func wrap(line string, width int) (lines []string) {
+	at := -1
+	for _, word := range strings.Fields(strings.Map(printable, line)) {
+		n := utf8.RuneCountInString(word)
+		if at < 0 || at+1+n > width {
+			lines, at = append(lines, word), n
+			continue
+		}
+		lines[len(lines)-1] += " " + word
+		at += 1 + n
+	}
+	return lines
+}
+
+// printable returns r, or -1 for a character that controls something other than a space.
+func printable(r rune) rune {
+	if r != '\t' && r != '\n' && !unicode.IsPrint(r) {
+		return -1
+	}
+	return r
 }
 
 // checkpoint commits a change in git, takes the snapshot and records both as a

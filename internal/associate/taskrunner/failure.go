@@ -64,7 +64,12 @@ func (j *job) failed(work context.Context, err error) *failure {
 // firstLine returns the first line of s, cut to max characters.
 func firstLine(s string, max int) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	r := []rune(strings.TrimSpace(s))
+	return firstRunes(strings.TrimSpace(s), max)
+}
+
+// firstRunes returns at most max characters of a text, the last one "…" if there are more.
+func firstRunes(s string, max int) string {
+	r := []rune(s)
 	if len(r) > max {
 		return strings.TrimSpace(string(r[:max-1])) + "…"
 	}

@@ -97,11 +97,12 @@ func (j *job) keepChecked(c change) error {
 	if err := j.show(c); err != nil {
 		return err
 	}
+	text := j.commitText()
 	j.summarize(c)
 	if c.same {
 		return nil
 	}
-	return j.checkpoint(c, subject("", j.cfg.Now()), firstLine(j.task.Instruction, 72), "task")
+	return j.checkpoint(c, subject(j.task.Title, j.cfg.Now()), text, "task")
 }
 
 // withoutDroppings rolls back the files that the verification's checks wrote, such as

@@ -367,7 +367,8 @@ type control struct {
 	commits   []string
 	only      []string // folders that the last commit said to look at
 	dir       string
-	restored  bool // what a restore scanned was not given to the store
+	steering  map[int][]choir.Addition // by model call
+	restored  bool                     // what a restore scanned was not given to the store
 }
 
 func (c *control) now(ctx context.Context, only ...string) (choir.Digest, error) {
@@ -508,6 +509,11 @@ func (c *control) RestoreAttempt(ctx context.Context, task choir.ID) (choir.Task
 	plan := snapshot.PlanRollback(changes, nil, nil)
 	_, err = c.scan.Restore(ctx, attempt, c.store, snapshot.RestoreOptions{Only: plan.Only()})
 	return choir.TaskAttemptReply{}, err
+}
+
+// Steering answers from the field steering; what it answered of a call it answers again.
+func (c *control) Steering(_ context.Context, _ choir.ID, call int) (choir.TaskSteeringReply, error) {
+	return choir.TaskSteeringReply{Added: c.steering[call]}, nil
 }
 
 // script is a model that answers with its responses in order.

@@ -37,6 +37,9 @@ type Tree interface {
 	// RestoreAttempt restores the attempt that the task names. Code invalid or not_found:
 	// there is none.
 	RestoreAttempt(ctx context.Context, task choir.ID) (choir.TaskAttemptReply, error)
+	// Steering returns what the request of a model call of the task says of what people
+	// added to the run. For the same call it returns at least the same.
+	Steering(ctx context.Context, task choir.ID, call int) (choir.TaskSteeringReply, error)
 }
 
 // Models calls a model through the gateway.
@@ -166,6 +169,7 @@ type job struct {
 	models        int                // model calls made
 	refused       int                // tool calls refused
 	todos         int                // lists that the model wrote
+	heard         map[choir.ID]bool  // what people added that the model was told
 	online        bool               // the task may reach hosts outside
 	egress        bool               // a tool call asked for network access
 	attempt       *change            // the change of a failed task; nil until computed

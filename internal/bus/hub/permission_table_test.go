@@ -34,6 +34,7 @@ var permittedVerbs = map[choir.Verb]string{
 	"task-rollback": "associate",
 	"task-commit":   "associate",
 	"task-attempt":  "associate",
+	"task-steering": "associate",
 }
 
 // permittedBeside is what lies outside the table of subjects. Where a subject

@@ -29,6 +29,7 @@ type EventLog interface {
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 	Follow(ctx context.Context, cursor uint64) iter.Seq2[choir.Event, error]
 	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
+	EventsOfRunOf(ctx context.Context, run choir.ID, types ...choir.Type) iter.Seq2[choir.Event, error]
 	First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error)
 }
 

@@ -64,6 +64,11 @@ type Tasks interface {
 	RestoreAttempt(ctx context.Context, task choir.ID) (choir.TaskAttemptReply, error)
 }
 
+// Steering tells tasks what people added to their runs; dispatch.Tasks is one.
+type Steering interface {
+	RecordSteering(ctx context.Context, task choir.ID, call int) (choir.TaskSteeringReply, error)
+}
+
 // Parts answer the verbs. All are needed.
 type Parts struct {
 	Log     Log
@@ -74,6 +79,8 @@ type Parts struct {
 	Facts   Facts
 	Roles   Roles
 	Tasks   Tasks
+	// Steering is of the same computer's tasks.
+	Steering Steering
 }
 
 // Observer receives figures. Its methods are called by many goroutines at once, and
@@ -166,6 +173,11 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 	case choir.VerbTaskAttempt:
 		reply, err := handle(body, func(r choir.TaskAttemptRequest) (choir.TaskAttemptReply, error) {
 			return v.parts.Tasks.RestoreAttempt(ctx, r.Task)
+		})
+		return v.replyOrBlob(ctx, reply, err)
+	case choir.VerbTaskSteering:
+		reply, err := handle(body, func(r choir.TaskSteeringRequest) (choir.TaskSteeringReply, error) {
+			return v.parts.Steering.RecordSteering(ctx, r.Task, r.Call)
 		})
 		return v.replyOrBlob(ctx, reply, err)
 	}

@@ -34,7 +34,7 @@ func newLab(t *testing.T) *lab {
 	t.Parallel()
 	l := &lab{t: t, parts: &stubParts{}, blobs: mem.New(mem.Config{})}
 	l.Verbs = New("computer", Parts{
-		Log: l.parts, Blobs: l.blobs, Content: l.parts, Desk: l.parts, Runs: l.parts, Facts: stubFacts{l.parts}, Roles: l.parts, Tasks: l.parts,
+		Log: l.parts, Blobs: l.blobs, Content: l.parts, Desk: l.parts, Runs: l.parts, Facts: stubFacts{l.parts}, Roles: l.parts, Tasks: l.parts, Steering: l.parts,
 	}, l, slog.New(slog.NewTextHandler(&l.logged, nil)))
 	return l
 }
@@ -141,6 +141,10 @@ func (s *stubParts) RestoreAttempt(_ context.Context, task choir.ID) (choir.Task
 	return choir.TaskAttemptReply{}, s.note("attempt %s", task)
 }
 
+func (s *stubParts) RecordSteering(_ context.Context, task choir.ID, call int) (choir.TaskSteeringReply, error) {
+	return choir.TaskSteeringReply{}, s.note("steering %s %d", task, call)
+}
+
 // id is a valid one.
 var id = choir.DeriveID("", "x")
 
@@ -165,6 +169,7 @@ func TestEveryVerbIsAnsweredByItsPart(t *testing.T) {
 		{choir.VerbTaskTree, `{"task":"ID"}`, []string{"compare ID"}},
 		{choir.VerbTaskRollback, `{"task":"ID","keep":["a"]}`, []string{"rollback ID [a]"}},
 		{choir.VerbTaskAttempt, `{"task":"ID"}`, []string{"attempt ID"}},
+		{choir.VerbTaskSteering, `{"task":"ID","call":2}`, []string{"steering ID 2"}},
 		{choir.VerbTaskCommit, `{"task":"ID","reason":"checkpoint","only":["a"]}`, []string{"commit ID checkpoint [a]"}},
 		{choir.VerbTaskCommit, `{"task":"ID","reason":"tool_returned"}`, []string{"command ID"}},
 		{choir.VerbAppend, `{"drafts":[DRAFT]}`, []string{"around 1", "append associate 1"}},

@@ -110,9 +110,9 @@ func (r *run) callID(taken, try int) choir.ID {
 // steer returns the user's texts since the last step. The id of a step's call contains
 // how many it got, so that another execution gives it the same. After an answer without
 // a tool it returns none: the reminder goes first.
-func (r *run) steer() []string {
+func (r *run) steer(context.Context) ([]string, error) {
 	if r.calls.talked {
-		return nil
+		return nil, nil
 	}
 	all, until := r.rec.steeringFor(func(taken int) choir.ID { return r.callID(taken, 0) }, r.calls.taken)
 	var texts []string
@@ -121,7 +121,7 @@ func (r *run) steer() []string {
 		texts = append(texts, steeringText(s.Text))
 	}
 	r.calls.taken = until
-	return texts
+	return texts, nil
 }
 
 // steeringFor returns all steering texts, and how many of them the next call gets: as

@@ -92,6 +92,11 @@ func (r *run) finish(end ending, before ...effect) error {
 		Outcome: end.outcome, Code: end.code, Answer: end.answer, Status: r.statusOf(end),
 		Signature: r.sign(choir.TypeRunFinished, end.answer), Said: clipRunes(r.said, maxSaid),
 	}
+	made, err := r.madeEffect(done)
+	if err != nil {
+		return err
+	}
+	before = append(before, made...)
 	return r.commit(append(before, effect{id: r.eventID(choir.TypeRunFinished), cause: r.rec.cause, payload: done})...)
 }
 

@@ -195,7 +195,7 @@ func newTask(id, run choir.ID, repo string, s choir.PlanStep) choir.DirectorTask
 	}
 	return choir.DirectorTask{
 		Version: choir.ContractVersion, TaskID: id, RunID: run, Kind: s.Kind,
-		Instruction: s.Instruction, AcceptanceCriteria: s.AcceptanceCriteria, Repo: repo,
+		Title: s.Title, Instruction: s.Instruction, AcceptanceCriteria: s.AcceptanceCriteria, Repo: repo,
 		GitAction: s.GitAction, GitArgs: s.GitArgs, AllowedTools: s.AllowedTools,
 		EgressProfile: s.EgressProfile, VerifyProfile: s.VerifyProfile, Commands: s.Commands,
 		TimeBudgetS: cmp.Or(s.TimeBudgetS, choir.DefaultTimeBudgetS),

@@ -25,6 +25,8 @@ type record struct {
 	returned map[choir.ID]choir.TaskReturned
 	said     map[choir.ID][]string // notes of the worker, by task
 	steering []choir.SteeringSubmitted
+	added    map[choir.ID]string            // texts of steering, by event
+	heard    map[choir.ID][]string          // of them what a task was told before its result, by task
 	called   map[choir.ID]*pastCall         // model calls
 	made     *choir.PlanMade                // the plan that holds
 	changes  []*choir.PlanChanged           // of that plan
@@ -45,6 +47,7 @@ func newRecord(e choir.Event, p choir.PromptSubmitted, repos []string) *record {
 		stopped: make(chan struct{}), changed: make(chan struct{}),
 		asked: map[string]bool{}, answers: map[string]choir.QuestionAnswered{},
 		returned: map[choir.ID]choir.TaskReturned{}, said: map[choir.ID][]string{},
+		added: map[choir.ID]string{}, heard: map[choir.ID][]string{},
 		called: map[choir.ID]*pastCall{}, turned: map[choir.ID]string{}, judged: map[choir.ID]*choir.TaskJudged{},
 		clock: clock{began: e.Time, last: e.Time},
 	}
@@ -58,6 +61,11 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 	switch p := payload.(type) {
 	case *choir.SteeringSubmitted:
 		r.steering = append(r.steering, *p)
+		r.added[e.ID] = p.Text
+	case *choir.TaskSteered:
+		if text := r.added[p.Steering]; text != "" && len(r.returned[e.Task].Result.TaskID) == 0 {
+			r.heard[e.Task] = append(r.heard[e.Task], text)
+		}
 	case *choir.RunCancelRequested:
 		r.cancel = true
 		r.stop()
@@ -145,15 +153,15 @@ func (r *record) isCancelled() bool {
 }
 
 // result waits for the result of a task, and returns it with the texts that the worker
-// recorded before.
-func (r *record) result(ctx context.Context, task choir.ID) (res choir.TaskReturned, said []string, err error) {
+// recorded before, and those of the user that the worker was told.
+func (r *record) result(ctx context.Context, task choir.ID) (res choir.TaskReturned, said, heard []string, err error) {
 	err = r.wait(ctx, func() bool {
 		var ok bool
 		res, ok = r.returned[task]
-		said = slices.Clone(r.said[task])
+		said, heard = slices.Clone(r.said[task]), slices.Clone(r.heard[task])
 		return ok
 	})
-	return res, said, err
+	return res, said, heard, err
 }
 
 // answer waits for the answer to a question.

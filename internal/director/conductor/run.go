@@ -92,6 +92,7 @@ type run struct {
 	results    []*attempt         // all that have returned, in order
 	toast      string             // shown instead of a document
 	status     choir.AnswerStatus // of the answer; empty for a run that is not answered
+	made       *madeInput         // what was asked for, as the answer names it; nil for none
 	said       string             // plain words of the model that led to nothing
 	ending     *ending            // how the run ends, once that is decided
 }
@@ -233,7 +234,7 @@ func (r *run) loop(ctx context.Context, messages []model.Message) agentloop.Conf
 	return agentloop.Config{
 		Model: caller{r}, ModelName: modelAlias, System: systemPrompt, Messages: messages,
 		Tools: r.tools(), ToolChoice: "any", MaxSteps: r.cfg.Limits.Steps + 1, MaxTokens: maxAnswerTokens,
-		Steer: func() []string { return r.steer() }, Asked: r.recordedConversation,
+		Steer: r.steer, Asked: r.recordedConversation,
 		OnDelta: func(d model.Delta) {
 			if d.Text != "" {
 				r.cfg.Live(r.rec.run, d.Text)

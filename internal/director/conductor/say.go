@@ -96,11 +96,21 @@ func (r *run) rename(effects []effect, i int, first *choir.First) bool {
 		r.story.Rename(old, p.Task.TaskID)
 		effects[i].id, effects[i].task = r.eventID(choir.TypeTaskDispatched, p.Task.TaskID), p.Task.TaskID
 	case *choir.DocumentCreated:
-		p.Document = choir.DeriveID(p.Document, string(first.Hash))
-		r.document = p.Document
+		old := p.Document
+		p.Document = choir.DeriveID(old, string(first.Hash))
+		if r.document == old {
+			r.document = p.Document
+		}
 		for _, e := range effects {
-			if v, ok := e.payload.(*choir.DocumentVersioned); ok {
-				v.Document = p.Document
+			switch o := e.payload.(type) {
+			case *choir.DocumentVersioned:
+				if o.Document == old {
+					o.Document = p.Document
+				}
+			case *choir.RunFinished:
+				if o.Document == old {
+					o.Document = p.Document
+				}
 			}
 		}
 	default:

@@ -65,13 +65,14 @@ func (r *run) endWith(e ending) (agentloop.Result, error) {
 }
 
 type answerInput struct {
-	Status choir.AnswerStatus `json:"status,omitempty" choir:"enum=done|partly|not_done"`
-	Text   string             `json:"text" choir:"len=1..20000"`
+	Status   choir.AnswerStatus `json:"status,omitempty" choir:"enum=done|partly|not_done"`
+	Text     string             `json:"text" choir:"len=1..20000"`
+	Document *madeInput         `json:"document,omitempty"`
 }
 
 // answerUser ends the run with an answer. While a step of the plan is not accepted, it is
 // not done.
-func (r *run) answerUser(_ context.Context, call model.Block) (agentloop.Result, error) {
+func (r *run) answerUser(ctx context.Context, call model.Block) (agentloop.Result, error) {
 	var in answerInput
 	if err := choir.DecodeStrict(call.Input, &in); err != nil {
 		return refuse(err)
@@ -80,6 +81,13 @@ func (r *run) answerUser(_ context.Context, call model.Block) (agentloop.Result,
 	if r.plan != nil && r.plan.isOpen() && status == choir.AnsweredDone {
 		return refuse(choir.E("", choir.CodeConflict, "step %q is not accepted yet; judge its result first, change what is left with submit_plan, or answer with status partly or not_done", r.plan.steps[r.plan.next].ID))
 	}
+	if mistake, err := r.checkMade(ctx, in.Document); mistake != nil || err != nil {
+		if err != nil {
+			return agentloop.Result{}, err
+		}
+		return refuse(choir.Under("document", mistake))
+	}
+	r.made = in.Document
 	err := r.answerWith(status, in.Text)
 	return agentloop.Result{Text: "The run ends.", Stop: true}, err
 }

@@ -66,6 +66,9 @@ func resultText(a *attempt, notes []string, diff string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Result of step %q, task %d of at most %d:\n", a.step.ID, a.number, maxTasksPerStep)
 	writeStatus(&b, a)
+	for _, text := range a.heard {
+		fmt.Fprintf(&b, "The worker was told while it worked what the user added: %s\n", oneLine(text))
+	}
 	writeChecks(&b, res.Verify)
 	b.WriteString("Acceptance criteria to judge:\n")
 	for i, c := range a.step.AcceptanceCriteria {

@@ -40,6 +40,33 @@ func TestAResultIsBoundedAndMarkedAsData(t *testing.T) {
 	}
 }
 
+// TestAResultSaysWhatTheWorkerWasTold of what the user added while it worked.
+func TestAResultSaysWhatTheWorkerWasTold(t *testing.T) {
+	t.Parallel()
+	run, task := choir.DeriveID("", "run"), choir.DeriveID("", "task")
+	rec := newRecord(choir.Event{Run: run}, choir.PromptSubmitted{}, nil)
+	steered := func(text string, tasks ...choir.ID) {
+		id := choir.DeriveID(run, text)
+		rec.apply(choir.Event{ID: id, Run: run}, &choir.SteeringSubmitted{Text: text})
+		for _, task := range tasks {
+			rec.apply(choir.Event{Run: run, Task: task}, &choir.TaskSteered{Steering: id, Call: 2})
+		}
+	}
+	steered("In German,\nplease.", task, choir.DeriveID("", "another"))
+	steered("Nobody at work heard it.")
+	result := choir.AssociateResult{TaskID: task, Status: choir.StatusOK}
+	rec.apply(choir.Event{Run: run, Task: task}, &choir.TaskReturned{Result: result})
+	steered("Too late.", task)
+	_, _, heard, err := rec.result(t.Context(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := resultText(&attempt{step: choir.PlanStep{ID: "a"}, number: 1, result: result, heard: heard}, nil, "")
+	if !strings.Contains(text, "\nThe worker was told while it worked what the user added: In German, please.\nverif") || strings.Contains(text, "late") || strings.Contains(text, "Nobody") {
+		t.Errorf("the text is %s", text)
+	}
+}
+
 // TestAResultHasTheEndOfEachOutput has 4,000 bytes of each command and check, read from the
 // whole output, as long as there is room for all: of a task that went well too.
 func TestAResultHasTheEndOfEachOutput(t *testing.T) {

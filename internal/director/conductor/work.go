@@ -17,6 +17,7 @@ type attempt struct {
 	number int // from 1
 	task   choir.DirectorTask
 	result choir.AssociateResult
+	heard  []string // what the user added that the worker was told
 }
 
 // isKept reports whether what the task tried, and what was taken back, is kept for another
@@ -108,11 +109,11 @@ func (r *run) dispatch(ctx context.Context) (string, error) {
 // collect waits for a task's result, asks the user its questions, and returns the
 // message about both for the model.
 func (r *run) collect(ctx context.Context, a *attempt) (string, error) {
-	returned, notes, err := r.rec.result(ctx, a.task.TaskID)
+	returned, notes, heard, err := r.rec.result(ctx, a.task.TaskID)
 	if err != nil {
 		return "", err
 	}
-	a.result = returned.Result
+	a.result, a.heard = returned.Result, heard
 	r.pending = a
 	r.results = append(r.results, a)
 	r.spent.addTask(a.result.Usage)

@@ -204,6 +204,8 @@ function addUsage(u: Usage, r: EventOf<"model.returned">["payload"]): Usage {
 
 function withDocument(s: Story, e: EventOf<"document.created"> | EventOf<"document.versioned">): Partial<Story> {
   if (e.type === "document.created") {
+    // The first one is the run's record; a later one was asked for, and the run's end names it.
+    if (s.document) return {};
     const { document, title, content } = e.payload;
     return { document: { id: document, title, versions: [{ version: 0, content, at: e.time }] } };
   }

@@ -5,11 +5,11 @@ import "./markdown.css";
 const Rendered = lazy(() => import("./MarkdownRendered"));
 
 /** Markdown as a document under a heading of the page. What agents wrote is never taken as HTML. */
-export function Markdown({ text, under = 1 }: { text: string; under?: number }) {
+export function Markdown({ text, under = 1, onPath }: Parameters<typeof Rendered>[0]) {
   return (
     <div className="markdown">
       <Suspense fallback={<p className="markdown-plain">{text}</p>}>
-        <Rendered text={text} under={under} />
+        <Rendered text={text} under={under} {...(onPath ? { onPath } : {})} />
       </Suspense>
     </div>
   );

@@ -21,6 +21,24 @@ function heading(depth: 1 | 2 | 3 | 4 | 5 | 6) {
   };
 }
 
+/** What opens a file whose path is pressed; without it paths are text. */
+const OnPath = createContext<((path: string) => void) | undefined>(undefined);
+
+/** A path below the workspace's folder, as agents write it. */
+const PATH = /^(artifacts|choiros|workspace)\/\S+$/;
+
+/** Words in code; a path of a file opens it. */
+function Code({ children, className }: { children?: ReactNode; className?: string | undefined }) {
+  const onPath = useContext(OnPath);
+  const code = <code className={className}>{children}</code>;
+  if (!onPath || typeof children !== "string" || !PATH.test(children)) return code;
+  return (
+    <button type="button" className="markdown-path" onClick={() => onPath(children)}>
+      {code}
+    </button>
+  );
+}
+
 const components: Components = {
   h1: heading(1),
   h2: heading(2),
@@ -33,6 +51,7 @@ const components: Components = {
       {children}
     </a>
   ),
+  code: Code,
   // Fetching an image would tell its host that the document is being read.
   img: ({ alt, src }) => <span className="markdown-image">{alt || String(src ?? "image")}</span>,
   input: ({ checked }) => (
@@ -66,12 +85,14 @@ function allVisible() {
 }
 
 /** The renderer itself, loaded when the first document is shown. */
-export default function MarkdownRendered({ text, under = 1 }: { text: string; under?: number }) {
+export default function MarkdownRendered(props: { text: string; under?: number; onPath?: (path: string) => void }) {
   return (
-    <Under value={under}>
-      <ReactMarkdown remarkPlugins={[gfm]} rehypePlugins={[allVisible]} components={components} skipHtml>
-        {text}
-      </ReactMarkdown>
+    <Under value={props.under ?? 1}>
+      <OnPath value={props.onPath}>
+        <ReactMarkdown remarkPlugins={[gfm]} rehypePlugins={[allVisible]} components={components} skipHtml>
+          {props.text}
+        </ReactMarkdown>
+      </OnPath>
     </Under>
   );
 }

@@ -45,6 +45,10 @@ export interface RunFinished {
   status?: "partly" | "not_done";
   /** The Director's answer to the user. */
   answer: string;
+  /** The document that was asked for, which the Director wrote; the run's record is another. */
+  document?: ID;
+  /** The file that was asked for, below the workspace's folder. */
+  file?: string;
   /** Ed25519, base64, by the key in sandbox.started. */
   signature?: string;
   /** What a model said that ended the run in plain words, without one of its tools. Nobody answers for it. */
@@ -137,6 +141,14 @@ export interface TaskStarted {
 export interface TaskCancelRequested {
   /** Whether a person stopped the run or it ended. */
   reason: "run_cancelled" | "run_finished";
+}
+
+/** TaskSteered says that a task has heard what a person added to its run. */
+export interface TaskSteered {
+  /** The steering.submitted. */
+  steering: ID;
+  /** Number of the task's model call whose request is the first to say it, from 1. */
+  call: number;
 }
 
 /** TaskProgressed is one message of a worker to the Conductor. */

@@ -14,6 +14,8 @@ export interface DirectorTask {
   run_id: ID;
   /** Change files, execute without changing files, a git verb, or read only. */
   kind: "edit_repo" | "run" | "git" | "inspect";
+  /** For people, and the subject of the commit of the change. Default the time. */
+  title?: string;
   /** The goal in words. */
   instruction: string;
   /** What the Director will judge by. */

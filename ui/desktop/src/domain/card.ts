@@ -47,6 +47,8 @@ export interface Card {
   /** What a model said that ended the run in plain words: nobody answers for it. */
   said?: string;
   document?: ID;
+  /** What was asked for: a file's path, or `document:<id>`; the document above is the record then. */
+  made?: string;
   /** The document over which its answer lies as a proposal. */
   proposedOver?: ID;
   files: CardFile[];
@@ -91,9 +93,16 @@ export function cardOf(run: Run, story?: Story): Card {
   if (question) card.question = question;
   if (story?.finished?.said) card.said = story.finished.said;
   if (document) card.document = document;
+  const made = story?.finished && madeIn(story.finished);
+  if (made) card.made = made;
   if (run.undone) card.undone = run.undone;
   if (story?.proposedOver) card.proposedOver = story.proposedOver;
   return card;
+}
+
+/** The subject of what a run made because it was asked for; undefined for none. */
+export function madeIn(end: { document?: ID; file?: string }): string | undefined {
+  return end.document ? `document:${end.document}` : end.file;
 }
 
 function openQuestion(story: Story | undefined, run: Run): Question | undefined {

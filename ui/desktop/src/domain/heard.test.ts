@@ -24,6 +24,15 @@ it("says once what becomes of a run, and that it ended", () => {
   ]);
 });
 
+it("opens what a run made because it was asked for", () => {
+  const ended = (more: object) =>
+    event(2, "run.finished", { outcome: "done", answer: "See it.", ...more }, { run: RUN });
+  const shown = (more: object) => effectsOf(ended(more), here).find((e) => e.kind === "showMade");
+  expect(shown({ document: "d2" })).toEqual({ kind: "showMade", run: RUN, subject: "document:d2" });
+  expect(shown({ file: "artifacts/a.md" })).toEqual({ kind: "showMade", run: RUN, subject: "artifacts/a.md" });
+  expect(shown({})).toBeUndefined();
+});
+
 it("offers the way back to a text only where one is typed in the window that was closed", () => {
   const closed = event(3, "window.closed", { window: WINDOW });
   expect(effectsOf(closed, here)).toEqual([{ kind: "offerWindow", app: "code", subject: "a.txt", name: "a.txt" }]);

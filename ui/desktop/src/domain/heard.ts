@@ -1,5 +1,5 @@
 import type { Event, ID } from "#base/domain/contracts.ts";
-import { oneLine } from "./card";
+import { madeIn, oneLine } from "./card";
 import type { Win } from "./windows";
 
 /** What the page does after an event, besides keeping what the event says. */
@@ -12,6 +12,8 @@ export type Effect =
   | { kind: "readTheme" }
   /** Shows the way back to a text that is typed, whose window another browser closed. */
   | { kind: "offerWindow"; app: string; subject: string; name: string }
+  /** Opens what a run made because it was asked for. */
+  | { kind: "showMade"; run: ID; subject: string }
   /** A run ended: the words that began it may come back. */
   | { kind: "endRun"; run: ID; failed: boolean };
 
@@ -50,10 +52,12 @@ export function effectsOf(event: Event, here: Here): Effect[] {
   }
 }
 
-function endOf(run: ID, { outcome, answer }: Extract<Event, { type: "run.finished" }>["payload"]): Effect[] {
+function endOf(run: ID, end: Extract<Event, { type: "run.finished" }>["payload"]): Effect[] {
+  const subject = madeIn(end);
   return [
-    { kind: "announce", words: ends[outcome], text: oneLine(answer, 1000) },
-    { kind: "endRun", run, failed: outcome === "failed" },
+    { kind: "announce", words: ends[end.outcome], text: oneLine(end.answer, 1000) },
+    { kind: "endRun", run, failed: end.outcome === "failed" },
+    ...(subject ? [{ kind: "showMade", run, subject } as const] : []),
   ];
 }
 

@@ -101,6 +101,8 @@ export const de: { [K in keyof typeof en]: Text } = {
   openFile: "Öffnen",
   diff: "Unterschied",
   openDocument: "Dokument",
+  openMade: "Dokument öffnen",
+  openRecord: "Protokoll",
   openTrace: "Ablauf",
   undoThis: "Das zurücknehmen",
   undone: "Zurückgenommen",

@@ -99,6 +99,8 @@ export const en = {
   openFile: "Open",
   diff: "Diff",
   openDocument: "Document",
+  openMade: "Open document",
+  openRecord: "Record",
   openTrace: names.trace.en,
   undoThis: "Undo this",
   undone: "Undone",

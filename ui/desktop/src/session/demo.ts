@@ -1,5 +1,4 @@
 import type { ID } from "#base/domain/contracts.ts";
-import { Refusal } from "#base/domain/problem.ts";
 import type { Story } from "#base/domain/story.ts";
 import { isOpen } from "#base/domain/views.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
@@ -8,7 +7,7 @@ import { useStore } from "../state/store";
 import { past } from "../transport/address";
 import { api } from "../transport/api";
 import { terminals } from "../transport/terminals";
-import type { Windows } from "./windows";
+import { tellTrouble, type Windows } from "./windows";
 
 /** Events that are read at once. */
 const PAGE = 1000;
@@ -86,9 +85,4 @@ export class Demo {
         return this.windows.stage("timeline", sliderOf(story.run), at, key, story.run);
     }
   }
-}
-
-/** Another browser may have been the first; its window is here by itself. */
-function tellTrouble(error: unknown): void {
-  if (!(error instanceof Refusal && error.problem.code === "invalid")) notifyProblem(error);
 }

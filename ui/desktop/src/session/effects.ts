@@ -10,7 +10,7 @@ import type { Windows } from "./windows";
 
 /** The parts of a session that effects go through. */
 export interface Hands {
-  windows: Pick<Windows, "open">;
+  windows: Pick<Windows, "open" | "present">;
   /** Reads what lies on the desktop after a rewind, event `seq`. */
   readDesktop(seq: number): Promise<void>;
   endRun(run: ID, failed: boolean): void;
@@ -36,6 +36,9 @@ export function perform(effect: Effect, hands: Hands): void {
       notifyDone(say(deskWords, language, "closedElsewhere", { name }), { label, run: openAgain });
       break;
     }
+    case "showMade":
+      unawaited(hands.windows.present(effect.subject, effect.run));
+      break;
     case "endRun":
       hands.endRun(effect.run, effect.failed);
   }

@@ -1,4 +1,5 @@
 import type { ID, Rect } from "#base/domain/contracts.ts";
+import { Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { pace, pageClock } from "../domain/pace";
 import { maximisedOf, minimisedOf, opened, restoredOf, type Snap, snappedOf, type Win } from "../domain/windows";
@@ -99,6 +100,19 @@ export class Windows {
     // the same, and leaves the keyboard at the prompt.
     if (app === "terminal" && typing && state().area.width > NARROW) this.raise(typing);
     this.tell("opened", window);
+  }
+
+  /** Opens a subject for a run that made it, once in all browsers, beside whoever types. */
+  async present(subject: string, run: ID): Promise<void> {
+    const [app] = this.apps.openers(subject);
+    if (!app) return;
+    const { placeOfNew } = await import("../domain/wmnew");
+    const bounds = placeOfNew(app.size, this.seen(), state().area);
+    try {
+      await this.stage(app.id, subject, bounds, `made-${run}`, run);
+    } catch (error) {
+      tellTrouble(error);
+    }
   }
 
   private raise(win: Win): void {
@@ -262,4 +276,9 @@ export class Windows {
     // What apps say of their windows of then is for this page only.
     if (!past) this.sender.put({ window: win.id, name, send });
   }
+}
+
+/** Another browser may have been the first; its window is here by itself. */
+export function tellTrouble(error: unknown): void {
+  if (!(error instanceof Refusal && error.problem.code === "invalid")) notifyProblem(error);
 }

@@ -28,6 +28,7 @@ const sentences: Sentences = {
     p.request
       ? t("log.associateAsks", { request: p.request, text: clip(p.text) })
       : t("log.associateSays", { text: clip(p.text) }),
+  "task.steered": () => t("log.taskSteered"),
   "task.cancel_requested": () => t("log.taskCancelled"),
   "task.returned": (p) =>
     t("log.returned", { status: t(statuses[p.result.status]), verification: verification(p.result) }),

@@ -19,12 +19,15 @@ export function Ended({ card }: { card: Card }) {
   const t = useWords(deskWords);
   const { windows } = useSession();
   const undo = () => tellShell({ kind: "open", page: "undo", run: card.run });
-  const { document, proposedOver } = card;
+  const { document, made, proposedOver } = card;
+  const open = (subject: string) => unawaited(windows.openSubject(subject));
   return (
     <>
       {card.state === "failed" && <Steps card={card} />}
       {card.status && <p className="card-status">{t(card.status === "partly" ? "cardPartly" : "cardNotDone")}</p>}
-      <div className="card-answer">{card.answer ? <Markdown text={card.answer} /> : <p>{t("noAnswer")}</p>}</div>
+      <div className="card-answer">
+        {card.answer ? <Markdown text={card.answer} onPath={open} /> : <p>{t("noAnswer")}</p>}
+      </div>
       {card.said && (
         <figure className="card-said">
           <figcaption>{t("modelSaid")}</figcaption>
@@ -36,13 +39,18 @@ export function Ended({ card }: { card: Card }) {
       {card.files.length > 0 && <ChangedFiles files={card.files} />}
       <div className="card-acts">
         {proposedOver && (
-          <Button look="primary" onClick={() => unawaited(windows.openSubject(`document:${proposedOver}`))}>
+          <Button look="primary" onClick={() => open(`document:${proposedOver}`)}>
             <MessageSquareDiff size={15} aria-hidden /> {t("lookAtProposal")}
           </Button>
         )}
+        {made && (
+          <Button look="primary" onClick={() => open(made)}>
+            <FileText size={15} aria-hidden /> {t("openMade")}
+          </Button>
+        )}
         {document && (
-          <Button onClick={() => unawaited(windows.openSubject(`document:${document}`))}>
-            <FileText size={15} aria-hidden /> {t("openDocument")}
+          <Button {...(made ? { look: "quiet" } : {})} onClick={() => open(`document:${document}`)}>
+            <FileText size={15} aria-hidden /> {t(made ? "openRecord" : "openDocument")}
           </Button>
         )}
         {card.files.length > 0 && !card.undone && (

@@ -30,6 +30,7 @@ export const log: Translated<typeof english> = {
   taskBegan: "Der Associate begann die Aufgabe",
   associateAsks: "Der Associate fragt ({request}): {text}",
   associateSays: "Der Associate sagt: {text}",
+  taskSteered: "Der Associate erfährt, was du hinzugefügt hast",
   taskCancelled: "Die Aufgabe soll enden, weil ihr Lauf angehalten wurde oder zu Ende ist",
   returned: "Die Aufgabe kam zurück: {status}, {verification}",
   statusOk: "erledigt",

@@ -28,6 +28,7 @@ export const log = {
   taskBegan: "The Associate began the task",
   associateAsks: "The Associate asks ({request}): {text}",
   associateSays: "The Associate says: {text}",
+  taskSteered: "The Associate hears what you added",
   taskCancelled: "The task is to stop, because its run was stopped or ended",
   returned: "The task came back {status}, {verification}",
   statusOk: "done",
