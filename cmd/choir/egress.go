@@ -151,7 +151,7 @@ func runEgressGrant(ctx context.Context, a *app, c *client, req api.GrantRequest
 	return nil
 }
 
-// scopes says what a grant is for.
+// scopes names the work that a grant of each scope is for.
 var scopes = map[choir.EgressScope]string{choir.EgressForTask: "the task", choir.EgressForRun: "the run", choir.EgressAlways: "always"}
 
 // until says when a grant ends by itself; "" for never.

@@ -30,11 +30,11 @@ const (
 	MaxEgressGrants   = 256
 )
 
-// Egress is what a computer's programs ask to reach outside, and what the owner granted.
+// Egress has the hosts that a computer's programs ask for, and the owner's grants.
 type Egress struct {
 	Requests []EgressRequest `json:"requests,omitempty"` // oldest first
 	Unlisted int             `json:"unlisted,omitempty"` // refusals that found no room among the requests
-	Grants   []EgressGrant   `json:"grants,omitempty"`   // oldest first; those that have expired too
+	Grants   []EgressGrant   `json:"grants,omitempty"`   // oldest first; expired ones may be among them
 	Denied   []egressDenial  `json:"denied,omitempty"`   // oldest first
 	// Answered is the event of the newest answer or end of a grant.
 	Answered uint64 `json:"answered,omitempty"`
@@ -95,7 +95,7 @@ func (e *Egress) Denies(host string, port int, run choir.ID) bool {
 	return slices.Contains(e.Denied, egressDenial{host, port, run})
 }
 
-// Asks reports whether a task is among those that ask.
+// Asks reports whether a task is an asker of the request.
 func (r *EgressRequest) Asks(task choir.ID) bool {
 	return slices.ContainsFunc(r.Askers, func(a EgressAsker) bool { return a.Task == task })
 }
@@ -116,7 +116,7 @@ func (g *EgressGrant) Holds(run, task choir.ID, now choir.Time) bool {
 	return false
 }
 
-// egressRefused opens a request, or counts the task among those that ask.
+// egressRefused opens a request, or adds the task to its askers.
 func egressRefused(rows *cells[Egress], e *choir.Event, p *choir.EgressRefused) error {
 	if !p.Asked {
 		return nil
@@ -152,8 +152,8 @@ func answerEgress(rows *cells[Egress], e *choir.Event, change func(*Egress)) err
 	return nil
 }
 
-// settle takes the askers that an answer is for out of a request, which ends with its last one.
-func (e *Egress) settle(host string, port int, settled func(EgressAsker) bool) {
+// removeAskers removes the askers that an answer is for from a request, which ends with its last one.
+func (e *Egress) removeAskers(host string, port int, settled func(EgressAsker) bool) {
 	r := e.Request(host, port)
 	if r == nil {
 		return
@@ -170,7 +170,7 @@ func (e *Egress) settle(host string, port int, settled func(EgressAsker) bool) {
 
 func egressDenied(rows *cells[Egress], e *choir.Event, p *choir.EgressDenied) error {
 	return answerEgress(rows, e, func(state *Egress) {
-		state.settle(p.Host, p.Port, func(a EgressAsker) bool {
+		state.removeAskers(p.Host, p.Port, func(a EgressAsker) bool {
 			if !state.Denies(p.Host, p.Port, a.Run) {
 				state.Denied = append(state.Denied, egressDenial{p.Host, p.Port, a.Run})
 			}
@@ -195,7 +195,7 @@ func egressGranted(rows *cells[Egress], e *choir.Event, p *choir.EgressGranted) 
 			return
 		}
 		state.Grants = append(state.Grants, g)
-		state.settle(p.Host, p.Port, func(a EgressAsker) bool { return g.Scope == choir.EgressAlways || g.Holds(a.Run, a.Task, 0) })
+		state.removeAskers(p.Host, p.Port, func(a EgressAsker) bool { return g.Scope == choir.EgressAlways || g.Holds(a.Run, a.Task, 0) })
 		state.Denied = slices.DeleteFunc(state.Denied, func(d egressDenial) bool {
 			return d.Host == p.Host && d.Port == p.Port && (g.Scope == choir.EgressAlways || d.Run == e.Run)
 		})

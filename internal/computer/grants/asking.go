@@ -7,10 +7,10 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// Asking is what the log says of a task's wish for a host.
+// Asking describes a task's wish for a host by the log.
 type Asking struct {
-	Asks bool // the task is among those that ask, and no answer came yet
-	May  bool // it may ask: it does not yet, was not told no, and there is room
+	Asks bool // the task is an asker of the open request
+	May  bool // it may become one: its run was not told no, and there is room
 	// After is the owner's newest answer, after which the same host is a new question.
 	After uint64
 }
@@ -49,7 +49,7 @@ func (g *Grants) Holding(ctx context.Context, run, task choir.ID) ([]eventstore.
 	return out, nil
 }
 
-// Listed is the requests that are open and the grants that hold.
+// Listed has the open requests and the grants in force.
 type Listed struct {
 	Requests []Request
 	Unlisted int // refusals beyond the requests that are listed
@@ -82,7 +82,7 @@ func (g *Grants) List(ctx context.Context) (Listed, error) {
 	for _, r := range state.Requests {
 		one := Request{EgressRequest: r}
 		for _, a := range r.Askers {
-			asker, err := g.tell(ctx, a)
+			asker, err := g.describeAsker(ctx, a)
 			if err != nil {
 				return Listed{}, err
 			}
@@ -99,8 +99,8 @@ func (g *Grants) List(ctx context.Context) (Listed, error) {
 	return out, nil
 }
 
-// tell returns an asker with what the log has of its task and its tool call.
-func (g *Grants) tell(ctx context.Context, a eventstore.EgressAsker) (Asker, error) {
+// describeAsker returns an asker with what the log has of its task and its tool call.
+func (g *Grants) describeAsker(ctx context.Context, a eventstore.EgressAsker) (Asker, error) {
 	out := Asker{EgressAsker: a}
 	t, err := g.log.Task(ctx, a.Task)
 	if err != nil && choir.CodeOf(err) != choir.CodeNotFound {

@@ -47,7 +47,7 @@ func New(log Log, events *appender.Appender, cfg Config) *Grants {
 	return &Grants{cfg: cfg, log: log, events: events}
 }
 
-// Wish is what a grant is to be for.
+// Wish describes a grant that the owner wants.
 type Wish struct {
 	Host      string
 	Port      int

@@ -132,8 +132,8 @@ func (r *refusals) first(of choir.ID, host string) bool {
 
 // RecordRefusal appends that a program in a sandbox was refused a connection to a host, once
 // for each task and host, and where there is a policy for each port and reason too; for a
-// limited number of them. One that asks the owner is recorded once more after an answer, whose
-// event after is. It reports whether the log has it. ctx is the request's.
+// limited number of them. A refusal that asks the owner is recorded once more after an answer, the
+// event with number after. It reports whether the log has the refusal. ctx is the request's.
 func (h *Host) RecordRefusal(ctx context.Context, p choir.EgressRefused, after uint64) (recorded bool, err error) {
 	h.cfg.Observer.EgressRefused()
 	on := h.WorkingOn(ctx)

@@ -20,7 +20,7 @@ type Grants interface {
 	Deny(ctx context.Context, role choir.Role, host string, port int) error
 }
 
-// EgressView is what programs in the sandboxes ask to reach outside, and what is granted.
+// EgressView lists the hosts that programs in the sandboxes ask for, and the grants.
 type EgressView struct {
 	Mode     string          `json:"mode" enum:"none,git+pkg,allowlist" doc:"Policy in force; none lets nothing out, and nobody asks."`
 	Requests []EgressRequest `json:"requests" doc:"Hosts that were refused and wait for an answer, oldest first."`
@@ -85,7 +85,7 @@ type RevokedView struct {
 	Revoked int `json:"revoked"`
 }
 
-// EgressReloaded says what a reload of the policy put in force.
+// EgressReloaded describes the policy that a reload put in force.
 type EgressReloaded struct {
 	File  string `json:"file" doc:"The file that was read; empty for the defaults."`
 	Mode  string `json:"mode" enum:"none,git+pkg,allowlist"`
