@@ -49,6 +49,12 @@ func (g *Grants) Holding(ctx context.Context, run, task choir.ID) ([]eventstore.
 	return out, nil
 }
 
+// CountRequests returns the number of open requests.
+func (g *Grants) CountRequests(ctx context.Context) (int, error) {
+	state, err := g.log.Egress(ctx)
+	return len(state.Requests), err
+}
+
 // Listed has the open requests and the grants in force.
 type Listed struct {
 	Requests []Request

@@ -14,6 +14,7 @@ import (
 
 // Grants lists and answers requests for hosts outside; grants.Grants implements it.
 type Grants interface {
+	CountRequests(ctx context.Context) (int, error)
 	List(ctx context.Context) (grants.Listed, error)
 	Grant(ctx context.Context, role choir.Role, w grants.Wish) (choir.EgressGranted, error)
 	Revoke(ctx context.Context, role choir.Role, host string, port int, id choir.ID) (revoked int, err error)

@@ -258,4 +258,3 @@ func TestGrantsBesideTricks(t *testing.T) {
 		}
 	}
 }
-

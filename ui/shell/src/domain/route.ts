@@ -1,7 +1,7 @@
 import type { ID } from "#base/domain/contracts.ts";
 
 /** A section of what the owner alone decides, out of the desktop's reach. */
-export type Section = "models" | "keys" | "limits";
+export type Section = "models" | "keys" | "limits" | "hosts";
 
 /** What the address shows. */
 export type Route =
@@ -20,6 +20,7 @@ const sections: Readonly<Record<string, Section>> = {
   "/models": "models",
   "/models/keys": "keys",
   "/models/limits": "limits",
+  "/models/hosts": "hosts",
   "/settings": "models",
   "/settings/models": "models",
   "/settings/secrets": "keys",

@@ -7,6 +7,7 @@ import { useStore } from "../../state/store";
 import { t } from "../../words/words";
 
 const Sandboxes = lazy(() => import("./Sandboxes"));
+const Asks = lazy(() => import("./Asks"));
 
 /** How well agents are shut in; more when asked. */
 export function Isolation() {
@@ -17,9 +18,9 @@ export function Isolation() {
   const name = named(names.sandboxed);
   const sandboxed = missing ? t("bar.withGaps") : name;
   const Icon = missing || !driver ? ShieldAlert : ShieldCheck;
-  return (
+  const popover = (
     <Popover
-      label={named(names.sandboxed)}
+      label={name}
       className={missing || !driver ? "header-warn" : ""}
       trigger={
         <>
@@ -33,5 +34,14 @@ export function Isolation() {
         <Sandboxes computer={computer} />
       </Suspense>
     </Popover>
+  );
+  if (!computer.asks) return popover;
+  return (
+    <>
+      <Suspense>
+        <Asks />
+      </Suspense>
+      {popover}
+    </>
   );
 }
