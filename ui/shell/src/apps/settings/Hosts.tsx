@@ -69,17 +69,10 @@ function Asked({ asked, computer, answer }: { asked: HostAsked; computer: string
       {asked.askers.map((asker) => (
         <Asker key={asker.task} asker={asker} asked={asked} computer={computer} answer={answer} />
       ))}
-      <Button
-        aria-label={t("hosts.of", { answer: t("hosts.always"), host })}
-        onClick={() => answer(api.grant(asked, "always"))}
-      >
+      <Button aria-label={`${t("hosts.always")}: ${host}`} onClick={() => answer(api.grant(asked, "always"))}>
         {t("hosts.always")}
       </Button>
-      <Button
-        look="danger"
-        aria-label={t("hosts.of", { answer: t("hosts.deny"), host })}
-        onClick={() => answer(api.deny(asked))}
-      >
+      <Button look="danger" aria-label={`${t("hosts.deny")}: ${host}`} onClick={() => answer(api.deny(asked))}>
         {t("hosts.deny")}
       </Button>
     </li>
@@ -99,18 +92,12 @@ function Asker({ asker, asked, computer, answer }: AskerParts) {
       {asker.over ? (
         <small>{t("hosts.over")}</small>
       ) : (
-        <Button
-          aria-label={t("hosts.of", { answer: t("hosts.forTask"), host })}
-          onClick={() => answer(api.grant(asked, "task", asker))}
-        >
+        <Button aria-label={`${t("hosts.forTask")}: ${host}`} onClick={() => answer(api.grant(asked, "task", asker))}>
           {t("hosts.forTask")}
         </Button>
       )}
       {!asker.run_over && (
-        <Button
-          aria-label={t("hosts.of", { answer: t("hosts.forRun"), host })}
-          onClick={() => answer(api.grant(asked, "run", asker))}
-        >
+        <Button aria-label={`${t("hosts.forRun")}: ${host}`} onClick={() => answer(api.grant(asked, "run", asker))}>
           {t("hosts.forRun")}
         </Button>
       )}
@@ -127,7 +114,7 @@ function Granted({ held: grant, revoke }: { held: HostGranted; revoke: () => voi
       <b>{host}</b>
       <small>{t(held[grant.scope])}</small>
       {grant.expires && <small>{t("hosts.until", { time: new Date(grant.expires).toLocaleString() })}</small>}
-      <Button look="danger" aria-label={t("hosts.of", { answer: t("hosts.revoke"), host })} onClick={revoke}>
+      <Button look="danger" aria-label={`${t("hosts.revoke")}: ${host}`} onClick={revoke}>
         {t("hosts.revoke")}
       </Button>
     </li>

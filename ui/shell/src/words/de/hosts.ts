@@ -25,7 +25,6 @@ export const hosts: Translated<typeof english> = {
   forRun: "Für diesen Lauf",
   always: "Immer",
   deny: "Ablehnen",
-  of: "{answer}: {host}",
   granted: "Freigegeben",
   nothing: "Nichts ist freigegeben.",
   heldTask: "für eine Aufgabe",

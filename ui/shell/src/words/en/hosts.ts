@@ -23,7 +23,6 @@ export const hosts = {
   forRun: "For this run",
   always: "Always",
   deny: "Deny",
-  of: "{answer}: {host}",
   granted: "Granted",
   nothing: "Nothing is granted.",
   heldTask: "for one task",
