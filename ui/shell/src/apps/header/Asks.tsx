@@ -4,7 +4,7 @@ import { useStore } from "../../state/store";
 import { t } from "../../words/late";
 
 /** Says in the bar, where no desktop can reach, that tasks ask for hosts, and leads to the answers. */
-export default function Asks() {
+export function Asks() {
   const session = useSession();
   const n = useStore((s) => s.computer?.asks ?? 0);
   return (

@@ -7,7 +7,6 @@ import { useStore } from "../../state/store";
 import { t } from "../../words/words";
 
 const Sandboxes = lazy(() => import("./Sandboxes"));
-const Asks = lazy(() => import("./Asks"));
 
 /** How well agents are shut in; more when asked. */
 export function Isolation() {
@@ -17,11 +16,12 @@ export function Isolation() {
   const driver = computer.isolation.find((s) => s.level.driver)?.level.driver;
   const name = named(names.sandboxed);
   const sandboxed = missing ? t("bar.withGaps") : name;
-  const Icon = missing || !driver ? ShieldAlert : ShieldCheck;
+  const warn = missing || !driver ? "header-warn" : "";
+  const Icon = warn ? ShieldAlert : ShieldCheck;
   const popover = (
     <Popover
       label={name}
-      className={missing || !driver ? "header-warn" : ""}
+      className={warn}
       trigger={
         <>
           <Icon size={16} aria-hidden />
@@ -39,7 +39,7 @@ export function Isolation() {
   return (
     <>
       <Suspense>
-        <Asks />
+        <Sandboxes computer={computer} asked />
       </Suspense>
       {popover}
     </>
