@@ -49,16 +49,12 @@ export function pathOf(route: Route): string {
       return `/runs/${route.run}${route.undo ? "/undo" : ""}`;
     case "time":
       return route.seq === undefined ? "/time" : `/time/${route.seq}${route.back ? "/back" : ""}`;
-    case "login":
-      return "/login";
-    case "runs":
-      return "/runs";
     case "models":
-      return route.section === "models" ? "/models" : `/models/${route.section}`;
-    case "recover":
-      return "/recover";
-    default:
+      return `/models${route.section === "models" ? "" : `/${route.section}`}`;
+    case "desktop":
       return "/";
+    default:
+      return `/${route.page}`;
   }
 }
 
