@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -48,6 +49,7 @@ type server struct {
 	sys    *supervisor.System
 	driver io.Closer
 	book   *logbook.File
+	log    *slog.Logger
 	spans  *traces.Traces // nil if no collector is configured
 	api    *api.API
 	socket *http.Server
@@ -92,7 +94,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		return fail(errors.Join(err, closeTraces(spans), driver.Close(), book.Close()))
 	}
 	figures.Watch(sys)
-	s := &server{sys: sys, driver: driver, book: book, spans: spans, api: newAPI(sys.Edge(), cfg)}
+	s := &server{sys: sys, driver: driver, book: book, log: cfg.Log, spans: spans, api: newAPI(sys.Edge(), cfg)}
 	closing := func(err error) (*server, []net.Listener, error) { return fail(errors.Join(err, s.close())) }
 	ln, err := listenSocket(a.data)
 	if err != nil {
@@ -138,6 +140,7 @@ func newAPI(sys api.System, cfg supervisor.Config) *api.API {
 func (s *server) serve(ctx context.Context, listeners []net.Listener) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.sys.Serve(ctx) })
+	group.Go(func() error { s.reloadOnHangup(ctx); return nil })
 	for i, srv := range s.servers() {
 		group.Go(func() error {
 			if err := srv.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {

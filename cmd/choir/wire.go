@@ -60,7 +60,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 	return supervisor.Config{
 		Data: a.data, File: file, From: from,
 		OpenBlobs: openBlobs, Connections: models,
-		Outside: egress.Internet(),
+		Outside: egress.Internet(), Reread: a.loadConfig,
 		Desktop: a.desktop(),
 		Demo: supervisor.DemoConfig{
 			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,

@@ -318,6 +318,8 @@ type EgressRefused struct {
 	Policy string `json:"policy" choir:"enum=none|git+pkg|allowlist" doc:"Policy in force."`
 	// Why is absent in events of before there were policies, where it is policy.
 	Why EgressWhy `json:"why,omitempty" choir:"enum=policy|task|rule|unclear|address|tls|limit" doc:"What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, or a limit."`
+	// Asked opens or joins a request, see EgressGranted and EgressDenied.
+	Asked bool `json:"asked,omitempty" doc:"The owner was asked: a task of the run wanted the host, and a grant would let it out."`
 }
 
 // EgressWhy names what refused a request for a host.
@@ -345,7 +347,8 @@ type EgressPassed struct {
 	Sent     int64  `json:"sent" choir:"range=0..9007199254740991" doc:"Bytes that went to the host."`
 	Received int64  `json:"received" choir:"range=0..9007199254740991" doc:"Bytes that came from it."`
 	Millis   int64  `json:"ms" choir:"range=0..9007199254740991" doc:"How long it took, in milliseconds."`
-	Cut      string `json:"cut,omitempty" choir:"enum=policy|limit|idle|error" doc:"What ended it before its time: another policy, the limit of bytes, silence, or a broken connection."`
+	Cut      string `json:"cut,omitempty" choir:"enum=policy|limit|idle|error|grant" doc:"What ended it before its time: another policy, the limit of bytes, silence, a broken connection, or the end of its grant."`
+	Grant    ID     `json:"grant,omitempty" choir:"id7" doc:"The grant that let it out, where the policy does not."`
 }
 
 // BudgetReached says which limit ended something.

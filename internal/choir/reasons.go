@@ -40,6 +40,12 @@ const (
 	ReasonEgressAddress          Reason = "egress_address"
 	ReasonEgressBusy             Reason = "egress_busy"
 	ReasonEgressUnreachable      Reason = "egress_unreachable"
+	ReasonEgressAsked            Reason = "egress_asked"
+	ReasonEgressClosed           Reason = "egress_closed"
+	ReasonEgressOver             Reason = "egress_over"
+	ReasonEgressNobodyAsks       Reason = "egress_nobody_asks"
+	ReasonEgressManyGrants       Reason = "egress_many_grants"
+	ReasonEgressNoGrant          Reason = "egress_no_grant"
 	ReasonMakingComputers        Reason = "making_computers"
 	ReasonNameBeingMade          Reason = "name_being_made"
 	ReasonNameTaken              Reason = "name_taken"
@@ -182,6 +188,12 @@ var reasonCodes = map[Reason]Code{
 	ReasonEgressAddress:          CodeRefused,
 	ReasonEgressBusy:             CodeRateLimited,
 	ReasonEgressUnreachable:      CodeUnavailable,
+	ReasonEgressAsked:            CodeRefused,
+	ReasonEgressClosed:           CodeRefused,
+	ReasonEgressOver:             CodeConflict,
+	ReasonEgressNobodyAsks:       CodeNotFound,
+	ReasonEgressManyGrants:       CodeRefused,
+	ReasonEgressNoGrant:          CodeNotFound,
 	ReasonMakingComputers:        CodeBusy,
 	ReasonNameBeingMade:          CodeConflict,
 	ReasonNameTaken:              CodeConflict,

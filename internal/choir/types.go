@@ -147,6 +147,9 @@ var types = typed([]TypeInfo{
 	{Sample: RepoExported{}, Class: ClassFact, Roles: owner, Doc: "Verified work left the computer as a branch or a patch."},
 	{Sample: EgressRefused{}, Class: ClassFact, Roles: control, Doc: "Something in a sandbox wanted a host its profile does not allow."},
 	{Sample: EgressPassed{}, Class: ClassFact, Roles: control, Doc: "A request of something in a sandbox was let out to a host, and has ended."},
+	{Sample: EgressGranted{}, Class: ClassFact, Once: []string{"payload.grant"}, Roles: owner, Doc: "The owner lets programs reach a host that the policy refuses."},
+	{Sample: EgressRevoked{}, Class: ClassFact, Once: []string{"payload.grant"}, After: TypeEgressGranted, Roles: owner, Doc: "The owner ended a grant before its time."},
+	{Sample: EgressDenied{}, Class: ClassFact, Roles: owner, Doc: "The owner answered a request for a host with no."},
 	{Sample: BudgetReached{}, Class: ClassFact, Roles: []Role{RoleDirector, RoleControl}, Doc: "A limit on steps, tokens, time or cost was reached."},
 	{Sample: LogRepaired{}, Class: ClassFact, Roles: control, Doc: "One copy of the log was damaged and restored from the other."},
 })

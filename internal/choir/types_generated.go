@@ -66,6 +66,9 @@ const (
 	TypeRepoExported        Type = "repo.exported"         // Verified work left the computer as a branch or a patch.
 	TypeEgressRefused       Type = "egress.refused"        // Something in a sandbox wanted a host its profile does not allow.
 	TypeEgressPassed        Type = "egress.passed"         // A request of something in a sandbox was let out to a host, and has ended.
+	TypeEgressGranted       Type = "egress.granted"        // The owner lets programs reach a host that the policy refuses.
+	TypeEgressRevoked       Type = "egress.revoked"        // The owner ended a grant before its time.
+	TypeEgressDenied        Type = "egress.denied"         // The owner answered a request for a host with no.
 	TypeBudgetReached       Type = "budget.reached"        // A limit on steps, tokens, time or cost was reached.
 	TypeLogRepaired         Type = "log.repaired"          // One copy of the log was damaged and restored from the other.
 )

@@ -22,6 +22,7 @@ import (
 	"choiros/internal/computer/copies"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/grants"
 	"choiros/internal/computer/guestblobs"
 	"choiros/internal/computer/moments"
 	"choiros/internal/computer/origin"
@@ -69,6 +70,10 @@ type Config struct {
 	// EgressOf says whether a task with an egress profile, nil for none of its own, may reach
 	// something outside, and what of it the computer's policy does not let out; "" for nothing.
 	EgressOf func(*Computer, *choir.EgressProfile) (online bool, wider string)
+	// EgressCheck returns nil if a grant for a host and port can let something out; EgressEnded
+	// cuts what is open by a grant that was revoked. Both may be nil where nothing is granted.
+	EgressCheck func(c *Computer, host string, port int) error
+	EgressEnded func(c *Computer, grant choir.ID)
 	// CloseUnreturned appends the end of model calls that the last session left open; it is
 	// called before a session begins. Drain ends the model calls in flight and waits until
 	// their end is in the log; it is called before a session ends. Both may be nil.
@@ -153,6 +158,8 @@ type Computer struct {
 	tasks       *dispatch.Tasks
 	taskChanges *tasks.Changes
 	runs        *runs.Runs
+	// grants is the owner's answers to requests for hosts outside.
+	grants *grants.Grants
 	// source is the desktop's source in the workspace; projects are people's projects there.
 	source   *selfsource.Source
 	projects *projects.Projects
@@ -295,6 +302,9 @@ func (c *Computer) Roles() *rolehost.Host { return c.roles }
 
 // Runs returns the part that queries and commands runs.
 func (c *Computer) Runs() *runs.Runs { return c.runs }
+
+// Grants returns the owner's answers to requests for hosts outside.
+func (c *Computer) Grants() *grants.Grants { return c.grants }
 
 // Tasks returns the part that submits tasks to the Associate and ends them.
 func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }

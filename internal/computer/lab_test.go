@@ -184,7 +184,7 @@ func (cfg labConfig) driver() (d sandbox.Driver) {
 // refuseAll stands behind the egress door and records what was wanted.
 func refuseAll(c *Computer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := c.Roles().RecordRefusal(r.Context(), choir.EgressRefused{Host: r.Host, Port: 443, Policy: "none"}); err != nil {
+		if _, err := c.Roles().RecordRefusal(r.Context(), choir.EgressRefused{Host: r.Host, Port: 443, Policy: "none"}, 0); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}

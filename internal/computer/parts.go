@@ -18,6 +18,7 @@ import (
 	"choiros/internal/computer/desk/drafts"
 	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/facts"
+	"choiros/internal/computer/grants"
 	"choiros/internal/computer/moments"
 	"choiros/internal/computer/origin"
 	"choiros/internal/computer/projects"
@@ -89,6 +90,20 @@ func makeParts(c *Computer, log *eventstore.Store) {
 	})
 	c.runs = runs.New(log, c.events, runs.Config{
 		MustHaveProject: c.projects.MustHave, DesktopCostUSD: cfg.DesktopCostUSD, DesktopSpan: cfg.DesktopSpan, Now: cfg.Now,
+	})
+	c.grants = grants.New(log, c.events, grants.Config{
+		Check: func(host string, port int) error {
+			if cfg.EgressCheck == nil {
+				return choir.Refuse("computer.grant", choir.ReasonComputerNotRunning)
+			}
+			return cfg.EgressCheck(c, host, port)
+		},
+		Ended: func(grant choir.ID) {
+			if cfg.EgressEnded != nil {
+				cfg.EgressEnded(c, grant)
+			}
+		},
+		Now: cfg.Now,
 	})
 	c.verbs = verbs.New(cfg.ID, verbs.Parts{
 		Log: log, Blobs: c.blobs, Content: c.guestBlobs, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: boundTasks{c.taskChanges, c},

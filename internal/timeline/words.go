@@ -92,6 +92,12 @@ func sayWork(p choir.Payload) string {
 		return "refused to reach " + p.Host
 	case *choir.EgressPassed:
 		return fmt.Sprintf("reached %s: %d bytes sent, %d received", p.Host, p.Sent, p.Received)
+	case *choir.EgressGranted:
+		return fmt.Sprintf("let %s:%d out (%s)", p.Host, p.Port, p.Scope)
+	case *choir.EgressRevoked:
+		return fmt.Sprintf("revoked the grant of %s:%d", p.Host, p.Port)
+	case *choir.EgressDenied:
+		return fmt.Sprintf("did not let %s:%d out", p.Host, p.Port)
 	case *choir.CheckpointCreated:
 		if len(p.Withheld) > 0 {
 			return CheckpointName(p.Subject) + " (in no commit, because it looks like a key: " + Paths(p.Withheld, len(p.Withheld)) + ")"

@@ -132,8 +132,9 @@ func (r *refusals) first(of choir.ID, host string) bool {
 
 // RecordRefusal appends that a program in a sandbox was refused a connection to a host, once
 // for each task and host, and where there is a policy for each port and reason too; for a
-// limited number of them. ctx is the request's.
-func (h *Host) RecordRefusal(ctx context.Context, p choir.EgressRefused) error {
+// limited number of them. A refusal that asks the owner is recorded once more after an answer, the
+// event with number after. It reports whether the log has the refusal. ctx is the request's.
+func (h *Host) RecordRefusal(ctx context.Context, p choir.EgressRefused, after uint64) (recorded bool, err error) {
 	h.cfg.Observer.EgressRefused()
 	on := h.WorkingOn(ctx)
 	p.Host = strings.ToValidUTF8(p.Host, "?")
@@ -153,15 +154,18 @@ func (h *Host) RecordRefusal(ctx context.Context, p choir.EgressRefused) error {
 	if p.Policy != string(choir.EgressNone) {
 		about = strings.Join([]string{p.Host, strconv.Itoa(p.Port), string(p.Why)}, " ")
 	}
+	if p.Asked {
+		about += " asked " + strconv.FormatUint(after, 10)
+	}
 	if !h.refusals.first(base, about) {
-		return nil
+		return false, nil
 	}
 	d, err := choir.NewDraft(choir.DeriveID(base, "egress", about), p)
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = h.events.AppendAs(ctx, choir.RoleControl, on.attribute(d))
-	return appender.UnlessSaid(err, choir.RoleControl, choir.TypeEgressRefused) // of another port, before choir was started again
+	return err == nil, appender.UnlessSaid(err, choir.RoleControl, choir.TypeEgressRefused) // of another port, before choir was started again
 }
 
 // RecordPassage appends that a request of a program in a sandbox was let out and has ended. The

@@ -67,7 +67,7 @@ func TestARefusedHostIsRecordedOnceForEachTask(t *testing.T) {
 	}
 	refuse := func(ctx context.Context, host string, port int) {
 		t.Helper()
-		if err := h.RecordRefusal(ctx, choir.EgressRefused{Host: host, Port: port, Policy: "none"}); err != nil {
+		if _, err := h.RecordRefusal(ctx, choir.EgressRefused{Host: host, Port: port, Policy: "none"}, 0); err != nil {
 			t.Error(err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestARefusedHostIsRecordedOnceForEachTask(t *testing.T) {
 	}
 	// A control plane that starts again does not record it again.
 	again, _ := g.host()
-	if err := again.RecordRefusal(from(choir.MarkOf(task.TaskID, 0)), choir.EgressRefused{Host: "example.org", Port: 80, Policy: "none"}); err != nil || len(g.recorded(choir.TypeEgressRefused)) != len(want) {
+	if _, err := again.RecordRefusal(from(choir.MarkOf(task.TaskID, 0)), choir.EgressRefused{Host: "example.org", Port: 80, Policy: "none"}, 0); err != nil || len(g.recorded(choir.TypeEgressRefused)) != len(want) {
 		t.Errorf("%d refusals, %v", len(g.recorded(choir.TypeEgressRefused)), err)
 	}
 }
@@ -121,7 +121,7 @@ func TestWhatGotOutIsRecordedWithTheToolCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, why := range []choir.EgressWhy{choir.EgressPolicy, choir.EgressTLS} {
-			if err := h.RecordRefusal(ctx, choir.EgressRefused{Host: "a.test", Port: 443, Policy: "git+pkg", Why: why}); err != nil {
+			if _, err := h.RecordRefusal(ctx, choir.EgressRefused{Host: "a.test", Port: 443, Policy: "git+pkg", Why: why}, 0); err != nil {
 				t.Fatal(err)
 			}
 		}

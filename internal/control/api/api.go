@@ -60,6 +60,9 @@ type Machine interface {
 	// invalidates the previous one.
 	RenewScrapeToken() (string, error)
 	RemoveScrapeToken() error
+	// ReloadEgress puts the section [egress] of the configuration file in force. An error
+	// leaves the old one.
+	ReloadEgress(ctx context.Context) (EgressReloaded, error)
 }
 
 // Models reads and changes the model services and the other settings in force.
@@ -192,6 +195,7 @@ func New(sys System, cfg Config) *API {
 	a.system(h)
 	a.diagnosis(h)
 	a.settings(h)
+	a.egress(h)
 	a.computers(a.mux, h)
 	a.runs(h)
 	a.time(h)

@@ -35,6 +35,7 @@ type Computer struct {
 	Roles     Roles
 	Terminals Terminals
 	Runs      Runs
+	Grants    Grants
 	Tasks     Tasks
 	Verifier  Verifier
 	Moments   Moments

@@ -21,6 +21,7 @@ type ComputerView struct {
 	Head      uint64        `json:"head" doc:"Sequence number of the newest event."`
 	Isolation []SandboxView `json:"isolation" doc:"Each sandbox and the level in force."`
 	Egress    string        `json:"egress,omitempty" enum:"none,git+pkg,allowlist" doc:"Policy for the hosts outside that programs in the Associate's sandbox may reach; absent while the computer is closed."`
+	Asks      int           `json:"asks,omitempty" doc:"Hosts that its tasks ask for, see getEgress."`
 	Models    ModelState    `json:"models"`
 	ReadOnly  string        `json:"read_only,omitempty" doc:"Why the log takes no more events; empty when it does."`
 	// Hibernated computers have no sandboxes, and the number of the newest event at the close.
@@ -78,7 +79,7 @@ func (a *API) system(h huma.API) {
 		func(ctx context.Context, _ *struct{}) (*body[[]ComputerView], error) {
 			out := []ComputerView{}
 			for _, c := range a.sys.Computers() {
-				out = append(out, a.view(c))
+				out = append(out, a.view(ctx, c))
 			}
 			for _, c := range a.sys.Hibernated() {
 				out = append(out, c.view(a.sys.Models()))
@@ -96,7 +97,7 @@ func (a *API) system(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(a.view(c), nil)
+			return answer(a.view(ctx, c), nil)
 		})
 	huma.Register(h, op("getDoctor", http.MethodGet, "/api/doctor", "Say what this machine can do", 200),
 		func(ctx context.Context, _ *struct{}) (*body[Doctor], error) { return answer(a.sys.Doctor(ctx), nil) })
@@ -162,9 +163,11 @@ func (a *API) startDemo(ctx context.Context, r *struct {
 }
 
 // view returns the view of an open computer.
-func (a *API) view(c Computer) ComputerView {
+func (a *API) view(ctx context.Context, c Computer) ComputerView {
 	head, _ := c.Log.Head()
 	v := ComputerView{ID: c.ID, Name: c.Name, User: c.User, Head: head, Egress: string(c.Egress), Models: a.sys.Models(), ReadOnly: c.Log.ReadOnly()}
+	// A log that cannot be read has its own check; the computer is shown without the number.
+	v.Asks, _ = c.Grants.CountRequests(ctx)
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
 		level, running := c.Roles.Level(role)
 		v.Isolation = append(v.Isolation, SandboxView{Role: role, Running: running, Level: level, PublicKey: c.Roles.PublicKey(role)})

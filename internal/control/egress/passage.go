@@ -15,10 +15,12 @@ import (
 	"choiros/internal/choir"
 )
 
-// passage is a request or a tunnel that the policy let out.
+// passage is a request or a tunnel that the policy or a grant let out.
 type passage struct {
 	target  Target
 	mode    choir.EgressMode
+	grant   *Grant      // nil if the policy alone let it out
+	expiry  *time.Timer // cuts it when the grant expires; nil if it does not
 	address netip.Addr
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -45,7 +47,7 @@ func (o *passage) record(now time.Time) choir.EgressPassed {
 	e := choir.EgressPassed{
 		Host: o.target.Host, Port: o.target.Port, Address: o.address.String(),
 		Method: clip(o.target.Method, 40), Path: clip(o.target.Path, 2000), Status: o.status,
-		Sent: o.sent.Load(), Received: o.received.Load(), Millis: max(0, now.Sub(o.began).Milliseconds()),
+		Grant: o.grant.id(), Sent: o.sent.Load(), Received: o.received.Load(), Millis: max(0, now.Sub(o.began).Milliseconds()),
 	}
 	var cut cutError
 	switch {

@@ -105,6 +105,15 @@ func (p Policy) names(t Target) bool {
 	return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.names(t) })
 }
 
+// With returns the policy with hosts of grants in addition.
+func (p Policy) With(grants []Grant) Policy {
+	p.rules = slices.Clip(p.rules)
+	for _, g := range grants {
+		p.rules = append(p.rules, Rule{Host: g.Host, Port: g.Port})
+	}
+	return p
+}
+
 // Narrow returns the policy of a task's profile under this one. Mode git+pkg means this one's
 // list, with the hosts that the owner added to it. Code invalid: the profile is none.
 func (p Policy) Narrow(profile choir.EgressProfile) (Policy, error) {

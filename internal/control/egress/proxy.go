@@ -20,6 +20,8 @@ type Work struct {
 	Run, Task, Call choir.ID
 	// Profile is the task's own; nil for the computer's policy.
 	Profile *choir.EgressProfile
+	// Grants are those of the owner's that hold for the request now.
+	Grants []Grant
 	// Closed refuses everything, as for the Director's sandbox.
 	Closed bool
 }
@@ -34,7 +36,8 @@ type Refusal struct {
 
 // Recorder appends what happens to the log. The context is the request's, without its end.
 type Recorder interface {
-	RecordRefusal(context.Context, Work, Refusal) error
+	// RecordRefusal reports whether the owner is asked for the host.
+	RecordRefusal(context.Context, Work, Refusal) (asked bool, err error)
 	RecordPassage(context.Context, Work, choir.EgressPassed) error
 }
 
@@ -100,6 +103,7 @@ type Proxy struct {
 	mu     sync.Mutex // guards the rest; held for no call
 	policy Policy
 	open   map[*passage]struct{}
+	ended  recent // what grants ended with
 	closed bool
 	all    sync.WaitGroup // the requests being served
 }
@@ -112,17 +116,19 @@ func New(cfg Config) *Proxy {
 	}
 }
 
-// SetPolicy puts another policy in force and cuts the requests and tunnels that it would not
-// let out.
-func (p *Proxy) SetPolicy(policy Policy) {
+// SetPolicy puts another policy in force and cuts the requests and tunnels that neither it nor
+// the grant that they went out by would let out. It returns how many were cut.
+func (p *Proxy) SetPolicy(policy Policy) (cut int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.policy = policy
 	for one := range p.open {
-		if _, ok := policy.Find(one.target); !ok {
+		if !one.fits(policy) {
 			one.cut("policy")
+			cut++
 		}
 	}
+	return cut
 }
 
 // Policy returns the policy in force.
@@ -200,8 +206,12 @@ func (p *Proxy) refused(r *http.Request, work Work, err error) error {
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	if err := p.cfg.Log.RecordRefusal(context.WithoutCancel(r.Context()), work, refusal.Refusal); err != nil {
+	asked, err := p.cfg.Log.RecordRefusal(context.WithoutCancel(r.Context()), work, refusal.Refusal)
+	if err != nil {
 		return err
+	}
+	if asked {
+		return choir.Refuse("egress", choir.ReasonEgressAsked, choir.TextOf("host", Target{Host: refusal.Host, Port: refusal.Port}.HostPort()))
 	}
 	return refusal.told
 }
@@ -216,32 +226,24 @@ func (p *Proxy) admitRequest(r *http.Request, work Work) (*passage, error) {
 	if !ok {
 		return nil, refuse(unread(r, t, ok), choir.EgressUnclear, policy.Mode, choir.ReasonEgressUnclear)
 	}
-	if err := decide(policy, t, choir.ReasonEgressHost, choir.EgressPolicy); err != nil {
+	grant, err := decideByAll(policy, work, t)
+	if err != nil {
 		return nil, err
-	}
-	if work.Profile != nil {
-		own, err := policy.Narrow(*work.Profile)
-		if err != nil {
-			return nil, choir.Under("egress_profile", err)
-		}
-		if err := decide(own, t, choir.ReasonEgressTask, choir.EgressTask); err != nil {
-			return nil, err
-		}
 	}
 	if !p.pace.Allow() {
 		return nil, refuse(t, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
 	}
-	return p.admit(r, t, policy)
+	return p.admit(r, t, policy, grant)
 }
 
 // admit counts a request as open. Code rate_limited: there are too many; unavailable: the proxy
 // is closed.
-func (p *Proxy) admit(r *http.Request, t Target, policy Policy) (*passage, error) {
+func (p *Proxy) admit(r *http.Request, t Target, policy Policy, grant *Grant) (*passage, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	one := &passage{target: t, mode: policy.Mode, ctx: ctx, cancel: cancel, began: p.cfg.Now(), answerable: true}
+	one := &passage{target: t, mode: policy.Mode, grant: grant, ctx: ctx, cancel: cancel, began: p.cfg.Now(), answerable: true}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, still := p.policy.Find(t)
+	still := one.fits(p.policy) && !p.ended.has(grant)
 	switch {
 	case p.closed:
 		cancel(nil)
@@ -255,12 +257,16 @@ func (p *Proxy) admit(r *http.Request, t Target, policy Policy) (*passage, error
 	}
 	p.open[one] = struct{}{}
 	p.all.Add(1)
+	one.endWithGrant()
 	return one, nil
 }
 
 // endPassage counts a request as ended.
 func (p *Proxy) endPassage(one *passage) {
 	one.cancel(nil)
+	if one.expiry != nil {
+		one.expiry.Stop()
+	}
 	p.mu.Lock()
 	delete(p.open, one)
 	p.mu.Unlock()

@@ -71,16 +71,17 @@ type rig struct {
 
 	mu      sync.Mutex
 	work    Work
+	asks    bool // refusals become requests of the owner's
 	refused []Refusal
 	passed  []choir.EgressPassed
 	news    chan struct{} // a passage was recorded
 }
 
-func (g *rig) RecordRefusal(_ context.Context, _ Work, r Refusal) error {
+func (g *rig) RecordRefusal(_ context.Context, _ Work, r Refusal) (bool, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.refused = append(g.refused, r)
-	return nil
+	return g.asks && g.Askable(r), nil
 }
 
 func (g *rig) RecordPassage(_ context.Context, _ Work, e choir.EgressPassed) error {

@@ -26,12 +26,14 @@ var (
 func (s *System) Edge() Edge { return Edge{s} }
 
 // Computers lists the computers.
-func (e Edge) Computers() []api.Computer { return allParts(e.System.Computers(), e.System.policy.Mode) }
+func (e Edge) Computers() []api.Computer {
+	return allParts(e.System.Computers(), e.System.policy.get().Mode)
+}
 
 // Computer returns the parts of a computer; see System.Computer.
 func (e Edge) Computer(id choir.ID) (api.Computer, error) {
 	c, err := e.System.Computer(id)
-	return partsOf(c, e.System.policy.Mode, err)
+	return partsOf(c, e.System.policy.get().Mode, err)
 }
 
 // Use opens a computer if it is not open, and keeps it open until release is called; see
@@ -204,7 +206,7 @@ func parts(c *computer.Computer, mode choir.EgressMode) api.Computer {
 	return api.Computer{
 		ID: c.ID(), User: c.User(), Name: c.Name(), Egress: mode,
 		Log: c.Store(), Content: c.Blobs(), Desk: c.Desk(), Workspace: c.Workspace(), Projects: c.Projects(), Source: c.Source(),
-		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Tasks: c.Tasks(), Verifier: c.Verifier(),
+		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Grants: c.Grants(), Tasks: c.Tasks(), Verifier: c.Verifier(),
 		Moments: c.Moments(), Rewinder: c.Rewinder(), Copier: c.Copier(), Collector: c.Collector(),
 	}
 }

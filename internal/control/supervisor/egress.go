@@ -2,8 +2,9 @@ package supervisor
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 
 	"choiros/internal/choir"
@@ -18,10 +19,14 @@ import (
 type outlet struct {
 	*modelgw.Gateway
 	proxy *egress.Proxy
+	stop  context.CancelFunc // ends the follower of the log
+	done  chan struct{}      // closed when it has ended
 }
 
 // Close ends the model calls and the requests for hosts, and waits until that is recorded.
 func (o *outlet) Close() error {
+	o.stop()
+	<-o.done
 	o.proxy.Close()
 	return o.Gateway.Close()
 }
@@ -76,6 +81,13 @@ func (g *gateways) drop(id choir.ID) *outlet {
 	return gw
 }
 
+// all returns the outlets.
+func (g *gateways) all() []*outlet {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Collect(maps.Values(g.of))
+}
+
 // close closes all outlets and waits until the ends of their calls are recorded.
 func (g *gateways) close() error {
 	g.mu.Lock()
@@ -91,7 +103,16 @@ func (g *gateways) close() error {
 
 // outlet returns the outlet of a computer, and creates it on the first call.
 func (s *System) outlet(c *computer.Computer) *outlet {
-	return s.gateways.get(c.ID(), func() *outlet { return &outlet{s.newGateway(c), s.newProxy(c)} })
+	return s.gateways.get(c.ID(), func() *outlet {
+		ctx, stop := context.WithCancel(context.Background())
+		out := &outlet{Gateway: s.newGateway(c), proxy: s.newProxy(c), stop: stop, done: make(chan struct{})}
+		head, _ := c.Store().Head()
+		go func() {
+			defer close(out.done)
+			endGrants(ctx, c, head, out.proxy)
+		}()
+		return out
+	})
 }
 
 // Waits returns the reason why a model call of a run waits now; "" if none waits.
@@ -132,57 +153,13 @@ func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 
 // newProxy returns the proxy of a computer, under the policy of the settings.
 func (s *System) newProxy(c *computer.Computer) *egress.Proxy {
-	return egress.New(egress.Config{
-		Policy: s.policy, Outside: s.cfg.Outside, Limits: egress.DefaultLimits(),
+	var proxy *egress.Proxy
+	proxy = egress.New(egress.Config{
+		Policy: s.policy.get(), Outside: s.cfg.Outside, Limits: egress.DefaultLimits(),
 		Work:   func(r *http.Request) (egress.Work, error) { return errandOf(r, c) },
-		Log:    passages{c},
+		Log:    passages{c, func() *egress.Proxy { return proxy }},
 		Answer: api.WriteProblem,
 		Now:    s.cfg.Now,
 	})
-}
-
-// errandOf returns what a request at the egress door is for. The Director's sandbox reaches
-// nothing outside.
-func errandOf(r *http.Request, c *computer.Computer) (egress.Work, error) {
-	if role, _ := rolehost.Caller(r); role != choir.RoleAssociate {
-		return egress.Work{Closed: true}, nil
-	}
-	on := c.Roles().WorkingOn(r.Context())
-	work := egress.Work{Run: on.Run, Task: on.Task, Call: on.Call}
-	if on.Task == "" {
-		return work, nil
-	}
-	t, err := c.Store().Task(r.Context(), on.Task)
-	work.Profile = t.Task.EgressProfile
-	return work, err
-}
-
-// egressOf says whether a task with an egress profile, nil for none of its own, may reach
-// something outside, and which host of it the policy does not let out, or why the profile is
-// none; "" if the policy lets all of it out.
-func (s *System) egressOf(_ *computer.Computer, p *choir.EgressProfile) (online bool, wider string) {
-	if p == nil {
-		return s.policy.Mode != choir.EgressNone, ""
-	}
-	own, err := s.policy.Narrow(*p)
-	if err != nil {
-		return false, err.Error()
-	}
-	if rule, ok := s.policy.Beyond(own); ok {
-		return false, fmt.Sprintf("%s with %s, and its policy is %s", p.Mode, rule, s.policy.Mode)
-	}
-	return own.Mode != choir.EgressNone, ""
-}
-
-// passages records in a computer's log what its proxy refused and let out.
-type passages struct{ c *computer.Computer }
-
-// RecordRefusal implements egress.Recorder.
-func (p passages) RecordRefusal(ctx context.Context, _ egress.Work, r egress.Refusal) error {
-	return p.c.Roles().RecordRefusal(ctx, choir.EgressRefused{Host: r.Host, Port: r.Port, Policy: string(r.Mode), Why: r.Why})
-}
-
-// RecordPassage implements egress.Recorder.
-func (p passages) RecordPassage(ctx context.Context, w egress.Work, e choir.EgressPassed) error {
-	return p.c.Roles().RecordPassage(ctx, rolehost.Working{Run: w.Run, Task: w.Task, Call: w.Call}, e)
+	return proxy
 }

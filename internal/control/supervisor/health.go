@@ -64,7 +64,9 @@ func (s *System) Health(context.Context) api.Health {
 
 // Doctor probes this machine and returns its checks, and those of the open computers.
 func (s *System) Doctor(ctx context.Context) api.Doctor {
-	d := NewDoctor(ctx, s.cfg)
+	cfg := s.cfg
+	cfg.File.Egress = s.policy.section()
+	d := NewDoctor(ctx, cfg)
 	d.Checks = append(d.Checks, s.hibernationCheck())
 	for _, c := range s.computers.list() {
 		p := c.Store().Checked()

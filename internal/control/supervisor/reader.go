@@ -140,6 +140,11 @@ func (r *Reader) Source(context.Context, choir.ID) (desktop.Status, error) {
 // NewLink fails with code unavailable, because no choir runs.
 func (r *Reader) NewLink() (string, error) { return "", r.refuse() }
 
+// ReloadEgress fails with code unavailable, because no choir runs.
+func (r *Reader) ReloadEgress(context.Context) (api.EgressReloaded, error) {
+	return api.EgressReloaded{}, r.refuse()
+}
+
 // RenewScrapeToken fails with code unavailable, because no choir runs.
 func (r *Reader) RenewScrapeToken() (string, error) { return "", r.refuse() }
 

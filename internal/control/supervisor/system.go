@@ -41,6 +41,8 @@ type Config struct {
 	Connections *connections.Connections
 	// Outside is how programs in the sandboxes reach hosts that File's policy lets out.
 	Outside egress.Outside
+	// Reread reads the configuration file anew, as at the start, with its path; nil for none.
+	Reread func() (config.Config, string, error)
 	// Demo configures the recorded demo.
 	Demo    DemoConfig
 	Desktop DesktopConfig
@@ -66,7 +68,7 @@ type System struct {
 	report  sandbox.Report
 	disks   disks // its map is guarded by computers.mu once computers are open
 
-	policy    egress.Policy // of all computers
+	policy    policyInForce // for hosts outside, of all computers
 	computers computers
 	gateways  gateways
 	desktops  desktops
@@ -84,15 +86,16 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 	if err := usable(report); err != nil {
 		return nil, err
 	}
-	policy, err := egress.NewPolicy(choir.EgressMode(cfg.File.Egress.Mode), cfg.File.Egress.Hosts())
+	policy, err := newPolicy(cfg.File.Egress)
 	if err != nil {
-		return nil, choir.Under("egress", err)
+		return nil, err
 	}
 	f, err := openFolder(cfg.Data, cfg.Now, cfg.Random)
 	if err != nil {
 		return nil, err
 	}
-	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes(), policy: policy}
+	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes()}
+	s.policy.set(policy, cfg.File.Egress)
 	s.computers.pool, s.computers.services.beside = s.newPool(), cfg.Beside
 	if err := s.open(ctx); err != nil {
 		s.Close()
@@ -163,7 +166,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
 		Disk:          s.diskOf(e.ID),
 		RunLimits:     l.Run(),
-		Egress:        s.egress, EgressOf: s.egressOf, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
+		Egress:        s.egress, EgressOf: s.egressOf, EgressCheck: s.egressCheck, EgressEnded: s.egressEnded, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,
 		AutoCheckpoint: dispatch.AutoCheckpoint{
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,

@@ -170,6 +170,30 @@ export const german = {
       "said": "{host} ist nicht erreichbar",
       "help": "den Namen prüfen und es später erneut versuchen"
     },
+    "egress_asked": {
+      "said": "{host} ist zurzeit nicht freigegeben; der Besitzer des Computers wird gefragt",
+      "help": "erneut versuchen, sobald der Besitzer ihn freigegeben hat, oder ohne ihn weitermachen"
+    },
+    "egress_closed": {
+      "said": "die Netzregel dieses Computers ist none, und die gibt auch durch eine Freigabe nichts frei",
+      "help": "in choir.toml unter [egress] mode = \"allowlist\" schreiben, dann: choir egress reload"
+    },
+    "egress_over": {
+      "said": "{what} ist beendet, dafür lässt sich nichts mehr freigeben",
+      "help": "für immer freigeben, oder wenn es wieder verlangt wird"
+    },
+    "egress_nobody_asks": {
+      "said": "keine laufende Aufgabe fragt nach {host}",
+      "help": "choir egress zeigt, wer fragt; für eine Freigabe für immer muss niemand fragen"
+    },
+    "egress_many_grants": {
+      "said": "es gelten schon {n} Freigaben, mehr sind nicht möglich",
+      "help": "einige davon widerrufen: choir egress zeigt sie"
+    },
+    "egress_no_grant": {
+      "said": "für {host} gilt keine Freigabe",
+      "help": "choir egress zeigt die Freigaben"
+    },
     "making_computers": {
       "said": "{n} Computer werden gerade angelegt",
       "help": "erneut versuchen, wenn einer da ist"

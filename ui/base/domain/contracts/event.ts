@@ -5,6 +5,7 @@
 import type { CachesLeftOut, CheckpointCreated, ComputerCreated, FileRemoved, FileWritten, LogRepaired, RepoAdded, RepoExported, SandboxStarted, SandboxStopped, SessionEnded, SessionStarted, SnapshotTaken, TimelineRewound } from "./payload_computer";
 import type { SettingChanged, ThemeChanged, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "./payload_desktop";
 import type { DocumentRemoved, DocumentRenamed, OverlayAdded, OverlaySettled } from "./payload_document";
+import type { EgressDenied, EgressGranted, EgressRevoked } from "./payload_egress";
 import type { BudgetReached, DecisionRefused, DocumentCreated, DocumentVersioned, EgressPassed, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, TaskSteered, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
 import type { DesktopBroke, DesktopUpgraded } from "./payload_source";
 import type { TerminalClosed, TerminalOpened } from "./payload_terminal";
@@ -137,6 +138,12 @@ export interface PayloadByType {
   "egress.refused": EgressRefused;
   /** A request of something in a sandbox was let out to a host, and has ended. */
   "egress.passed": EgressPassed;
+  /** The owner lets programs reach a host that the policy refuses. */
+  "egress.granted": EgressGranted;
+  /** The owner ended a grant before its time. */
+  "egress.revoked": EgressRevoked;
+  /** The owner answered a request for a host with no. */
+  "egress.denied": EgressDenied;
   /** A limit on steps, tokens, time or cost was reached. */
   "budget.reached": BudgetReached;
   /** One copy of the log was damaged and restored from the other. */

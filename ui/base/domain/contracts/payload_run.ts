@@ -407,6 +407,8 @@ export interface EgressRefused {
   policy: "none" | "git+pkg" | "allowlist";
   /** What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, or a limit. */
   why?: "policy" | "task" | "rule" | "unclear" | "address" | "tls" | "limit";
+  /** The owner was asked: a task of the run wanted the host, and a grant would let it out. */
+  asked?: boolean;
 }
 
 /** EgressPassed records a request, or a whole tunnel, that was let out and has ended. */
@@ -429,8 +431,10 @@ export interface EgressPassed {
   received: number;
   /** How long it took, in milliseconds. */
   ms: number;
-  /** What ended it before its time: another policy, the limit of bytes, silence, or a broken connection. */
-  cut?: "policy" | "limit" | "idle" | "error";
+  /** What ended it before its time: another policy, the limit of bytes, silence, a broken connection, or the end of its grant. */
+  cut?: "policy" | "limit" | "idle" | "error" | "grant";
+  /** The grant that let it out, where the policy does not. */
+  grant?: ID;
 }
 
 /** BudgetReached says which limit ended something. */

@@ -23,6 +23,9 @@ it("reads anew what an event is about", () => {
   expect(kinds(event(5, "repo.added", { name: "a", files: 1, bytes: 1 }))).toEqual(["readRepos"]);
   const started = event(6, "sandbox.started", { role: "director", driver: "local", level: "local" });
   expect(kinds(started)).toEqual(["readComputer"]);
+  const refused = event(8, "egress.refused", { host: "a.test", policy: "allowlist", asked: true });
+  expect(kinds(refused)).toEqual(["readComputer"]);
+  expect(kinds(event(9, "egress.passed", {} as never))).toEqual([]);
   expect(kinds(event(7, "window.closed", { window: "w" }))).toEqual([]);
 });
 

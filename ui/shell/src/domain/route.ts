@@ -1,7 +1,7 @@
 import type { ID } from "#base/domain/contracts.ts";
 
 /** A section of what the owner alone decides, out of the desktop's reach. */
-export type Section = "models" | "keys" | "limits";
+export type Section = "models" | "keys" | "limits" | "hosts";
 
 /** What the address shows. */
 export type Route =
@@ -20,6 +20,7 @@ const sections: Readonly<Record<string, Section>> = {
   "/models": "models",
   "/models/keys": "keys",
   "/models/limits": "limits",
+  "/models/hosts": "hosts",
   "/settings": "models",
   "/settings/models": "models",
   "/settings/secrets": "keys",
@@ -48,16 +49,12 @@ export function pathOf(route: Route): string {
       return `/runs/${route.run}${route.undo ? "/undo" : ""}`;
     case "time":
       return route.seq === undefined ? "/time" : `/time/${route.seq}${route.back ? "/back" : ""}`;
-    case "login":
-      return "/login";
-    case "runs":
-      return "/runs";
     case "models":
-      return route.section === "models" ? "/models" : `/models/${route.section}`;
-    case "recover":
-      return "/recover";
-    default:
+      return `/models${route.section === "models" ? "" : `/${route.section}`}`;
+    case "desktop":
       return "/";
+    default:
+      return `/${route.page}`;
   }
 }
 

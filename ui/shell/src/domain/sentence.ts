@@ -107,10 +107,14 @@ const sentences: Sentences = {
   "repo.exported": (p) => t("log.repoExported", { name: p.name, format: p.format }),
   "egress.refused": (p) => t("log.egressRefused", { host: p.host, policy: p.policy }),
   "egress.passed": (p) => t("log.egressPassed", { host: p.host, sent: p.sent, received: p.received }),
+  "egress.granted": (p) => t(granted[p.scope], { host: `${p.host}:${p.port}` }),
+  "egress.revoked": (p) => t("log.egressRevoked", { host: `${p.host}:${p.port}` }),
+  "egress.denied": (p) => t("log.egressDenied", { host: `${p.host}:${p.port}` }),
   "budget.reached": (p) => t("log.budget", { scope: p.scope, max: String(p.max), limit: p.limit }),
   "log.repaired": (p) => t("log.repaired", { from: String(p.from), to: String(p.to), copy: p.copy, damage: p.damage }),
 };
 
+const granted = { task: "log.grantedTask", run: "log.grantedRun", always: "log.grantedAlways" } as const;
 const outcomes = { done: "log.endedDone", failed: "log.endedFailed", cancelled: "log.endedCancelled" } as const;
 const statuses = { ok: "log.statusOk", needs_input: "log.statusNeedsInput", failed: "log.statusFailed" } as const;
 const verdicts = { accept: "log.accepted", revise: "log.revise", abort: "log.abort" } as const;

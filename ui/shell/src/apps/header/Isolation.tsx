@@ -16,11 +16,12 @@ export function Isolation() {
   const driver = computer.isolation.find((s) => s.level.driver)?.level.driver;
   const name = named(names.sandboxed);
   const sandboxed = missing ? t("bar.withGaps") : name;
-  const Icon = missing || !driver ? ShieldAlert : ShieldCheck;
-  return (
+  const warn = missing || !driver ? "header-warn" : "";
+  const Icon = warn ? ShieldAlert : ShieldCheck;
+  const popover = (
     <Popover
-      label={named(names.sandboxed)}
-      className={missing || !driver ? "header-warn" : ""}
+      label={name}
+      className={warn}
       trigger={
         <>
           <Icon size={16} aria-hidden />
@@ -33,5 +34,14 @@ export function Isolation() {
         <Sandboxes computer={computer} />
       </Suspense>
     </Popover>
+  );
+  if (!computer.asks) return popover;
+  return (
+    <>
+      <Suspense>
+        <Sandboxes computer={computer} asked />
+      </Suspense>
+      {popover}
+    </>
   );
 }

@@ -1,12 +1,14 @@
 import type { Computer, Sandbox } from "#base/domain/views.ts";
 import { listed } from "#base/domain/words.ts";
 import { t } from "../../words/late";
+import { Asks } from "./Asks";
 import { PagesHeld } from "./PagesHeld";
 
 const roles = { director: "sandboxes.director", associate: "sandboxes.associate" } as const;
 
-/** The sandboxes of a computer, what they can reach, and what pages that agents wrote can. */
-export default function Sandboxes({ computer }: { computer: Computer }) {
+/** The sandboxes of a computer, what they can reach, and what pages that agents wrote can; with `asked` what they ask to reach. */
+export default function Sandboxes({ computer, asked }: { computer: Computer; asked?: true }) {
+  if (asked) return <Asks />;
   const mode = computer.egress ?? "none";
   return (
     <>

@@ -1,26 +1,28 @@
 import { useQuery } from "@tanstack/react-query";
-import { Gauge, KeyRound, Sparkles } from "lucide-react";
+import { Gauge, Globe, KeyRound, Sparkles } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { names } from "#base/domain/names.ts";
-import { type Named, named } from "#base/domain/words.ts";
+import { named } from "#base/domain/words.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { unawaited } from "#base/kit/unawaited.ts";
 import type { Section } from "../../domain/route";
 import { useSession } from "../../session/session";
 import { readSettings } from "../../transport/settings";
 import { t } from "../../words/late";
+import { Hosts } from "./Hosts";
 import { Limits } from "./Limits";
 import { Models } from "./Models";
 import { Secrets } from "./Secrets";
 import "./settings.css";
 
 const sections = [
-  { id: "models", title: names.modelList, icon: Sparkles, Body: Models },
-  { id: "keys", title: names.apiKeys, icon: KeyRound, Body: Secrets },
-  { id: "limits", title: names.limits, icon: Gauge, Body: Limits },
-] as const satisfies readonly { id: Section; title: Named; icon: unknown; Body: unknown }[];
+  { id: "models", title: () => named(names.modelList), icon: Sparkles, Body: Models },
+  { id: "keys", title: () => named(names.apiKeys), icon: KeyRound, Body: Secrets },
+  { id: "limits", title: () => named(names.limits), icon: Gauge, Body: Limits },
+  { id: "hosts", title: () => t("hosts.title"), icon: Globe, Body: Hosts },
+] as const satisfies readonly { id: Section; title: () => string; icon: unknown; Body: unknown }[];
 
-/** What only the owner decides, out of reach of any agent: models, their keys, and limits. */
+/** What only the owner decides, out of reach of any agent: models, their keys, limits, and hosts outside. */
 export default function Settings({ section }: { section: Section }) {
   const session = useSession();
   const { data, error, isFetching, refetch } = useQuery({ queryKey: ["settings"], queryFn: readSettings, gcTime: 0 });
@@ -42,12 +44,12 @@ export default function Settings({ section }: { section: Section }) {
                 session.go({ page: "models", section: id });
               }}
             >
-              <Icon size={16} aria-hidden /> {named(title)}
+              <Icon size={16} aria-hidden /> {title()}
             </a>
           ))}
         </nav>
         <h1 ref={title} tabIndex={-1}>
-          {named(shown.title)}
+          {shown.title()}
         </h1>
         {error && (
           <div className="settings-failed" role="alert">

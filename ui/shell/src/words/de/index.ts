@@ -1,6 +1,7 @@
 import { bar } from "./bar";
 import { desktop } from "./desktop";
 import { events } from "./events";
+import { hosts } from "./hosts";
 import { launcher } from "./launcher";
 import { log } from "./log";
 import { login } from "./login";
@@ -18,6 +19,7 @@ export const de = {
   bar,
   desktop,
   events,
+  hosts,
   launcher,
   log,
   login,

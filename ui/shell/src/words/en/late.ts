@@ -1,4 +1,5 @@
 import { events } from "./events";
+import { hosts } from "./hosts";
 import { log } from "./log";
 import { login } from "./login";
 import { models } from "./models";
@@ -9,4 +10,4 @@ import { time } from "./time";
 import { work } from "./work";
 
 /** The English texts that come with the first page beside the desktop. */
-export const late = { events, log, login, models, recover, runs, sandboxes, time, work };
+export const late = { events, hosts, log, login, models, recover, runs, sandboxes, time, work };

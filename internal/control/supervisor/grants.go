@@ -1,0 +1,195 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/computer/rolehost"
+	"choiros/internal/config"
+	"choiros/internal/control/api"
+	"choiros/internal/control/egress"
+	"choiros/internal/eventstore"
+)
+
+// policyInForce is the egress policy of all computers.
+type policyInForce struct {
+	changing sync.Mutex // held for one change of the policy, proxies included
+
+	mu     sync.Mutex // guards the fields below; held for no call
+	policy egress.Policy
+	hosts  config.Egress
+}
+
+// get returns the policy in force.
+func (p *policyInForce) get() egress.Policy {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.policy
+}
+
+// section returns the section [egress] in force.
+func (p *policyInForce) section() config.Egress {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hosts
+}
+
+// set puts a policy in force.
+func (p *policyInForce) set(policy egress.Policy, hosts config.Egress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.policy, p.hosts = policy, hosts
+}
+
+// newPolicy returns the policy of a section [egress].
+func newPolicy(section config.Egress) (egress.Policy, error) {
+	policy, err := egress.NewPolicy(choir.EgressMode(section.Mode), section.Hosts())
+	return policy, choir.Under("egress", err)
+}
+
+// ReloadEgress reads the configuration file again and puts its section [egress] in force, in
+// every computer, where it cuts what does not fit any more. A file with an error anywhere is
+// refused, and the old policy stays. The other sections are those of the start.
+func (s *System) ReloadEgress(context.Context) (api.EgressReloaded, error) {
+	s.policy.changing.Lock()
+	defer s.policy.changing.Unlock()
+	if s.cfg.Reread == nil {
+		return api.EgressReloaded{}, choir.E("egress.reload", choir.CodeUnavailable, "this choir has no configuration file to read again")
+	}
+	file, from, err := s.cfg.Reread()
+	if err != nil {
+		return api.EgressReloaded{}, err
+	}
+	policy, err := newPolicy(file.Egress)
+	if err != nil {
+		return api.EgressReloaded{}, err
+	}
+	s.policy.set(policy, file.Egress)
+	cut := 0
+	for _, out := range s.gateways.all() {
+		cut += out.proxy.SetPolicy(policy)
+	}
+	return api.EgressReloaded{File: from, Mode: string(policy.Mode), Hosts: len(file.Egress.Allowlist), Cut: cut}, nil
+}
+
+// errandOf returns what a request at the egress door is for. The Director's sandbox reaches
+// nothing outside.
+func errandOf(r *http.Request, c *computer.Computer) (egress.Work, error) {
+	if role, _ := rolehost.Caller(r); role != choir.RoleAssociate {
+		return egress.Work{Closed: true}, nil
+	}
+	on := c.Roles().WorkingOn(r.Context())
+	work := egress.Work{Run: on.Run, Task: on.Task, Call: on.Call}
+	held, err := c.Grants().Holding(r.Context(), on.Run, on.Task)
+	if err != nil {
+		return work, err
+	}
+	for _, g := range held {
+		work.Grants = append(work.Grants, grantOf(g))
+	}
+	if on.Task == "" {
+		return work, nil
+	}
+	t, err := c.Store().Task(r.Context(), on.Task)
+	work.Profile = t.Task.EgressProfile
+	return work, err
+}
+
+// grantOf returns a grant of the log as the proxy holds it.
+func grantOf(g eventstore.EgressGrant) egress.Grant {
+	out := egress.Grant{ID: g.ID, Host: g.Host, Port: g.Port}
+	switch g.Scope {
+	case choir.EgressForTask:
+		out.Run, out.Task = g.Run, g.Task
+	case choir.EgressForRun:
+		out.Run = g.Run
+	}
+	if g.Expires != 0 {
+		out.Expires = g.Expires.Std()
+	}
+	return out
+}
+
+// endGrants cuts what is open by the grants of a computer that end with a task or run, until ctx
+// ends. It follows the log from an event; what is asked anew is decided by the log itself.
+func endGrants(ctx context.Context, c *computer.Computer, from uint64, proxy *egress.Proxy) {
+	for e, err := range c.Store().Follow(ctx, from) {
+		if err != nil {
+			return // the computer stops, or its log reports it
+		}
+		switch e.Type {
+		case choir.TypeTaskReturned:
+			proxy.EndGrants(e.Task)
+		case choir.TypeRunFinished:
+			proxy.EndGrants(e.Run)
+		}
+	}
+}
+
+// egressCheck returns nil if a grant of a computer for a host and port can let something out.
+func (s *System) egressCheck(c *computer.Computer, host string, port int) error {
+	return s.outlet(c).proxy.CheckGrant(host, port)
+}
+
+// egressEnded cuts what is open by a grant that was revoked.
+func (s *System) egressEnded(c *computer.Computer, grant choir.ID) {
+	if out := s.gateways.peek(c.ID()); out != nil {
+		out.proxy.EndGrants(grant)
+	}
+}
+
+// egressOf says whether a task with an egress profile, nil for none of its own, may reach
+// something outside, and which host of it the policy does not let out, or why the profile is
+// none; "" if the policy, with what the owner granted always, lets all of it out.
+func (s *System) egressOf(c *computer.Computer, p *choir.EgressProfile) (online bool, wider string) {
+	policy := s.policy.get()
+	if p == nil {
+		return policy.Mode != choir.EgressNone, ""
+	}
+	if policy.Mode != choir.EgressNone {
+		// Without them the profile is too wide, which is told.
+		held, _ := c.Grants().Holding(context.Background(), "", "")
+		for _, g := range held {
+			policy = policy.With([]egress.Grant{grantOf(g)})
+		}
+	}
+	own, err := policy.Narrow(*p)
+	if err != nil {
+		return false, err.Error()
+	}
+	if rule, ok := policy.Beyond(own); ok {
+		return false, fmt.Sprintf("%s with %s, and its policy is %s", p.Mode, rule, policy.Mode)
+	}
+	return own.Mode != choir.EgressNone, ""
+}
+
+// passages records in a computer's log what its proxy refused and let out.
+type passages struct {
+	c     *computer.Computer
+	proxy func() *egress.Proxy
+}
+
+// RecordRefusal implements egress.Recorder. What a grant would let out asks the owner for one.
+func (p passages) RecordRefusal(ctx context.Context, w egress.Work, r egress.Refusal) (asked bool, err error) {
+	e := choir.EgressRefused{Host: r.Host, Port: r.Port, Policy: string(r.Mode), Why: r.Why}
+	if w.Closed || !p.proxy().Askable(r) {
+		_, err := p.c.Roles().RecordRefusal(ctx, e, 0)
+		return false, err
+	}
+	asking, err := p.c.Grants().Asking(ctx, r.Host, r.Port, w.Run, w.Task)
+	if err != nil {
+		return false, err
+	}
+	e.Asked = asking.May
+	recorded, err := p.c.Roles().RecordRefusal(ctx, e, asking.After)
+	return asking.Asks || asking.May && recorded, err
+}
+
+// RecordPassage implements egress.Recorder.
+func (p passages) RecordPassage(ctx context.Context, w egress.Work, e choir.EgressPassed) error {
+	return p.c.Roles().RecordPassage(ctx, rolehost.Working{Run: w.Run, Task: w.Task, Call: w.Call}, e)
+}

@@ -1,0 +1,33 @@
+/** What is said of hosts outside that tasks ask for, and of grants. */
+export const hosts = {
+  title: "Hosts outside",
+  asked: { one: "A task asks for a host", other: "Tasks ask for {n} hosts" },
+  none: "The policy is none: programs in the sandboxes reach no host outside, and none can be let out here. Write mode = “allowlist” below [egress] in {file}, then: choir egress reload",
+  policy:
+    "The policy of choir.toml is {mode}. What it does not have is refused, and asked for here. A grant is for one host and one port; addresses of this machine and its network stay closed.",
+  reading: "Reading what is asked for…",
+  notRead: "What is asked for could not be read: {why}",
+  requests: "Asked for",
+  nobody: "No task asks for a host.",
+  unlisted: {
+    one: "{n} more refusal found no room in this list.",
+    other: "{n} more refusals found no room in this list.",
+  },
+  policyRefused: "The policy {mode} does not have it",
+  taskRefused: "The task’s own policy {mode} does not have it",
+  ruleRefused: "The policy {mode} has it only for some methods and paths",
+  wants: "Task: {text}",
+  did: "It ran {tool}: {text}",
+  over: "This task is over.",
+  forTask: "For this task",
+  forRun: "For this run",
+  always: "Always",
+  deny: "Deny",
+  granted: "Granted",
+  nothing: "Nothing is granted.",
+  heldTask: "for one task",
+  heldRun: "for one run",
+  heldAlways: "always",
+  until: "until {time}",
+  revoke: "Revoke",
+} as const;
