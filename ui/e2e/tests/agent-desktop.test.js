@@ -75,7 +75,11 @@ test("a change by which the desktop does not build leaves nothing behind, and th
   await page.getByRole("navigation", { name: "Pages of the top bar" }).waitFor();
   const failed = (await events("task.returned")).find((e) => e.run === run.run);
   assert.equal(failed.payload.result.status, "failed");
-  assert.match(JSON.stringify(failed.payload.result.verify), /check\.mjs/, "it was not the check that is found by itself");
+  assert.match(
+    JSON.stringify(failed.payload.result.verify),
+    /check\.mjs/,
+    "it was not the check that is found by itself",
+  );
 });
 
 test("a desktop that an agent ruined is offered to be fixed, and one press has it fixed", { skip }, async () => {
