@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"strconv"
@@ -81,7 +82,11 @@ func newEgressDenyCommand(a *app) *cobra.Command {
 		Use: "deny HOST", Short: "Answer the request for a host with no; its runs do not ask for it again",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withHost(c.Context(), args[0], func(ctx context.Context, cl *client, req api.HostRequest) error {
-				return cl.post(ctx, cl.path("/egress/deny"), req, nil)
+				if err := cl.post(ctx, cl.path("/egress/deny"), req, nil); err != nil || a.json {
+					return err
+				}
+				a.printf("Denied %s:%d; the runs that asked do not ask for it again.\n", req.Host, cmp.Or(req.Port, 443))
+				return nil
 			})
 		},
 	}

@@ -9,14 +9,15 @@ export function Asks() {
   const n = useStore((s) => s.computer?.asks ?? 0);
   return (
     <a
-      className="header-warn"
+      className="header-warn header-asks"
       href={session.addressOf({ page: "models", section: "hosts" })}
       onClick={(e) => {
         e.preventDefault();
         session.go({ page: "models", section: "hosts" });
       }}
     >
-      <Globe size={16} aria-hidden /> <span className="header-word">{t("hosts.asked", { n })}</span>
+      <Globe size={16} aria-hidden />
+      <span className="header-word">{t("hosts.asked", { n })}</span>
     </a>
   );
 }

@@ -69,12 +69,14 @@ function Asked({ asked, computer, answer }: { asked: HostAsked; computer: string
       {asked.askers.map((asker) => (
         <Asker key={asker.task} asker={asker} asked={asked} computer={computer} answer={answer} />
       ))}
-      <Button aria-label={`${t("hosts.always")}: ${host}`} onClick={() => answer(api.grant(asked, "always"))}>
-        {t("hosts.always")}
-      </Button>
-      <Button look="danger" aria-label={`${t("hosts.deny")}: ${host}`} onClick={() => answer(api.deny(asked))}>
-        {t("hosts.deny")}
-      </Button>
+      <span className="settings-answers">
+        <Button aria-label={`${t("hosts.always")}: ${host}`} onClick={() => answer(api.grant(asked, "always"))}>
+          {t("hosts.always")}
+        </Button>
+        <Button look="danger" aria-label={`${t("hosts.deny")}: ${host}`} onClick={() => answer(api.deny(asked))}>
+          {t("hosts.deny")}
+        </Button>
+      </span>
     </li>
   );
 }
@@ -89,18 +91,19 @@ function Asker({ asker, asked, computer, answer }: AskerParts) {
     <>
       {asker.instruction && <small>{t("hosts.wants", { text: visible(asker.instruction) })}</small>}
       {asker.tool && <small>{t("hosts.did", { tool: visible(asker.tool), text: visible(asker.command ?? "") })}</small>}
-      {asker.over ? (
-        <small>{t("hosts.over")}</small>
-      ) : (
-        <Button aria-label={`${t("hosts.forTask")}: ${host}`} onClick={() => answer(api.grant(asked, "task", asker))}>
-          {t("hosts.forTask")}
-        </Button>
-      )}
-      {!asker.run_over && (
-        <Button aria-label={`${t("hosts.forRun")}: ${host}`} onClick={() => answer(api.grant(asked, "run", asker))}>
-          {t("hosts.forRun")}
-        </Button>
-      )}
+      {asker.over && <small>{t("hosts.over")}</small>}
+      <span className="settings-answers">
+        {!asker.over && (
+          <Button aria-label={`${t("hosts.forTask")}: ${host}`} onClick={() => answer(api.grant(asked, "task", asker))}>
+            {t("hosts.forTask")}
+          </Button>
+        )}
+        {!asker.run_over && (
+          <Button aria-label={`${t("hosts.forRun")}: ${host}`} onClick={() => answer(api.grant(asked, "run", asker))}>
+            {t("hosts.forRun")}
+          </Button>
+        )}
+      </span>
     </>
   );
 }
@@ -112,11 +115,11 @@ function Granted({ held: grant, revoke }: { held: HostGranted; revoke: () => voi
   return (
     <li>
       <b>{host}</b>
-      <small>{t(held[grant.scope])}</small>
-      {grant.expires && <small>{t("hosts.until", { time: new Date(grant.expires).toLocaleString() })}</small>}
       <Button look="danger" aria-label={`${t("hosts.revoke")}: ${host}`} onClick={revoke}>
         {t("hosts.revoke")}
       </Button>
+      <small>{t(held[grant.scope])}</small>
+      {grant.expires && <small>{t("hosts.until", { time: new Date(grant.expires).toLocaleString() })}</small>}
     </li>
   );
 }
