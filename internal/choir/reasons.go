@@ -116,6 +116,8 @@ const (
 	ReasonNotAProjectName        Reason = "not_a_project_name"
 	ReasonNoProjectName          Reason = "no_project_name"
 	ReasonNoWorkToExport         Reason = "no_work_to_export"
+	ReasonUndoneNotCommitted     Reason = "undone_not_committed"
+	ReasonRepositoryBroken       Reason = "repository_broken"
 	ReasonNoModelKey             Reason = "no_model_key"
 	ReasonNoModel                Reason = "no_model"
 	ReasonNoModelFor             Reason = "no_model_for"
@@ -264,6 +266,8 @@ var reasonCodes = map[Reason]Code{
 	ReasonNotAProjectName:        CodeInvalid,
 	ReasonNoProjectName:          CodeInvalid,
 	ReasonNoWorkToExport:         CodeNotFound,
+	ReasonUndoneNotCommitted:     CodeConflict,
+	ReasonRepositoryBroken:       CodeConflict,
 	ReasonNoModelKey:             CodeUnavailable,
 	ReasonNoModel:                CodeUnavailable,
 	ReasonNoModelFor:             CodeUnavailable,

@@ -4,12 +4,14 @@ import (
 	"context"
 	"io"
 	"path"
+	"slices"
 
 	"choiros/internal/choir"
 )
 
 // Export writes the work on a project since it was added: a git bundle with
-// the branch, or a mailbox of patches. Code not_found when there is none.
+// the branch, or a mailbox of patches. Code not_found when there is none; code conflict
+// when git cannot read the repository, or its last commit has what was taken back.
 func (p *Projects) Export(ctx context.Context, role choir.Role, name, format string, w io.Writer) error {
 	if !choir.ValidRepoName(name) {
 		return choir.Refuse("computer.export", choir.ReasonNotAProjectName, choir.TextOf("name", name)).At("name")
@@ -17,7 +19,14 @@ func (p *Projects) Export(ctx context.Context, role choir.Role, name, format str
 	if format != "bundle" && format != "patch" {
 		return choir.Invalid("format", "must be bundle or patch, not %q", format)
 	}
-	base, err := p.baseOf(ctx, name)
+	k, err := p.read(ctx)
+	if err != nil {
+		return err
+	}
+	base, err := k.baseOf(name)
+	if err == nil {
+		err = p.mustHaveCommitted(ctx, k, name)
+	}
 	if err != nil {
 		return err
 	}
@@ -29,6 +38,9 @@ func (p *Projects) Export(ctx context.Context, role choir.Role, name, format str
 	head, err := git.commit(ctx, "HEAD")
 	if err != nil {
 		return err
+	}
+	if head == "" && (base != "" || slices.ContainsFunc(k.commits, func(c commit) bool { return c.repo == name })) {
+		return choir.Refuse("computer.export", choir.ReasonRepositoryBroken, choir.TextOf("name", name))
 	}
 	if head == "" || head == base {
 		return choir.Refuse("computer.export", choir.ReasonNoWorkToExport, choir.TextOf("name", name))

@@ -45,6 +45,7 @@ type Workspace interface {
 	RecordFor(ctx context.Context, now snapshot.Result, reason string, task *eventstore.Task) error
 	AppendChanges(ctx context.Context, role choir.Role, drafts []choir.Draft) error
 	MoveAside(ctx context.Context, client *guest.Client, paths []string) ([]workspace.Aside, error)
+	Lookup(ctx context.Context, root choir.Digest, path string) (*snapshot.Entry, error)
 	UndoBelow(ctx context.Context, before choir.Digest, dest string, aside []workspace.Aside) error
 }
 
@@ -76,46 +77,47 @@ func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace 
 
 // index caches the log's events about projects, up to the last event read.
 type index struct {
-	mu   sync.Mutex // guards what follows; not held while the log is read
-	upTo uint64
-	list []choir.RepoAdded // never changed in place
+	mu    sync.Mutex // guards what follows; not held while the log is read
+	upTo  uint64
+	known known // never changed in place
 }
 
-func (x *index) get() (uint64, []choir.RepoAdded) {
+func (x *index) get() (uint64, known) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.upTo, x.list
+	return x.upTo, x.known
 }
 
-// set replaces the cached list, unless another reader has read further.
-func (x *index) set(upTo uint64, list []choir.RepoAdded) {
+// set replaces the cached events, unless another reader has read further.
+func (x *index) set(upTo uint64, k known) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if upTo > x.upTo {
-		x.upTo, x.list = upTo, list
+		x.upTo, x.known = upTo, k
 	}
 }
 
 // List returns the added projects, each in its newest state.
 func (p *Projects) List(ctx context.Context) ([]choir.RepoAdded, error) {
-	after, list := p.index.get()
-	list = slices.Clone(list)
+	k, err := p.read(ctx)
+	return k.list, err
+}
+
+// read returns what the log says of projects, in values of the caller's own.
+func (p *Projects) read(ctx context.Context) (known, error) {
+	after, k := p.index.get()
+	k = k.clone()
 	for e, err := range p.log.Events(ctx, after+1, 0) {
 		if err != nil {
-			return nil, err
+			return known{}, err
 		}
 		after = e.Seq
-		if e.Type != choir.TypeRepoAdded {
-			continue
+		if err := k.add(&e); err != nil {
+			return known{}, err
 		}
-		added, err := choir.ReadPayload(e.Type, e.Payload)
-		if err != nil {
-			return nil, err
-		}
-		list = withProject(list, *added.(*choir.RepoAdded))
 	}
-	p.index.set(after, list)
-	return slices.Clone(list), nil
+	p.index.set(after, k)
+	return k.clone(), nil
 }
 
 func withProject(list []choir.RepoAdded, added choir.RepoAdded) []choir.RepoAdded {
@@ -128,12 +130,8 @@ func withProject(list []choir.RepoAdded, added choir.RepoAdded) []choir.RepoAdde
 
 // baseOf returns the commit that a project had when it was added. Code not_found: no
 // such project was added.
-func (p *Projects) baseOf(ctx context.Context, name string) (string, error) {
-	added, err := p.List(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, r := range added {
+func (k known) baseOf(name string) (string, error) {
+	for _, r := range k.list {
 		if r.Name == name {
 			return r.Head, nil
 		}

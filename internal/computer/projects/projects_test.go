@@ -3,6 +3,7 @@ package projects
 import (
 	"archive/tar"
 	"bytes"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -213,6 +214,83 @@ func TestWhatIsExportedIsTheWorkSinceAProjectWasAdded(t *testing.T) {
 	}
 	if told := l.All(choir.TypeRepoExported); len(told) != 2 {
 		t.Errorf("the log has %+v", told)
+	}
+}
+
+// commit commits everything in the project p.
+func (l *lab) commit(message string) {
+	l.T.Helper()
+	for _, args := range [][]string{{"add", "--all"}, {"-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "--quiet", "--allow-empty", "-m", message}} {
+		if said, err := exec.CommandContext(l.Within(), "git", append([]string{"-C", filepath.Join(l.Dir, "workspace/p")}, args...)...).CombinedOutput(); err != nil {
+			l.T.Fatalf("git %s: %v %s", args[0], err, said)
+		}
+	}
+}
+
+// TestWhatWasTakenBackIsNotExported until a checkpoint has committed the project without
+// it, and is again once a rewind went back before that. Another project is not held up.
+func TestWhatWasTakenBackIsNotExported(t *testing.T) {
+	l := newLab(t)
+	for _, name := range []string{"p", "q"} {
+		l.mustAdd(NewProject{Name: name, Commit: &FirstCommit{Message: "Begin", At: time.Unix(1e9, 0)}}, [2]string{"a.txt", "a\n"})
+	}
+	export := func(name string) error { return l.Export(l.Within(), choir.RoleCLI, name, "bundle", io.Discard) }
+	tree := func() choir.Digest {
+		now, _, err := l.Workspace.Scan(l.Within())
+		if err != nil {
+			l.T.Fatal(err)
+		}
+		return now.Root
+	}
+	say := func(role choir.Role, p choir.Payload) uint64 {
+		t.Helper()
+		receipts, err := l.Events.Append(l.Within(), role, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return receipts[0].Seq
+	}
+	l.Write("workspace/p/b.txt", "b\n")
+	l.commit("more")
+	if err := export("p"); err != nil {
+		t.Fatal(err)
+	}
+	before := tree()
+	l.remove("workspace/p/b.txt")
+	undone := say(choir.RoleCLI, choir.TimelineUndone{Of: workspacetest.NewID(t), Before: before, Snapshot: tree(), Files: 1})
+	err := export("p")
+	l.wantCode(err, choir.CodeConflict)
+	if !strings.Contains(err.Error(), "something in project p was taken back") {
+		t.Error(err)
+	}
+	l.wantCode(export("q"), choir.CodeNotFound) // nothing was done in it
+	checkpoint := func(trigger string, commits ...choir.Commit) uint64 {
+		return say(choir.RoleAssociate, choir.CheckpointCreated{Checkpoint: workspacetest.NewID(t), Snapshot: tree(), Subject: "x", Trigger: trigger, Commits: commits})
+	}
+	checkpoint("task", choir.Commit{Repo: "q", Commit: strings.Repeat("0", 40)})
+	l.wantCode(export("p"), choir.CodeConflict)
+	l.commit("taken back")
+	at := checkpoint("manual")
+	if err := export("p"); err != nil {
+		t.Error(err)
+	}
+	say(choir.RoleCLI, choir.TimelineRewound{ToSeq: at - 1, Snapshot: before, Before: tree()})
+	l.wantCode(export("p"), choir.CodeConflict)
+	say(choir.RoleCLI, choir.TimelineRewound{ToSeq: undone - 1, Snapshot: before, Before: tree()})
+	if err := export("p"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestABrokenRepositoryIsSaidToBeOne and not that nothing was done.
+func TestABrokenRepositoryIsSaidToBeOne(t *testing.T) {
+	l := newLab(t)
+	l.mustAdd(NewProject{Name: "p", Commit: &FirstCommit{Message: "Begin", At: time.Unix(1e9, 0)}}, [2]string{"a.txt", "a\n"})
+	l.remove("workspace/p/.git/refs")
+	err := l.Export(l.Within(), choir.RoleCLI, "p", "bundle", io.Discard)
+	l.wantCode(err, choir.CodeConflict)
+	if !strings.Contains(err.Error(), "git cannot read the repository of project p") {
+		t.Error(err)
 	}
 }
 

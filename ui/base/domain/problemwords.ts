@@ -439,6 +439,14 @@ export const german = {
     "no_work_to_export": {
       "said": "das Projekt {name} hat keine Arbeit zum Ausgeben: seit es hinzukam, wurde nichts eingetragen"
     },
+    "undone_not_committed": {
+      "said": "im Projekt {name} wurde etwas zurückgenommen, und sein letzter Commit enthält es noch",
+      "help": "choir checkpoint hält das Projekt fest, wie es jetzt ist; danach erneut exportieren"
+    },
+    "repository_broken": {
+      "said": "git kann das Repository des Projekts {name} nicht mehr lesen",
+      "help": "choir timeline zeigt, wann es noch ging; choir rewind geht dorthin zurück"
+    },
     "no_model_key": {
       "said": "für den Modelldienst ({service}) gibt es keinen Schlüssel",
       "help": "ihn unter Modelle & Schlüssel in der oberen Leiste verbinden oder seinen Schlüssel in choir.toml nennen"
