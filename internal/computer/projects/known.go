@@ -8,7 +8,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// known is what the log says of a computer's projects.
+// known holds the log's events about a computer's projects.
 type known struct {
 	list    []choir.RepoAdded // the newest addition of each project
 	undos   []undo            // that no rewind has gone back before
