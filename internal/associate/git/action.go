@@ -17,6 +17,13 @@ func (g *Git) Status(ctx context.Context, dir string) (string, error) {
 	return string(out), err
 }
 
+// CheckHead returns an error if git cannot read the commit that the repository in a folder
+// has checked out.
+func (g *Git) CheckHead(ctx context.Context, dir string) error {
+	_, err := g.run(ctx, dir, nil, "rev-parse", "--verify", "HEAD^{tree}")
+	return err
+}
+
 // Pending returns the paths of the repository at the folder repo that differ from HEAD,
 // untracked ones included. They are raw and relative to the workspace.
 func (g *Git) Pending(ctx context.Context, workspace, repo string) ([]string, error) {

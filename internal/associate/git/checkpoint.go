@@ -36,9 +36,9 @@ type Made struct {
 
 // Commit commits the paths of c, in the repository of each, on the branch checked out
 // there. It leaves staged changes of other paths staged, and ignored paths out. It
-// creates the workspace's repository if it is missing.
-func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
-	var made Made
+// creates the workspace's repository if it is missing. A repository that git cannot use
+// holds up no other: the error names it, beside the commits of the others.
+func (g *Git) Commit(ctx context.Context, c Checkpoint) (made Made, broken error) {
 	groups := owners(c.Workspace, c.Paths)
 	for _, repo := range sorted(groups) {
 		dir, by := filepath.Join(c.Workspace, repo), g
@@ -52,7 +52,11 @@ func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
 		}
 		id, withheld, err := by.commitIn(ctx, dir, groups[repo], c)
 		if err != nil {
-			return made, choir.Wrap("git.commit", choir.CodeInternal, err, "commit in %s", repo)
+			broken = errors.Join(broken, choir.Wrap("git.commit", choir.CodeInternal, err, "commit in %s", repo))
+			if ctx.Err() != nil {
+				return made, broken
+			}
+			continue
 		}
 		for _, p := range withheld {
 			made.Withheld = append(made.Withheld, path.Join(repo, p))
@@ -63,7 +67,7 @@ func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
 			made.Folders = append(made.Folders, path.Join(repo, ".git"))
 		}
 	}
-	return made, nil
+	return made, broken
 }
 
 // commitIn commits the changed paths of one repository, without starting git if

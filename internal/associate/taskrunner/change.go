@@ -2,6 +2,7 @@ package taskrunner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -24,6 +25,7 @@ type change struct {
 	all      []snapshot.Change // changes of files and links outside of .git; without changes of times only
 	files    []choir.FileChange
 	repos    []string // .git folders with changes, escaped
+	harmed   []string // of these, the ones of which something that was there is another or gone
 }
 
 // paths returns the raw paths that changed, and the former paths of renamed files.
@@ -90,6 +92,10 @@ func withoutOwner(all []snapshot.Change, owner []string) []snapshot.Change {
 // addPaths adds changes of files and links, and the .git folders that changed.
 func (c *change) addPaths(all []snapshot.Change) {
 	for _, ch := range all {
+		from := cmp.Or(ch.From, ch.Path)
+		if dir := gitFolder(from); dir != "" && ch.Before != nil && !slices.Contains(c.harmed, dir) {
+			c.harmed = append(c.harmed, dir)
+		}
 		if dir := gitFolder(ch.Path); dir != "" && !slices.Contains(c.repos, dir) {
 			c.repos = append(c.repos, dir)
 		}

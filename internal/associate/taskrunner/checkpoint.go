@@ -2,6 +2,9 @@ package taskrunner
 
 import (
 	"context"
+	"errors"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -78,6 +81,9 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 	if err != nil {
 		return err
 	}
+	if err := j.mustReadRepositories(c, by); err != nil {
+		return errors.Join(err, by.close())
+	}
 	before := j.committed.state()
 	knew := before.holds(j.cfg.Workspace)
 	made, err := j.git.Commit(j.life, git.Checkpoint{
@@ -100,6 +106,25 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 		j.updateHeads(before)
 	}
 	return j.recordCheckpoint(made, subject, trigger, only)
+}
+
+// mustReadRepositories returns a *failure if the task left a repository, which was there
+// before it, so that git cannot read what is checked out.
+func (j *job) mustReadRepositories(c change, by *committer) error {
+	for _, dir := range c.harmed {
+		raw, err := snapshot.UnescapePath(dir)
+		if err != nil {
+			return err
+		}
+		repo := path.Dir(string(raw))
+		if err := by.git(repo).CheckHead(j.life, filepath.Join(j.cfg.Workspace, repo)); err != nil {
+			if j.life.Err() != nil {
+				return err
+			}
+			return fail(choir.ResultCommandFailed, "the task left the repository of %s so that git cannot read it, and was taken back: %s", repo, firstLine(err.Error(), 400))
+		}
+	}
+	return nil
 }
 
 // recordCheckpoint takes the snapshot of a checkpoint and adds its event to j.drafts, to be
@@ -195,10 +220,15 @@ func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 	if cerr := by.close(); err == nil {
 		err = cerr
 	}
+	text := "made " + count(len(made.Commits), "commit") + ": " + j.subject
 	if len(made.Commits) == 0 {
-		return "nothing to commit; the workspace is kept as a snapshot", err
+		text = "nothing to commit; the workspace is kept as a snapshot"
 	}
-	return "made " + count(len(made.Commits), "commit") + ": " + j.subject, err
+	if err != nil && j.task.Repo == "" && ctx.Err() == nil {
+		// The others are committed, and the snapshot has all.
+		return text + ". Git could not commit all of it: " + strings.ReplaceAll(err.Error(), "\n", "; "), nil
+	}
+	return text, err
 }
 
 // commitPending commits for checkpointByHand. A task of a project without a repository of
@@ -207,9 +237,9 @@ func (j *job) commitPending(ctx context.Context, by *committer) (git.Made, error
 	base, part := j.repository(), j.task.Repo != ""
 	before := j.committed.state()
 	knew := before.holds(j.cfg.Workspace)
-	paths, err := j.pending(ctx, by, base)
-	if err != nil {
-		return git.Made{}, err
+	paths, broken := j.pending(ctx, by, base)
+	if broken != nil && (ctx.Err() != nil || j.task.Repo != "") {
+		return git.Made{}, broken
 	}
 	part = part && base == "."
 	if part {
@@ -224,6 +254,7 @@ func (j *job) commitPending(ctx context.Context, by *committer) (git.Made, error
 		Workspace: j.cfg.Workspace, Paths: paths, Subject: j.subject,
 		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(), By: by.git,
 	})
+	err = errors.Join(broken, err)
 	switch {
 	case err != nil:
 	case !part:

@@ -113,6 +113,59 @@ func TestWorkIsKeptWhenGitCannotCommit(t *testing.T) {
 	}
 }
 
+// TestATaskThatBreaksARepositoryIsTakenBack: it was kept as a snapshot, and nothing of the
+// project could be committed or exported any more.
+func TestATaskThatBreaksARepositoryIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, task := range map[string]choir.DirectorTask{
+		"its project's":          {Repo: "app", Commands: sh("echo 2 > a; git checkout -q -b other; rm -rf .git/refs")},
+		"another's, as it may":   {Commands: sh("echo 2 > workspace/app/a; rm -rf workspace/app/.git/refs")},
+		"the whole folder":       {Repo: "app", Commands: sh("rm -rf .git")},
+		"its head":               {Repo: "app", Commands: sh("echo nothing > .git/HEAD")},
+		"without another change": {Repo: "app", Commands: sh("rm -rf .git/objects")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t)
+			l.repo(map[string]string{"a": "1\n"})
+			before := l.hash()
+			task.Kind, task.VerifyProfile = choir.TaskEditRepo, unverified
+			r := l.do(task)
+			holds(t, r, choir.StatusFailed, choir.ResultCommandFailed)
+			if l.hash() != before || !strings.Contains(r.Summary, "left the repository of workspace/app so that git cannot read it") {
+				t.Errorf("%q, %s", l.read("workspace/app/a"), r.Summary)
+			}
+		})
+	}
+	l := newLab(t)
+	l.repo(map[string]string{"a": "1\n"})
+	for _, command := range []string{"git commit -q --allow-empty -m more", "git checkout -q -b other; echo 2 > a", "git init -q new; echo 3 > new/b", "git reset -q --hard HEAD~1"} {
+		holds(t, l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", VerifyProfile: unverified, Commands: sh(command)}), choir.StatusOK, "")
+	}
+}
+
+// TestABrokenRepositoryHoldsUpNoOther: a checkpoint of the whole workspace commits the others
+// and names it; it failed, and did not say whose fault it was.
+func TestABrokenRepositoryHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"a": "1\n"})
+	l.write("workspace/app/a", "2\n")
+	l.write("artifacts/note", "x")
+	l.mkdir("workspace/aaa")
+	l.git("workspace/aaa", "init", "-q")
+	l.write("workspace/aaa/.git/HEAD", "nothing\n")
+	l.write("workspace/aaa/b", "b\n")
+	r := l.do(choir.DirectorTask{Kind: choir.TaskGit, GitAction: choir.GitCheckpoint})
+	holds(t, r, choir.StatusOK, "")
+	if cp := of[choir.CheckpointCreated](t, l.log, r.TaskID); len(cp) != 1 || len(cp[0].Commits) != 2 {
+		t.Errorf("commits %+v", cp)
+	}
+	if !strings.Contains(r.Summary, "made 2 commits") || !strings.Contains(r.Summary, "read workspace/aaa") || l.git("workspace/app", "status", "--short") != "" {
+		t.Errorf("said %q", r.Summary)
+	}
+}
+
 // A commit that needs no git changes nothing but .git, and that is all that is
 // looked at again. Where git runs, a filter of the repository's may write
 // anywhere.

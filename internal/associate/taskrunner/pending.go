@@ -2,6 +2,7 @@ package taskrunner
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"path"
 	"path/filepath"
@@ -78,12 +79,14 @@ func (c *commits) update(of choir.Digest, heads map[string]string) {
 
 // pending lists the paths that may differ from HEAD, raw, below the workspace. A project
 // in the workspace's repository is asked about with that, without the other projects' own.
+// The error names the repositories that git cannot read, beside the paths of the others.
 func (j *job) pending(ctx context.Context, by *committer, base string) ([]string, error) {
 	repos := git.Repos(j.cfg.Workspace, base)
 	if j.sinceComplete && j.known.base == base && j.known.holds(j.cfg.Workspace) && !slices.ContainsFunc(j.since, hasRules) {
 		return slices.DeleteFunc(j.since, func(p string) bool { return base != "." && !below(p, base) }), nil
 	}
 	var paths []string
+	var broken error
 	if base == "." {
 		var err error
 		if paths, err = git.Unversioned(ctx, j.cfg.Workspace); err != nil {
@@ -96,11 +99,11 @@ func (j *job) pending(ctx context.Context, by *committer, base string) ([]string
 	for _, repo := range repos {
 		more, err := by.git(repo).Pending(ctx, j.cfg.Workspace, repo)
 		if err != nil {
-			return nil, err
+			broken = errors.Join(broken, choir.Wrap("git.status", choir.CodeInternal, err, "read %s", repo))
 		}
 		paths = append(paths, more...)
 	}
-	return paths, nil
+	return paths, broken
 }
 
 // hasRules reports whether a path is a file of ignore rules. If one changes, other paths may differ
