@@ -154,6 +154,9 @@ func (j *job) refuse(_ context.Context, call model.Block) (agentloop.Result, err
 	}
 	slices.Sort(names)
 	out := tools.Output{Code: choir.CodeRefused, Text: "this task does not allow the tool " + call.Tool + "; it allows: " + strings.Join(names, ", ")}
+	if strings.Contains(call.Tool, "patch") && slices.Contains(names, string(choir.ToolEditFile)) {
+		out.Text += ". edit_file takes a patch in its field patch"
+	}
 	if err := j.recordRefusal(call, out); err != nil {
 		return agentloop.Result{}, err
 	}

@@ -58,6 +58,20 @@ const scripts = {
     { calls: [{ name: "answer", input: { text: "It shall be as you say." } }] },
   ],
   halve: [{ calls: [{ name: "answer", input: { status: "partly", text: "One of two is done." } }] }],
+  shop: [
+    {
+      calls: plan({
+        commands: [
+          {
+            shell:
+              "until curl -s -o /dev/null -w '%{http_code}' http://shop.example/ | grep -v 403; do sleep 0.2; done",
+          },
+        ],
+      }),
+    },
+    { calls: [{ name: "judge_result", input: judge("accept", true) }] },
+    { calls: [{ name: "answer", input: { text: "There is no such shop." } }] },
+  ],
   "Continue the document": [
     {
       calls: plan({ commands: [{ shell: "until [ -e workspace/go ]; do sleep 0.1; done; echo went on" }] }),

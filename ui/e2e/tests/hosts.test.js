@@ -1,0 +1,90 @@
+// A task asks for a host outside, and the owner answers where no desktop can.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { violationsIn } from "../lib/axe.js";
+import { api, ask, rig, skip } from "../lib/rig.js";
+import { desktopAPI, enterDesktop } from "../lib/windows.js";
+
+const it = rig({ model: true, desktop: true, config: '[egress]\nmode = "git+pkg"\n' });
+const host = "shop.example:80";
+const json = (body) => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+});
+const bar = () => it.page.getByRole("link", { name: "A task asks for a host" });
+const button = (name) => it.page.getByRole("button", { name: `${name}: ${host}` });
+
+/** Prompts for a run whose task asks for the host until it is let out, and opens the page of the answers. */
+async function asked() {
+  await it.page.goto(`${it.choir.address}/runs`);
+  const run = await ask(it.page, "shop there");
+  await bar().click();
+  await it.page.waitForURL("**/models/hosts");
+  await it.page.getByText(host).waitFor();
+  return run;
+}
+
+/** Waits until a run has ended in a way. */
+async function ended(run, state) {
+  const end = performance.now() + 60_000;
+  for (;;) {
+    const { body } = await api(it.page, `/runs/${run}`);
+    if (body.state === state) return;
+    if (performance.now() > end) throw new Error(`the run is ${body.state}`);
+    await it.page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+}
+
+test("a task that wants a host is told of in the bar, and let out for its run", { skip }, async () => {
+  const run = await asked();
+  assert.equal(await it.page.locator("iframe").count(), 0, "a desktop is beside the answers");
+  await it.page.getByText("The policy git+pkg does not have it").waitFor();
+  assert.deepEqual(await violationsIn(it.page), []);
+  await button("For this run").click();
+  await it.page.getByText("No task asks for a host.").waitFor();
+  // The host does not exist, which the program is told now.
+  await ended(run, "done");
+  await it.page.getByText("Nothing is granted.").waitFor();
+  assert.equal(await bar().count(), 0);
+});
+
+test("what is denied stays refused, and is asked for no more by its run", { skip }, async () => {
+  const run = await asked();
+  await button("Deny").click();
+  await it.page.getByText("No task asks for a host.").waitFor();
+  await it.page.evaluate(
+    async ([run, options]) => {
+      const [computer] = await (await fetch("/api/computers")).json();
+      await fetch(`/api/computers/${computer.id}/runs/${run}/cancel`, options);
+    },
+    [run, json({})],
+  );
+  await ended(run, "cancelled");
+  const { body } = await api(it.page, `/events?run=${run}&limit=1000`);
+  assert.ok(body.events.every((e) => e.type !== "egress.passed"));
+});
+
+test("a grant for always is listed, and revoked by one press", { skip }, async () => {
+  const run = await asked();
+  await button("Always").click();
+  await ended(run, "done");
+  await button("Revoke").click();
+  await it.page.getByText("Nothing is granted.").waitFor();
+});
+
+test("a desktop can answer nothing", { skip }, async () => {
+  await it.page.goto(`${it.choir.address}/`);
+  await enterDesktop(it.page);
+  for (const [path, body] of [
+    ["/egress/grants", { host: "shop.example", port: 80, scope: "always" }],
+    ["/egress/deny", { host: "shop.example", port: 80 }],
+    ["/egress/revoke", { host: "shop.example", port: 80 }],
+  ]) {
+    assert.equal((await desktopAPI(it.page, path, json(body))).status, 403, path);
+  }
+  assert.equal((await desktopAPI(it.page, "/egress")).status, 403);
+  it.complaints.splice(0); // of these answers
+});
+
+test("nothing else was complained about on the console", { skip }, () => assert.deepEqual(it.complaints, []));
