@@ -29,6 +29,7 @@ type WindowLog interface {
 	Windows(ctx context.Context, asOf uint64) ([]eventstore.Window, error)
 	Settings(ctx context.Context, asOf uint64) ([]eventstore.Setting, error)
 	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
+	First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error)
 	ThemeOutdated(ctx context.Context, path string) (bool, error)
 }
 

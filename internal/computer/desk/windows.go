@@ -111,7 +111,7 @@ func (ws *windows) OpenWindow(ctx context.Context, role choir.Role, p choir.Wind
 	}
 	if findWindow(now.windows, p.Window) != nil {
 		// The key was used before: the answer is that of the first time.
-	} else if err := ws.checkOpener(ctx, p.Run); err != nil {
+	} else if err := ws.checkOpener(ctx, &p); err != nil {
 		return "", 0, err
 	} else if len(now.windows) >= maxWindows {
 		return "", 0, choir.Refuse("computer.window", choir.ReasonTooManyWindows, choir.CountOf("n", len(now.windows)))
@@ -120,22 +120,44 @@ func (ws *windows) OpenWindow(ctx context.Context, role choir.Role, p choir.Wind
 	return p.Window, seq, err
 }
 
-// checkOpener returns an error with code invalid unless id is empty or a run that may open
-// windows: an open run of this computer, or a demo whose card is not dismissed.
-func (ws *windows) checkOpener(ctx context.Context, id choir.ID) error {
-	if id == "" {
+// checkOpener returns an error with code invalid if a window names a run that may not open
+// it: none of this computer, or one that has ended, unless its card is not dismissed and it is
+// a demo or made what the window shows.
+func (ws *windows) checkOpener(ctx context.Context, p *choir.WindowOpened) error {
+	if p.Run == "" {
 		return nil
 	}
-	run, err := ws.log.Run(ctx, id)
+	run, err := ws.log.Run(ctx, p.Run)
 	switch {
 	case choir.CodeOf(err) == choir.CodeNotFound:
-		return choir.Refuse("computer.window", choir.ReasonNoRunHere, choir.TextOf("id", id)).At("run")
+		return choir.Refuse("computer.window", choir.ReasonNoRunHere, choir.TextOf("id", p.Run)).At("run")
 	case err != nil:
 		return err
 	case run.State.Open() || run.Paced && !run.Dismissed:
 		return nil
 	}
+	if made, err := ws.madeBy(ctx, p.Run); err != nil || !run.Dismissed && made != "" && made == p.Subject {
+		return err
+	}
 	return choir.Invalid("run", "has ended, and opens no windows any more")
+}
+
+// madeBy returns the subject of what an ended run made because it was asked for; "" for
+// nothing.
+func (ws *windows) madeBy(ctx context.Context, run choir.ID) (string, error) {
+	e, err := ws.log.First(ctx, choir.TypeRunFinished, string(run))
+	if err != nil {
+		return "", err
+	}
+	p, err := choir.ReadPayload(e.Type, e.Payload)
+	if err != nil {
+		return "", err
+	}
+	done := p.(*choir.RunFinished)
+	if done.Document != "" {
+		return "document:" + string(done.Document), nil
+	}
+	return done.File, nil
 }
 
 // ChangeWindow appends the events of a change of an open window and returns the number of the

@@ -149,6 +149,20 @@ func TestARunOpensWindowsOnlyWhileItIsOpen(t *testing.T) {
 			t.Errorf("run %q: %+v %v", run, opened, err)
 		}
 	}
+	report, gone := begin(choir.PromptSubmitted{Text: "report"}), begin(choir.PromptSubmitted{Text: "gone"})
+	made := choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "It is there.", File: "artifacts/report.md"}
+	end(report, made)
+	end(gone, made, choir.RunDismissed{})
+	for _, c := range []struct {
+		run     choir.ID
+		subject string
+		allowed bool
+	}{{report, "artifacts/report.md", true}, {report, "artifacts/other.md", false}, {report, "", false}, {ended, "artifacts/report.md", false}, {gone, "artifacts/report.md", false}} {
+		_, _, err := l.OpenWindow(ctx, choir.RoleDesktop, choir.WindowOpened{App: "viewer", Subject: c.subject, Bounds: at, Run: c.run}, "")
+		if (err == nil) != c.allowed {
+			t.Errorf("%q of run %s: %v", c.subject, c.run, err)
+		}
+	}
 	again, _, err := l.OpenWindow(ctx, choir.RoleDesktop, choir.WindowOpened{App: "trace", Bounds: at, Run: ended}, key)
 	if err != nil || again != first {
 		t.Errorf("the key of a window that is open: %s %v", again, err)

@@ -58,6 +58,19 @@ const scripts = {
     { calls: [{ name: "answer", input: { text: "It shall be as you say." } }] },
   ],
   halve: [{ calls: [{ name: "answer", input: { status: "partly", text: "One of two is done." } }] }],
+  report: [
+    {
+      calls: [
+        {
+          name: "answer",
+          input: {
+            text: "The report is written; what it rests on is in `workspace/bird.txt`.",
+            document: { title: "A report on birds", text: "# Birds\n\nThe wren is small.\n" },
+          },
+        },
+      ],
+    },
+  ],
   shop: [
     {
       calls: plan({
