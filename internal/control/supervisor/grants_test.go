@@ -218,7 +218,7 @@ func TestAnotherPolicyIsPutInForce(t *testing.T) {
 	}
 	for text, names := range map[string]string{
 		"[egress]\nmode = \"open\"\n":     "egress.mode",
-		"[egress]\nmode = none\n":         "egress",
+		"[egress]\nmode = none\n":         "line 2",
 		"[egress]\nmod = \"none\"\n":      "mod",
 		"[egress]\nmode = \"none\"\n[[eg": "line",
 	} {
