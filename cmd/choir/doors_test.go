@@ -89,6 +89,7 @@ func TestEveryVerbSaysWhatIsMissing(t *testing.T) {
 		"prompt": "TEXT", "task": "FILE", "undo": "RUN|TASK|CALL", "diff": "FROM", "rewind": "EVENT", "fork": "--name", "take": "--from",
 		"timeline show": "EVENT", "timeline ls": "EVENT", "timeline cat": "EVENT", "timeline cat 40": "FILE", "repo add": "PATH", "repo export": "NAME",
 		"trash restore": "ID", "trash drop": "ID", "export": "FILE", "import": "FILE", "bench": "NAME", "eval": "FOLDER",
+		"egress grant": "HOST", "egress deny": "HOST", "egress revoke": "HOST", "egress": "", "egress reload": "",
 		"up": "", "doctor": "", "repo": "", "repo list": "", "run": "", "log": "", "timeline": "", "timeline gc": "", "checkpoint": "",
 		"trash": "", "model": "", "model test": "", "computers": "", "demo": "", "metrics": "", "metrics token": "", "version": "",
 	}

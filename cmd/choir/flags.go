@@ -95,6 +95,8 @@ func valueWords(kind string) string {
 		return "a whole number"
 	case "uint64":
 		return "a whole number, 0 or more"
+	case "duration":
+		return "a time such as 90m"
 	}
 	return "a " + kind
 }

@@ -54,7 +54,7 @@ func TestEveryVerbSaysWhichFlagIsWrong(t *testing.T) {
 				expect("--"+f.Name+" of PATH is missing its value: .+\n  EXAMPLE", "--"+f.Name)
 			}
 			if f.Value.Type() != "string" {
-				expect("--"+f.Name+" of PATH must be (true or false|a whole number.*), and \"q\" is not: .+\n  EXAMPLE", "--"+f.Name+"=q")
+				expect("--"+f.Name+" of PATH must be (true or false|a whole number.*|a time such as 90m), and \"q\" is not: .+\n  EXAMPLE", "--"+f.Name+"=q")
 			}
 		})
 	}

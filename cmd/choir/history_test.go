@@ -31,7 +31,7 @@ func (o *office) fullOfHistory(t *testing.T) {
 	then := o.c.log(t)
 	was := exact(t, o.workspace())
 	// A commit starts git gc of its own in the background, which the one here meets.
-	script := "echo more >> file1 && git -c gc.auto=0 -c maintenance.auto=false -c user.name=x -c user.email=x@x commit -qam more && git tag -d v0 && git gc -q --prune=now && rm -rf .git/refs && ls .git && rm -rf .git file2"
+	script := "echo more >> file1 && git -c gc.auto=0 -c maintenance.auto=false -c user.name=x -c user.email=x@x commit -qam more && git tag -d v0 && git gc -q --prune=now && rm -rf .git file2 && git init -q -b main && git add -A && git -c gc.auto=0 -c maintenance.auto=false -c user.name=x -c user.email=x@x commit -qm anew"
 	o.ends(t, shellTask("edit_repo", "aged", script, noVerify), 0, choir.StatusOK, "")
 	o.must("rewind", strconv.FormatUint(then[len(then)-1].Seq, 10))
 	sameTree(t, was, exact(t, o.workspace()))

@@ -75,6 +75,7 @@ func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
 		"up":         {{"up", driving}},
 		"bench":      {{"bench", driving}},
 		"eval":       {{"eval", driving}, {"eval", source, "--against", driving}},
+		"egress":     {{"egress"}, {"egress", "grant", driving}, {"egress", "deny", driving}, {"egress", "revoke", driving}},
 		"model":      {{"model"}, {"model", "test", driving}},
 		"metrics":    {{"metrics"}, {"metrics", "token"}},
 		"version":    {{"version"}},
