@@ -121,7 +121,7 @@ func (ws *windows) OpenWindow(ctx context.Context, role choir.Role, p choir.Wind
 }
 
 // checkOpener returns an error with code invalid if a window names a run that may not open
-// it: none of this computer, or one that has ended, unless its card is not dismissed and it is
+// it: none of this computer, or a run that has ended, unless its card is not dismissed and it is
 // a demo or made what the window shows.
 func (ws *windows) checkOpener(ctx context.Context, p *choir.WindowOpened) error {
 	if p.Run == "" {
