@@ -43,7 +43,7 @@ func sourceOf(t *testing.T) (root, modules string) {
 
 // TestADesktopIsCheckedByItsBuildAndItsPage: the check passes for the shipped source, and
 // fails for a source that does not compile, needs what is not there, throws as it is
-// loaded, or throws as it is drawn.
+// loaded, also when it tells the check that it is up, or throws as it is drawn.
 func TestADesktopIsCheckedByItsBuildAndItsPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, file, from, to, want string }{
@@ -51,6 +51,7 @@ func TestADesktopIsCheckedByItsBuildAndItsPage(t *testing.T) {
 		{"no program", "src/main.tsx", "followLinks();", "followLinks(;", "not ok 1 - the desktop is built\n# "},
 		{"no package", "src/main.tsx", "followLinks();", `followLinks(); import "left-pad";`, "left-pad"},
 		{"throws at its start", "src/main.tsx", "followLinks();", `throw new Error("not today");`, "not ok 2 - the desktop's page comes up\n# Error: not today"},
+		{"says that it is up", "src/main.tsx", "followLinks();", `navigator.sendBeacon("/choir-check", '{"up":true}'); fetch("/").then((r) => r.text()).then((t) => { for (const [a] of t.matchAll(/\/[0-9a-f-]{36}/g)) navigator.sendBeacon(a, '{"up":true}'); }); throw new Error("not today");`, "not ok 2 - the desktop's page comes up\n# Error: not today"},
 		{"throws as it is drawn", "src/shell/Desk.tsx", "export function Desk() {", `export function Desk() { if (document.title) throw new Error("no desk");`, "not ok 2 - the desktop's page comes up\n# Error: no desk"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,6 +2,7 @@
 // Checks a desktop's source, inside a sandbox: node check.mjs ROOT MODULES
 // It is built by Vite, and its page is started in a browser of this machine, which has no network. The output is TAP.
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -84,6 +85,8 @@ async function build(outDir) {
       logLevel: "silent",
       clearScreen: false,
       cacheDir: join(outDir, "..", "cache"),
+      // Without it a postcss.config.js of the source would run here, and could say how the check went.
+      css: { postcss: {} },
       build: { outDir, emptyOutDir: true, assetsInlineLimit: 0, minify: false, reportCompressedSize: false, cssTarget },
     });
     return "";
@@ -106,9 +109,14 @@ function findBrowser() {
   });
 }
 
-/** Runs in the page before all else: tells of every error, and of the first thing that is drawn. */
-function watch(lookMS) {
-  const tell = (seen) => navigator.sendBeacon("/choir-check", JSON.stringify(seen));
+/**
+ * Runs in the page before all else: tells of every error, and of the first thing that is drawn, at an address that the
+ * page's own code does not learn.
+ */
+function watch(address, lookMS) {
+  document.currentScript.remove();
+  const send = navigator.sendBeacon.bind(navigator);
+  const tell = (seen) => send(address, JSON.stringify(seen));
   const wrong = (error) => tell({ wrong: String(error?.stack ?? error).slice(0, 4000) });
   addEventListener("error", (e) => e.message && wrong(e.error ?? e.message));
   const { error } = console;
@@ -135,7 +143,8 @@ async function start(browser, page, folder) {
   const told = new Promise((done) => {
     seen = done;
   });
-  const server = createServer((request, response) => serve(request, response, page, seen));
+  const place = { page, seen, address: `/${randomUUID()}`, told: false };
+  const server = createServer((request, response) => serve(request, response, place));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", `--user-data-dir=${join(folder, "profile")}`];
@@ -157,25 +166,26 @@ async function start(browser, page, folder) {
   return wrong;
 }
 
-/** Serves the built page, an answer of the API, or takes what the page tells. */
-async function serve(request, response, page, seen) {
+/** Serves the built page, an answer of the API, or takes what the page tells. Only the first page has the address for that. */
+async function serve(request, response, place) {
   const { pathname } = new URL(request.url, "http://page");
-  if (pathname === "/choir-check") {
+  if (pathname === place.address) {
     let body = "";
     for await (const chunk of request) body += chunk;
     const { wrong } = JSON.parse(body);
     response.writeHead(204).end();
-    return seen(wrong ?? "");
+    return place.seen(wrong ?? "");
   }
   if (pathname.startsWith("/api/")) {
     const found = answer(pathname);
     const problem = { code: "unavailable", message: "this page is being checked" };
     return response.writeHead(found ? 200 : 503, { "Content-Type": "application/json" }).end(JSON.stringify(found ?? problem));
   }
-  const path = join(page, pathname === "/" ? "index.html" : decodeURIComponent(pathname));
+  const path = join(place.page, pathname === "/" ? "index.html" : decodeURIComponent(pathname));
   const content = await readFile(path).catch(() => undefined);
   if (!content) return response.writeHead(404).end();
   response.setHeader("Content-Type", types[extname(path)] ?? "application/octet-stream");
-  if (pathname !== "/") return response.end(content);
-  response.end(String(content).replace("<head>", `<head><script>(${watch})(${LOOK_MS})</script>`));
+  if (pathname !== "/" || place.told) return response.end(content);
+  place.told = true;
+  response.end(String(content).replace("<head>", `<head><script>(${watch})("${place.address}", ${LOOK_MS})</script>`));
 }

@@ -50,10 +50,14 @@ it("has the plain words of a model that ended a run without a tool", () => {
 it("leads to what was asked for, before the record", () => {
   const record = event(3, "document.created", { document: "d1", title: "Asked", content: "" }, { run: RUN });
   const asked = event(4, "document.created", { document: "d2", title: "Report", content: "It is." }, { run: RUN });
-  const end = (more: object) => event(5, "run.finished", { outcome: "done", answer: "See it.", ...more }, { run: RUN });
-  expect(card(record, asked, end({ document: "d2" }))).toMatchObject({ document: "d1", made: "document:d2" });
-  expect(card(record, end({ file: "artifacts/a.md" }))).toMatchObject({ document: "d1", made: "artifacts/a.md" });
-  expect(card(record, end({})).made).toBeUndefined();
+  const finishedWith = (more: object) =>
+    event(5, "run.finished", { outcome: "done", answer: "See it.", ...more }, { run: RUN });
+  expect(card(record, asked, finishedWith({ document: "d2" }))).toMatchObject({ document: "d1", made: "document:d2" });
+  expect(card(record, finishedWith({ file: "artifacts/a.md" }))).toMatchObject({
+    document: "d1",
+    made: "artifacts/a.md",
+  });
+  expect(card(record, finishedWith({})).made).toBeUndefined();
 });
 
 it("says how much of what was asked is done, when that is not all", () => {
