@@ -68,7 +68,7 @@ func run(args []string, out io.Writer) (ok bool, err error) {
 }
 
 func runPart(ctx context.Context, read reader, name string, argv []string, out io.Writer) (part, error) {
-	start := time.Now()
+	start, busy := time.Now(), nowProcessorTime()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	// With all that it started, which would keep its output open.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -96,7 +96,7 @@ func runPart(ctx context.Context, read reader, name string, argv []string, out i
 	}
 	p.Name, p.Seconds = name, time.Since(start).Seconds()
 	p.recordExit(name, exit, stderr.String())
-	fmt.Fprintf(out, "%-6s %s: %d passed, %d failed, %d skipped (%.1f s)\n", p.word(), name, p.Passed, len(p.Failures), len(p.Skips), p.Seconds)
+	fmt.Fprintf(out, "%-6s %s: %d passed, %d failed, %d skipped (%.1f s%s)\n", p.word(), name, p.Passed, len(p.Failures), len(p.Skips), p.Seconds, describeBusy(busy, nowProcessorTime()))
 	for _, f := range p.Failures {
 		fmt.Fprintf(out, "  FAIL %s: %s\n", f.Name, f.brief())
 	}
