@@ -37,7 +37,7 @@ func (m *machine) serve(shell, desktop fs.FS) (*site, error) {
 		return nil, errors.Join(err, ln.Close())
 	}
 	g := gateway.New(gateway.Config{
-		Host: shellName, Port: port, Shell: shell, Desktop: desktop,
+		Site: gateway.Site{Scheme: "http", Shell: shellName, Domain: "localhost", Port: port}, Shell: shell, Desktop: desktop,
 		API:    api.New(m.sys.Edge(), api.Config{Version: "bench", PromptBurst: 1, PromptWindow: time.Second, Now: time.Now}),
 		System: m.sys.Edge(), Auth: m.sys.Auth(), Bus: m.sys.Bus(),
 	})

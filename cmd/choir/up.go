@@ -119,7 +119,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		a.errorf("choir: %v\n", err)
 	}
 	s.gate = gateway.New(gateway.Config{
-		Host: cfg.File.Listen.Shell, Port: strconv.Itoa(ln.Addr().(*net.TCPAddr).Port), Shell: shell, Desktop: desktop,
+		Site: gateway.NewSite(cfg.File.Listen, strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)), Shell: shell, Desktop: desktop,
 		API: s.api, System: sys.Edge(), Auth: sys.Auth(), Metrics: figures, Scrape: sys.Scrape(), Bus: sys.Bus(), Log: cfg.Log,
 	})
 	s.origin = s.gate.Origin()
@@ -278,6 +278,6 @@ func runLink(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	a.printLink("http://" + net.JoinHostPort(cfg.Listen.Shell, port) + "/login#" + link.Token)
+	a.printLink(gateway.NewSite(cfg.Listen, port).Origin() + "/login#" + link.Token)
 	return nil
 }

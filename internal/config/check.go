@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,13 +26,8 @@ func (c Config) Check() error {
 	if n, perr := strconv.Atoi(port); err != nil || perr != nil || n < 0 || n > 65535 {
 		return choir.Invalid("listen.address", "%q is not host:port", c.Listen.Address)
 	}
-	if !hostName.MatchString(c.Listen.Shell) {
-		return choir.Invalid("listen.shell", "%q is not a host name in lower case", c.Listen.Shell)
-	}
-	return nil
+	return c.Listen.checkSite()
 }
-
-var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
 
 // notYet returns the error for a key that asks for a feature that does not exist yet.
 func notYet(key, what string) error {

@@ -77,6 +77,10 @@ type TEE struct {
 type Listen struct {
 	Address string `toml:"address" report:"shown" doc:"Host and port the gateway listens on."`
 	Shell   string `toml:"shell" report:"shown" doc:"Host name of the trusted shell."`
+	Domain  string `toml:"domain" report:"shown" doc:"Domain below which each desktop and preview has a host name of its own. Unless it is localhost: of another site than the shell's, all its names lead here, and scheme is https."`
+	Scheme  string `toml:"scheme" report:"shown" doc:"How browsers reach the gateway: http (this machine only), or https through a proxy of yours that ends TLS and passes Host and WebSockets on."`
+	// PublicPort is 0 for the port of Address.
+	PublicPort int `toml:"public_port" doc:"Port at which browsers reach the gateway; 0 is the port of address."`
 }
 
 // Models names the models of the roles, with their services and prices.
@@ -246,7 +250,7 @@ func Default() Config {
 		Runtime: Runtime{Mode: "local"},
 		Storage: Storage{Durability: "local", CacheMB: 1024, FileMB: 4096, WorkspaceMB: 65_536, Entries: 500_000},
 		Git:     Git{AutoCommitInterval: 300, AutoCommitThreshold: 50},
-		Listen:  Listen{Address: "127.0.0.1:8080", Shell: "choir.localhost"},
+		Listen:  Listen{Address: "127.0.0.1:8080", Shell: "choir.localhost", Domain: "localhost", Scheme: "http"},
 		Auth:    Auth{Mode: "local"},
 		Limits: Limits{
 			Processes: 1024, MemoryMB: 4096, CPUMilli: 2000,

@@ -31,7 +31,7 @@ func TestAnUnknownKeyNamesTheNearestAndTheKnownOnes(t *testing.T) {
 
 func TestAValueOfAnotherKindIsRefusedInWords(t *testing.T) {
 	for _, c := range []struct{ toml, path, says string }{
-		{"listen = '127.0.0.1:18937'", "listen", "must be a table (line 1) (write [listen], and its keys in the lines below it, such as address = ...; the known keys there are address, shell)"},
+		{"listen = '127.0.0.1:18937'", "listen", "must be a table (line 1) (write [listen], and its keys in the lines below it, such as address = ...; the known keys there are address, shell, domain, scheme, public_port)"},
 		{"[[listen]]\naddress = 'x'", "listen", "must be a table (line 1)"},
 		{"[models]\nprovider = 'x'", "models.provider", "must be a list of tables (line 2) (write [[models.provider]], "},
 		{"[listen]\naddress = 3", "listen.address", "must be a text in quotes (line 2)"},

@@ -138,7 +138,7 @@ func (p *Plane) serve(cfg supervisor.Config) {
 	l := cfg.File.Limits
 	p.API = api.New(p.Edge(), api.Config{Version: "test", PromptBurst: l.PromptBurst, PromptWindow: time.Duration(l.PromptWindow) * time.Second, Now: cfg.Now})
 	p.Gateway = gateway.New(gateway.Config{
-		Host: cfg.File.Listen.Shell, Port: port, API: p.API, System: p.Edge(), Auth: p.Auth(), Bus: p.Bus(), Log: cfg.Log,
+		Site: gateway.NewSite(cfg.File.Listen, port), API: p.API, System: p.Edge(), Auth: p.Auth(), Bus: p.Bus(), Log: cfg.Log,
 		Shell:   fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>shell</title>")}, "assets/a-1.js": {Data: []byte("1")}},
 		Desktop: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>desktop</title>")}, "assets/a-1.js": {Data: []byte("1")}},
 	})

@@ -3,9 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"choiros/internal/choir"
@@ -13,45 +11,6 @@ import (
 	"choiros/internal/control/auth"
 	"choiros/internal/names"
 )
-
-// Parts of the host names of places: <computer>.localhost is a desktop,
-// past--<computer>.localhost the desktop of the past, <port>--<computer>.localhost a
-// preview of that port.
-const (
-	placeSuffix = ".localhost"
-	placeMark   = "--"
-	pastName    = "past"
-)
-
-// placeOf parses the place that a host name stands for; false if it stands for none.
-func placeOf(host string) (auth.Place, bool) {
-	name, ok := strings.CutSuffix(host, placeSuffix)
-	if !ok {
-		return auth.Place{}, false
-	}
-	port, computer, ok := strings.Cut(name, placeMark)
-	switch {
-	case !ok:
-		return auth.Place{Computer: choir.ID(name)}, true
-	case port == pastName:
-		return auth.Place{Computer: choir.ID(computer), Past: true}, true
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	// One spelling only: what is spelled otherwise would be another origin.
-	return auth.Place{Computer: choir.ID(computer), Port: int(n)}, err == nil && n > 0 && strconv.FormatUint(n, 10) == port
-}
-
-// originOf returns the origin of a place, as the browser sees it.
-func (g *Gateway) originOf(p auth.Place) string {
-	name := string(p.Computer)
-	switch {
-	case p.Past:
-		name = pastName + placeMark + name
-	case p.Port > 0:
-		name = strconv.Itoa(p.Port) + placeMark + name
-	}
-	return "http://" + net.JoinHostPort(name+placeSuffix, g.cfg.Port)
-}
 
 type placeKey struct{}
 
@@ -90,7 +49,7 @@ func (g *Gateway) newPast() http.Handler {
 
 // place wraps mux in the checks and headers that all origins framed by the shell share.
 func (g *Gateway) place(mux *http.ServeMux) http.Handler {
-	strict := noServiceWorker(ownOrigin(patient(mux)))
+	strict := noServiceWorker(g.ownOrigin(patient(mux)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		place, _ := placeIn(r.Context())
 		w.Header().Set(allowlistHeader, g.allowlist(place))
@@ -111,11 +70,10 @@ func framed(next http.Handler) http.Handler {
 // restrict frames to the previews of its own computer; the allowlist does, and other
 // desktops and the shell refuse to be framed.
 func (g *Gateway) desktopPolicy(p auth.Place) string {
-	socket := "ws" + strings.TrimPrefix(g.originOf(p), "http")
 	return strings.Join([]string{
 		"default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data: blob:", "font-src 'self' data:",
-		"media-src 'self' blob:", "worker-src 'self' blob:", "connect-src 'self' " + socket, "form-action 'self'", "base-uri 'none'",
-		"frame-src blob: http://*.localhost:" + g.cfg.Port, "frame-ancestors " + g.Origin(),
+		"media-src 'self' blob:", "worker-src 'self' blob:", "connect-src 'self' " + socketOf(g.cfg.Site.originOf(p)), "form-action 'self'", "base-uri 'none'",
+		"frame-src blob: " + g.cfg.Site.anyPlace(), "frame-ancestors " + g.Origin(),
 	}, "; ")
 }
 
@@ -146,7 +104,7 @@ func (g *Gateway) giveTicket(w http.ResponseWriter, r *http.Request, place auth.
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
 	// A client that went away does not need the answer.
-	_ = json.NewEncoder(w).Encode(api.Place{URL: g.originOf(place) + enterPath(place) + "?ticket=" + token})
+	_ = json.NewEncoder(w).Encode(api.Place{URL: g.cfg.Site.originOf(place) + enterPath(place) + "?ticket=" + token})
 }
 
 // enterPath returns the path at which a place's ticket is redeemed.

@@ -26,13 +26,12 @@ const maxBody = 1 << 20
 
 // Config is the configuration of a gateway.
 type Config struct {
-	// Host is the shell's host name, and Port the port at which the browser reaches it.
-	Host, Port string
-	Shell      fs.FS // the built shell, or nil
-	Desktop    fs.FS // the built desktop, or nil
-	API        API
-	System     System
-	Auth       *auth.Local
+	Site    Site
+	Shell   fs.FS // the built shell, or nil
+	Desktop fs.FS // the built desktop, or nil
+	API     API
+	System  System
+	Auth    *auth.Local
 	// Metrics serves the figures to requests with the token of Scrape; nil serves none.
 	Metrics http.Handler
 	Scrape  *auth.ScrapeToken
@@ -89,7 +88,7 @@ func New(cfg Config) *Gateway {
 	mux.Handle("GET /openapi.yaml", cfg.API)
 	mux.HandleFunc("/auth/", notFound)
 	mux.Handle("/", static(cfg.Shell, "shell"))
-	g.shell = headers(ownOrigin(patient(mux)), g.policy())
+	g.shell = headers(g.ownOrigin(patient(mux)), g.policy())
 	g.desktop, g.past, g.previews = g.newDesktop(), g.newPast(), g.newPreviews()
 	return g
 }
@@ -98,7 +97,7 @@ func New(cfg Config) *Gateway {
 func (g *Gateway) Close() { g.transport.CloseIdleConnections() }
 
 // Origin returns the shell's origin, as the browser sees it.
-func (g *Gateway) Origin() string { return "http://" + net.JoinHostPort(g.cfg.Host, g.cfg.Port) }
+func (g *Gateway) Origin() string { return g.cfg.Site.Origin() }
 
 // ServeHTTP routes a request by its host name. It answers unknown names with an error,
 // so that a page whose own name resolves to this address gets nothing, and redirects
@@ -106,7 +105,7 @@ func (g *Gateway) Origin() string { return "http://" + net.JoinHostPort(g.cfg.Ho
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host := hostOf(r)
 	switch {
-	case host == g.cfg.Host:
+	case host == g.cfg.Site.Shell:
 		g.shell.ServeHTTP(w, r)
 	case isLoopback(host) && (r.URL.Path == "/health" || r.URL.Path == "/metrics"):
 		// Probes and Prometheus come by address.
@@ -131,7 +130,7 @@ func hostOf(r *http.Request) string {
 // servePlace serves the hosts of desktops, their pasts and previews, and answers other
 // hosts with status 421. It opens no computer: that is done for requests with a session.
 func (g *Gateway) servePlace(w http.ResponseWriter, r *http.Request, host string) {
-	place, ok := placeOf(host)
+	place, ok := g.cfg.Site.placeOf(host)
 	if ok {
 		_, err := g.cfg.System.OwnerOf(place.Computer)
 		ok = err == nil
@@ -173,8 +172,8 @@ func isLoopback(host string) bool {
 func (g *Gateway) policy() string {
 	return strings.Join([]string{
 		"default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:", "font-src 'self'",
-		"connect-src 'self' ws://" + net.JoinHostPort(g.cfg.Host, g.cfg.Port), "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
-		"frame-src http://*.localhost:" + g.cfg.Port,
+		"connect-src 'self' " + socketOf(g.Origin()), "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+		"frame-src " + g.cfg.Site.anyPlace(),
 	}, "; ")
 }
 
@@ -196,10 +195,10 @@ func headers(next http.Handler, policy string) http.Handler {
 
 // ownOrigin calls next unless the request changes something or opens a WebSocket and its
 // Origin is not the requested host; then it answers code forbidden.
-func ownOrigin(next http.Handler) http.Handler {
+func (g *Gateway) ownOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mutation := r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
-		if (mutation || upgrades(r)) && !fromOwnPage(r) {
+		if (mutation || upgrades(r)) && !g.fromOwnPage(r) {
 			api.WriteProblem(w, choir.Refuse("gateway", choir.ReasonOtherPage))
 			return
 		}
@@ -211,9 +210,9 @@ func ownOrigin(next http.Handler) http.Handler {
 func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
 
 // fromOwnPage reports whether a request's Origin is the requested host.
-func fromOwnPage(r *http.Request) bool {
+func (g *Gateway) fromOwnPage(r *http.Request) bool {
 	u, err := url.Parse(r.Header.Get("Origin"))
-	return err == nil && u.Scheme == "http" && strings.EqualFold(u.Host, r.Host)
+	return err == nil && u.Scheme == g.cfg.Site.Scheme && strings.EqualFold(u.Host, r.Host)
 }
 
 // who returns the session of a request, at the place of its host if that is one. Code

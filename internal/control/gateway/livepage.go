@@ -33,6 +33,7 @@ func (g *Gateway) desktopPage(bundle http.Handler) http.Handler {
 		proxy{
 			to:       "live." + strconv.Itoa(live.Port()) + "." + string(place.Computer),
 			dial:     live.Dial,
+			site:     g.cfg.Site,
 			answered: onlyLive,
 			failed: func(w http.ResponseWriter, _ *http.Request, err error) {
 				sayPlainly(w, http.StatusBadGateway, "The desktop did not answer", choir.ProblemOf(choir.Wrap("gateway.desktop", choir.CodeUnavailable, err, "ask the desktop's development server")))

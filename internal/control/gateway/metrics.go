@@ -27,9 +27,9 @@ func (g *Gateway) metrics(w http.ResponseWriter, r *http.Request) {
 // operation, or the kind of origin, such as "preview".
 func (g *Gateway) Route(r *http.Request) string {
 	host := hostOf(r)
-	place, ok := placeOf(host)
+	place, ok := g.cfg.Site.placeOf(host)
 	switch {
-	case host == g.cfg.Host, isLoopback(host):
+	case host == g.cfg.Site.Shell, isLoopback(host):
 		return g.routeOfShell(r)
 	case !ok:
 		return "refused"

@@ -36,10 +36,10 @@ var previewMayNotSay = []string{
 // previewPolicy returns the content security policy of a preview. It is sent in addition
 // to the application's own, and the browser enforces both.
 func (g *Gateway) previewPolicy(place auth.Place) string {
-	own := g.originOf(place)
+	own := g.cfg.Site.originOf(place)
 	return strings.Join([]string{
-		"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:", "connect-src 'self' ws" + strings.TrimPrefix(own, "http"), "form-action 'self'",
-		"base-uri 'self'", "frame-src 'self' data: blob:", "frame-ancestors " + g.originOf(auth.Place{Computer: place.Computer}) + " " + g.Origin(),
+		"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:", "connect-src 'self' " + socketOf(own), "form-action 'self'",
+		"base-uri 'self'", "frame-src 'self' data: blob:", "frame-ancestors " + g.cfg.Site.originOf(auth.Place{Computer: place.Computer}) + " " + g.Origin(),
 	}, "; ")
 }
 
@@ -77,7 +77,7 @@ func (g *Gateway) allowlist(place auth.Place) string {
 	if place.Past || place.Port > 0 {
 		return "(response-origin);redirects=allow"
 	}
-	previews := strings.Replace(g.originOf(place), "http://", "http://*"+placeMark, 1)
+	previews := strings.Replace(g.cfg.Site.originOf(place), "://", "://*"+placeMark, 1)
 	return `(response-origin "` + previews + `");redirects=allow`
 }
 

@@ -13,7 +13,7 @@ var testPlace = auth.Place{Computer: "01a1fc66-455c-725b-b446-026efbb4ef29", Por
 // TestAPreviewSaysNothingToTheBrowserBesideItsPage: no header makes the browser
 // talk to others, and what the application says of its page stays.
 func TestAPreviewSaysNothingToTheBrowserBesideItsPage(t *testing.T) {
-	g := &Gateway{cfg: Config{Host: "choir.localhost", Port: "8080"}}
+	g := &Gateway{cfg: Config{Site: Site{Scheme: "http", Shell: "choir.localhost", Domain: "localhost", Port: "8080"}}}
 	h := http.Header{"Content-Type": {"text/html"}, "X-Own": {"1"}, "Etag": {`"a"`}}
 	for _, name := range previewMayNotSay {
 		if http.CanonicalHeaderKey(name) != name {
@@ -66,7 +66,7 @@ func TestAPolicySendsNoReports(t *testing.T) {
 }
 
 func TestTheAllowlistOfADesktopNamesItsPreviews(t *testing.T) {
-	g := &Gateway{cfg: Config{Host: "choir.localhost", Port: "8080"}}
+	g := &Gateway{cfg: Config{Site: Site{Scheme: "http", Shell: "choir.localhost", Domain: "localhost", Port: "8080"}}}
 	desktop := auth.Place{Computer: testPlace.Computer}
 	if got, want := g.allowlist(desktop), `(response-origin "http://*--`+string(testPlace.Computer)+`.localhost:8080");redirects=allow`; got != want {
 		t.Errorf("it is %s", got)

@@ -76,6 +76,7 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 		dial: func(ctx context.Context) (net.Conn, error) {
 			return g.cfg.System.DialPort(ctx, place.Computer, place.Port)
 		},
+		site:     g.cfg.Site,
 		answered: func(h http.Header) { g.restrictPreview(h, place) },
 		failed:   func(w http.ResponseWriter, _ *http.Request, err error) { refusePlainly(w, err) },
 

@@ -28,6 +28,7 @@ const (
 type proxy struct {
 	// to identifies the server. Idle connections are reused only for the same value.
 	to   string
+	site Site
 	dial dialFunc
 	// answered changes the headers of an answer before it is sent on.
 	answered  func(h http.Header)
@@ -64,7 +65,7 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			dropCookies(pr.Out)
 		},
 		ModifyResponse: func(res *http.Response) error {
-			if err := staysHere(res); err != nil {
+			if err := p.site.staysHere(res); err != nil {
 				return err
 			}
 			keepCookies(res.Header)
@@ -109,15 +110,17 @@ func (c dialContext) Value(key any) any {
 
 // staysHere returns an error of code forbidden if an answer redirects to another origin,
 // which would bypass the page's policies. It makes a permitted Location absolute,
-// because browsers interpret incomplete ones and backslashes differently.
-func staysHere(res *http.Response) error {
+// because browsers interpret incomplete ones and backslashes differently, and gives it
+// the scheme of the site: the server behind the proxy is asked over HTTP.
+func (s Site) staysHere(res *http.Response) error {
 	said := res.Header.Get("Location")
 	if res.StatusCode < 300 || res.StatusCode > 399 || said == "" {
 		return nil
 	}
-	own := url.URL{Scheme: "http", Host: res.Request.Host, Path: res.Request.URL.Path}
+	own := url.URL{Scheme: s.Scheme, Host: res.Request.Host, Path: res.Request.URL.Path}
 	to, err := own.Parse(said)
-	if err == nil && to.Scheme == own.Scheme && strings.EqualFold(to.Host, own.Host) && to.User == nil {
+	if err == nil && (to.Scheme == "http" || to.Scheme == own.Scheme) && strings.EqualFold(to.Host, own.Host) && to.User == nil {
+		to.Scheme = own.Scheme
 		res.Header.Set("Location", to.String())
 		return nil
 	}
@@ -153,7 +156,7 @@ func keepCookies(h http.Header) {
 // desktops.
 func (g *Gateway) fromOwnComputer(r *http.Request, place auth.Place) bool {
 	origin := r.Header.Get("Origin")
-	own := strings.EqualFold(origin, g.originOf(place))
+	own := strings.EqualFold(origin, g.cfg.Site.originOf(place))
 	if upgrades(r) {
 		return own
 	}
@@ -162,5 +165,5 @@ func (g *Gateway) fromOwnComputer(r *http.Request, place auth.Place) bool {
 		return origin == "" || own
 	}
 	page := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
-	return page || strings.EqualFold(origin, g.originOf(auth.Place{Computer: place.Computer}))
+	return page || strings.EqualFold(origin, g.cfg.Site.originOf(auth.Place{Computer: place.Computer}))
 }

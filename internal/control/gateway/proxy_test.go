@@ -69,7 +69,7 @@ func (in *inside) through(t *testing.T) *httptest.Server {
 	transport := newTransport()
 	t.Cleanup(transport.CloseIdleConnections)
 	p := proxy{
-		to: "inside", transport: transport,
+		to: "inside", site: Site{Scheme: "http", Shell: "choir.localhost", Domain: "localhost", Port: "80"}, transport: transport,
 		dial: func(ctx context.Context) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "tcp", in.address)

@@ -25,11 +25,6 @@ export const past = isPast(globalThis.location?.host ?? "");
 /** Where its API lies. */
 export const base = `/api/computers/${computer}`;
 
-/** The shell that frames this page. */
-export function shellOrigin(place: { protocol: string; port: string }): string {
-  return `${place.protocol}//choir.localhost${place.port ? `:${place.port}` : ""}`;
-}
-
 /** A path of the workspace as part of an address. */
 export function inAddress(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
