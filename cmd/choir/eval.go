@@ -39,7 +39,7 @@ func newEvalCommand(a *app) *cobra.Command {
 			"FOLDER has a folder for each task, or is a file of published instances (.jsonl, as SWE-bench has them) whose repositories are clones below --repos. docs/EVAL.md says what is in them.\n" +
 			"The models are those of the configuration, or recordings. The report is kept beside FOLDER, and the next one is compared with it.\n" +
 			"Exit code 1 when fewer of the same tasks are solved than in the report it is compared with.",
-		Example: "  choir eval eval/tasks\n  choir eval eval/tasks --only sh-rotate,c-ring --json\n  choir eval lite.jsonl --repos ~/clones\n  choir eval eval/tasks --program 'claude -p --dangerously-skip-permissions \"$1\"' --against eval/tasks.last.json",
+		Example: "  choir eval eval/tasks\n  choir eval eval/tasks --only sh-rotate,c-ring --json\n  choir eval lite.jsonl --repos ~/clones\n  choir eval eval/tasks --program 'claude -p --dangerously-skip-permissions \"$1\" </dev/null' --against eval/tasks.last.json",
 		RunE: func(c *cobra.Command, args []string) error {
 			o.set = args[0]
 			if err := onlyOne(c, "model-recording", "record"); err != nil {

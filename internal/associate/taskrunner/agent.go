@@ -27,7 +27,7 @@ const modelName = "associate"
 const (
 	systemHead = `You are the Associate of an Automatic Computer. You work in a sandbox and carry out one task, which the Director gave you.
 `
-	systemEdit = `Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
+	systemEdit = `Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow. Calls of one response run in their order: read what you need at once, and try a change in the response that makes it.
 Nobody answers while you work. When you are done, stop calling tools and say in a few sentences, in the language of the task, what you changed and why, or what you found. The first paragraph becomes the text of the commit. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
 	systemLook = `Work in the task's folder and change nothing.
 Nobody answers while you work. When you are done, stop calling tools and say, in the language of the task, what you found, with the files and lines that show it.`

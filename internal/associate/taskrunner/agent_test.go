@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"choiros/internal/associate/proctree"
 	"choiros/internal/choir"
 	"choiros/internal/model"
 )
@@ -56,6 +57,10 @@ func TestTheAgentWorksWithItsTools(t *testing.T) {
 // same words for equal tasks.
 func TestTheModelIsToldItsConditions(t *testing.T) {
 	t.Parallel()
+	kept := ""
+	if proctree.Confines() {
+		kept = ".\nCommands can write in the task's folder and in $TMPDIR only, not in /tmp"
+	}
 	for _, c := range []struct {
 		name string
 		task choir.DirectorTask
@@ -63,12 +68,12 @@ func TestTheModelIsToldItsConditions(t *testing.T) {
 	}{
 		{"found", choir.DirectorTask{Kind: choir.TaskEditRepo}, "do it\n\nWhen you are done, it is verified:\n- make test\nWhere you change a project in a folder below, that project's check runs.\n" +
 			"A check that fails comes back to you with its log, 3 times at most; then the task fails and everything is taken back.\n" +
-			"You have 60 model calls, 300 s for commands and checks, 1800 s for your answers.\nThere is no network: nothing outside can be reached or downloaded. Use what is in the workspace and on this machine."},
+			"You have 60 model calls, 300 s for commands and checks, 1800 s for your answers" + kept + ".\nThere is no network: nothing outside can be reached or downloaded. Use what is in the workspace and on this machine."},
 		{"given", choir.DirectorTask{Kind: choir.TaskEditRepo, VerifyProfile: edits("./check --all").VerifyProfile}, "verified:\n- ./check --all\nA check that"},
 		{"none", choir.DirectorTask{Kind: choir.TaskEditRepo, VerifyProfile: unverified}, "do it\n\nYou have 60 model calls"},
-		{"reads", choir.DirectorTask{Kind: choir.TaskInspect}, "nothing is changed.\n\nYou have 60 model calls"},
-		{"budgets", choir.DirectorTask{Kind: choir.TaskRun, TimeBudgetS: 90, TokenBudget: 5000}, "60 model calls, 90 s for commands and checks, 1800 s for your answers and 5000 tokens.\n"},
-		{"large", choir.DirectorTask{Kind: choir.TaskRun, TokenBudget: 1_987_654}, " and more than 200000 tokens.\n"},
+		{"reads", choir.DirectorTask{Kind: choir.TaskInspect}, "nothing is changed.\n\nYou have 60 model calls, 300 s for commands and checks, 1800 s for your answers.\nThere"},
+		{"budgets", choir.DirectorTask{Kind: choir.TaskRun, TimeBudgetS: 90, TokenBudget: 5000}, "60 model calls, 90 s for commands and checks, 1800 s for your answers and 5000 tokens" + kept + ".\n"},
+		{"large", choir.DirectorTask{Kind: choir.TaskRun, TokenBudget: 1_987_654}, " and more than 200000 tokens" + kept + ".\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

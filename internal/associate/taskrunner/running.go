@@ -123,7 +123,7 @@ func (j *job) recordEnd(r *running) (tools.Output, error) {
 	if errors.Is(r.err, errEnded) {
 		out.OK = true // as it was asked to
 	}
-	if j.scope.Confined && !out.OK && strings.Contains(out.Text, "Permission denied") {
+	if j.scope.Confined && strings.Contains(out.Text, "Permission denied") {
 		out.Text += "\n[a task can write in its folder and in $TMPDIR, and nowhere else]"
 	}
 	return out, err

@@ -204,7 +204,7 @@ func (g *Gateway) serveCompletions(w http.ResponseWriter, r *http.Request) {
 			writeCompletionsError(w, err)
 			return
 		}
-		writeJSON(w, http.StatusOK, completionsAnswer(resp, s.created))
+		writeJSON(w, http.StatusOK, completionsAnswer(s.call, resp, s.created))
 	})
 }
 

@@ -1,6 +1,7 @@
 package modelgw
 
 import (
+	"choiros/internal/choir"
 	"choiros/internal/model"
 )
 
@@ -88,10 +89,10 @@ func thinkingOf(content []model.Block) string {
 
 // completionsAnswer converts a response into the JSON body of an answer that is not
 // streamed. created is in Unix seconds.
-func completionsAnswer(r model.Response, created int64) completionsOut {
+func completionsAnswer(call choir.ID, r model.Response, created int64) completionsOut {
 	text, stop := textOf(r), completionsStops[r.Stop]
 	return completionsOut{
-		ID: "chatcmpl-choir", Object: "chat.completion", Created: created, Model: r.Model,
+		ID: "chatcmpl-" + string(call), Object: "chat.completion", Created: created, Model: r.Model,
 		Choices: []completionsChoice{{Message: &completionsDelta{Role: "assistant", Content: &text, Reasoning: thinkingOf(r.Content), ToolCalls: callsOf(r, false)}, FinishReason: &stop}},
 		Usage:   completionsUsageOf(r.Usage),
 	}
@@ -102,6 +103,7 @@ func completionsAnswer(r model.Response, created int64) completionsOut {
 type completionsStream struct {
 	eventStream
 	told
+	called
 	model   string
 	usage   bool
 	created int64
@@ -109,7 +111,7 @@ type completionsStream struct {
 
 // chunk writes one chunk of the stream.
 func (s *completionsStream) chunk(choices []completionsChoice, usage *completionsUsage) {
-	s.event("", completionsOut{ID: "chatcmpl-choir", Object: "chat.completion.chunk", Created: s.created, Model: s.model, Choices: choices, Usage: usage})
+	s.event("", completionsOut{ID: "chatcmpl-" + string(s.call), Object: "chat.completion.chunk", Created: s.created, Model: s.model, Choices: choices, Usage: usage})
 }
 
 // piece writes a chunk with a delta; the first one has the role.

@@ -290,7 +290,7 @@ func (g *Gateway) serveMessages(w http.ResponseWriter, r *http.Request) {
 			writeMessagesError(w, err)
 			return
 		}
-		writeJSON(w, http.StatusOK, messagesAnswer(resp))
+		writeJSON(w, http.StatusOK, messagesAnswer(s.call, resp))
 	})
 }
 

@@ -3,6 +3,7 @@ package modelgw
 import (
 	"encoding/json"
 
+	"choiros/internal/choir"
 	"choiros/internal/model"
 )
 
@@ -33,15 +34,15 @@ type messagesMessageOut struct {
 	Usage        messagesUsage   `json:"usage"`
 }
 
-// messagesHead returns an empty assistant message of a model.
-func messagesHead(name string) messagesMessageOut {
-	return messagesMessageOut{ID: "msg_choir", Type: "message", Role: "assistant", Model: name, Content: []messagesBlock{}}
+// messagesHead returns an empty assistant message of a model, named by its call.
+func messagesHead(call choir.ID, name string) messagesMessageOut {
+	return messagesMessageOut{ID: "msg_" + string(call), Type: "message", Role: "assistant", Model: name, Content: []messagesBlock{}}
 }
 
 // messagesAnswer converts a response into the JSON body of an answer that is not
 // streamed.
-func messagesAnswer(r model.Response) messagesMessageOut {
-	out := messagesHead(r.Model)
+func messagesAnswer(call choir.ID, r model.Response) messagesMessageOut {
+	out := messagesHead(call, r.Model)
 	for _, b := range r.Content {
 		out.Content = append(out.Content, messagesBlockOf(b))
 	}
@@ -126,6 +127,7 @@ type (
 type messagesStream struct {
 	eventStream
 	told
+	called
 	model string
 	text  bool // the block at index is open and is text
 	index int  // of the next block, or of the open one
@@ -136,7 +138,7 @@ func (s *messagesStream) start() {
 	if s.begun {
 		return
 	}
-	s.event("message_start", messageStart{"message_start", messagesHead(s.model)})
+	s.event("message_start", messageStart{"message_start", messagesHead(s.call, s.model)})
 }
 
 // delta writes a piece of the answer, or a ping from the first tool call on.

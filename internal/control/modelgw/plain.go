@@ -9,18 +9,14 @@ import (
 )
 
 // callAsTool makes a model call for a program in the sandbox that uses a provider's API,
-// with the task that it works for and a new call id.
-func (g *Gateway) callAsTool(ctx context.Context, r *http.Request, req model.Request, on func(model.Delta)) (model.Response, error) {
+// with the task that it works for.
+func (g *Gateway) callAsTool(ctx context.Context, r *http.Request, id choir.ID, req model.Request, on func(model.Delta)) (model.Response, error) {
 	if err := req.Check(); err != nil {
 		return model.Response{}, err
 	}
 	work, err := g.workOf(r)
 	if err != nil {
 		return model.Response{}, err
-	}
-	id, err := g.cfg.NewID()
-	if err != nil {
-		return model.Response{}, choir.Wrap("modelgw.serve", choir.CodeInternal, err, "make an id for the call")
 	}
 	return g.call(ctx, model.CallInfo{Call: id, Run: work.Run, Task: work.Task, Caller: AliasTool}, work.Allowed, req, on)
 }
@@ -66,17 +62,31 @@ func errorText(err error) string {
 // answerStream writes the answer to a program as the stream of its API: pieces as they
 // come, then the rest and the end, or the error.
 type answerStream interface {
+	name(call choir.ID)
 	delta(d model.Delta)
 	finish(resp model.Response, err error)
 }
 
-// answerProgram makes the model call of a program and answers it, as a stream or by whole.
+// called is the part of an answer that has the id of its call.
+type called struct{ call choir.ID }
+
+func (c *called) name(call choir.ID) { c.call = call }
+
+// answerProgram makes the model call of a program and answers it, as a stream or by whole. Each answer is
+// named by its call: programs join answers of one id into one.
 func (g *Gateway) answerProgram(r *http.Request, req model.Request, stream bool, s answerStream, whole func(model.Response, error)) {
 	on := func(model.Delta) {}
 	if stream {
 		on = s.delta
 	}
-	resp, err := g.callAsTool(r.Context(), r, req, on)
+	call, err := g.cfg.NewID()
+	var resp model.Response
+	if err == nil {
+		s.name(call)
+		resp, err = g.callAsTool(r.Context(), r, call, req, on)
+	} else {
+		err = choir.Wrap("modelgw.serve", choir.CodeInternal, err, "make an id for the call")
+	}
 	g.abortIfClosing()
 	if stream {
 		s.finish(resp, err)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/anthropics/anthropic-sdk-go"
@@ -281,4 +284,34 @@ func FuzzPlainRequests(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Claude Code joins answers of one id into one: its tool calls and their results came back in one message
+// each, as if all had been called at once.
+func TestAnswersOfAProgramHaveIdsOfTheirOwn(t *testing.T) {
+	p := answers(hello())
+	r := newRig(t, routes(p))
+	for path, body := range map[string]string{
+		"/v1/messages":         `{"model":"x","max_tokens":9,"messages":[{"role":"user","content":"hi"}]`,
+		"/v1/chat/completions": `{"model":"x","messages":[{"role":"user","content":"hi"}]`,
+		"/v1/responses":        `{"model":"x","input":"hi"`,
+	} {
+		ids := map[string]bool{}
+		for _, end := range []string{"}", "}", `,"stream":true}`, `,"stream":true}`} {
+			resp, err := plainHTTP(t).Post(r.http.URL+path, "application/json", strings.NewReader(body+end))
+			if err != nil || resp.StatusCode != http.StatusOK {
+				t.Fatal(path, resp, err)
+			}
+			raw, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil {
+				t.Fatal(path, err)
+			}
+			id := regexp.MustCompile(`"id":"((?:msg|chatcmpl|resp)[^"]*)"`).FindSubmatch(raw)
+			if id == nil || ids[string(id[1])] {
+				t.Fatalf("%s: the ids %v are there, and then came %s", path, ids, raw)
+			}
+			ids[string(id[1])] = true
+		}
+	}
 }

@@ -266,15 +266,15 @@ func (g *Gateway) serveResponses(w http.ResponseWriter, r *http.Request) {
 		writeCompletionsError(w, err)
 		return
 	}
-	s := &responsesStream{eventStream: eventStream{w: w}, out: responsesOut{ID: "resp_choir", Object: "response", CreatedAt: g.cfg.Now().Std().Unix(), Model: req.Model}, custom: custom}
+	s := &responsesStream{eventStream: eventStream{w: w}, out: responsesOut{Object: "response", CreatedAt: g.cfg.Now().Std().Unix(), Model: req.Model}, custom: custom}
 	g.answerProgram(r, req, in.Stream, s, func(resp model.Response, err error) {
 		if err != nil {
 			writeCompletionsError(w, err)
 			return
 		}
-		out := s.out
+		out := s.head()
 		for i, b := range resp.Content {
-			out.Output = append(out.Output, itemOf(i, b, custom))
+			out.Output = append(out.Output, s.itemOf(i, b))
 		}
 		writeJSON(w, http.StatusOK, out.ended(resp))
 	})

@@ -70,27 +70,28 @@ func textPart(text string) outPart {
 	return outPart{Type: "output_text", Text: text, Annotations: &[]struct{}{}}
 }
 
-// itemOf returns the item of a block at an index.
-func itemOf(i int, b model.Block, custom map[string]bool) outItem {
+// itemOf returns the item of a block at an index of the answer.
+func (s *responsesStream) itemOf(i int, b model.Block) outItem {
+	id := fmt.Sprintf("%s_%d", s.call, i)
 	switch {
 	case b.Kind == model.Thinking:
 		summary := []outPart{}
 		if b.Text != "" {
 			summary = append(summary, outPart{Type: "summary_text", Text: b.Text})
 		}
-		return outItem{ID: fmt.Sprintf("rs_choir_%d", i), Type: "reasoning", Summary: &summary, Sealed: sealThought(b.Thought)}
-	case b.Kind == model.ToolCall && custom[b.Tool]:
+		return outItem{ID: "rs_" + id, Type: "reasoning", Summary: &summary, Sealed: sealThought(b.Thought)}
+	case b.Kind == model.ToolCall && s.custom[b.Tool]:
 		var in customInput
 		_ = json.Unmarshal(b.Input, &in) // another form is an empty input, which the tool refuses
-		return outItem{ID: fmt.Sprintf("ctc_choir_%d", i), Type: "custom_tool_call", Status: "completed", CallID: b.CallID, Name: b.Tool, Input: &in.Input}
+		return outItem{ID: "ctc_" + id, Type: "custom_tool_call", Status: "completed", CallID: b.CallID, Name: b.Tool, Input: &in.Input}
 	case b.Kind == model.ToolCall:
 		arguments := string(b.Input)
 		if b.IsError {
 			arguments = b.Text // half an input, as the model gave it
 		}
-		return outItem{ID: fmt.Sprintf("fc_choir_%d", i), Type: "function_call", Status: "completed", CallID: b.CallID, Name: b.Tool, Arguments: &arguments}
+		return outItem{ID: "fc_" + id, Type: "function_call", Status: "completed", CallID: b.CallID, Name: b.Tool, Arguments: &arguments}
 	}
-	return outItem{ID: fmt.Sprintf("msg_choir_%d", i), Type: "message", Status: "completed", Role: "assistant", Content: &[]outPart{textPart(b.Text)}}
+	return outItem{ID: "msg_" + id, Type: "message", Status: "completed", Role: "assistant", Content: &[]outPart{textPart(b.Text)}}
 }
 
 // ended returns the response object at the end of an answer.
@@ -137,11 +138,19 @@ type responsesEvent struct {
 type responsesStream struct {
 	eventStream
 	told
+	called
 	out    responsesOut
 	custom map[string]bool
 	number int
 	text   []byte // of the open message
 	open   bool
+}
+
+// head returns the response object so far, named by its call.
+func (s *responsesStream) head() responsesOut {
+	out := s.out
+	out.ID = "resp_" + string(s.call)
+	return out
 }
 
 // send writes an event.
@@ -156,7 +165,7 @@ func (s *responsesStream) start() {
 	if s.begun {
 		return
 	}
-	began := s.out
+	began := s.head()
 	began.Status, began.Output = "in_progress", []outItem{}
 	s.send(responsesEvent{Type: "response.created", Response: &began})
 	s.send(responsesEvent{Type: "response.in_progress", Response: &began})
@@ -185,7 +194,7 @@ func (s *responsesStream) index() *int {
 // piece writes a piece of text, and first the start of its message.
 func (s *responsesStream) piece(text string) {
 	i, zero := s.index(), 0
-	item := itemOf(*i, model.Block{Kind: model.Text}, nil)
+	item := s.itemOf(*i, model.Block{Kind: model.Text})
 	if !s.open {
 		s.open = true
 		item.Status, item.Content = "in_progress", &[]outPart{}
@@ -203,7 +212,7 @@ func (s *responsesStream) closeText() {
 		return
 	}
 	i, zero, text := s.index(), 0, string(s.text)
-	item, part := itemOf(*i, model.Block{Kind: model.Text, Text: text}, nil), textPart(text)
+	item, part := s.itemOf(*i, model.Block{Kind: model.Text, Text: text}), textPart(text)
 	s.send(responsesEvent{Type: "response.output_text.done", Index: i, ItemID: item.ID, Part: &zero, Text: &text})
 	s.send(responsesEvent{Type: "response.content_part.done", Index: i, ItemID: item.ID, Part: &zero, PartValue: &part})
 	s.done(item)
@@ -224,7 +233,7 @@ func (s *responsesStream) item(b model.Block) {
 		return
 	}
 	i, zero := s.index(), 0
-	item := itemOf(*i, b, s.custom)
+	item := s.itemOf(*i, b)
 	began, empty := item, ""
 	switch {
 	case item.Arguments != nil:
@@ -258,7 +267,7 @@ func (s *responsesStream) finish(resp model.Response, err error) {
 	}
 	s.start()
 	if err != nil {
-		failed := s.out
+		failed := s.head()
 		failed.Status, failed.Error = "failed", &responsesFailure{failureCode(err), errorText(err)}
 		s.send(responsesEvent{Type: "response.failed", Response: &failed})
 		return
@@ -272,7 +281,7 @@ func (s *responsesStream) finish(resp model.Response, err error) {
 	for _, b := range rest {
 		s.item(b)
 	}
-	ended := s.out.ended(resp)
+	ended := s.head().ended(resp)
 	s.send(responsesEvent{Type: "response." + ended.Status, Response: &ended})
 }
 

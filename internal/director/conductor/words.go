@@ -29,6 +29,7 @@ const (
 	maxOutput       = 500
 	maxCommandText  = 4_000  // of the output of one command
 	maxCommandTexts = 12_000 // of all commands, the last ones first
+	maxPassedTexts  = 4_000  // of all commands when the checks passed, which show more
 	maxNotes        = 1_500
 	maxFileLines    = 60
 	maxCommandLines = 8
@@ -171,7 +172,11 @@ func writeCommands(b *strings.Builder, a *attempt) {
 	if a.result.Verify.Status == choir.VerifyFail {
 		checks = nil
 	}
-	sizes := textSizes(append(slices.Clone(runs), checks...))
+	all := maxCommandTexts
+	if a.result.Verify.Status == choir.VerifyPass {
+		all = maxPassedTexts
+	}
+	sizes := textSizes(append(slices.Clone(runs), checks...), all)
 	for i, c := range runs {
 		writeCommand(b, fmt.Sprintf("command %d", left+i+1), c, sizes[i])
 	}
@@ -196,9 +201,9 @@ func writeCommand(b *strings.Builder, what string, c choir.CommandRun, size int)
 }
 
 // textSizes returns how much of the output of each command is written: maxCommandText, as
-// long as those after it leave room for it.
-func textSizes(runs []choir.CommandRun) []int {
-	sizes, left := make([]int, len(runs)), maxCommandTexts
+// long as those after it leave room for it in all.
+func textSizes(runs []choir.CommandRun, all int) []int {
+	sizes, left := make([]int, len(runs)), all
 	for i := len(runs) - 1; i >= 0; i-- {
 		sizes[i] = min(maxCommandText, left)
 		left -= min(sizes[i], len(runs[i].StdoutTail)+len(runs[i].StderrTail))

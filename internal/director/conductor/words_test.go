@@ -68,7 +68,8 @@ func TestAResultSaysWhatTheWorkerWasTold(t *testing.T) {
 }
 
 // TestAResultHasTheEndOfEachOutput has 4,000 bytes of each command and check, read from the
-// whole output, as long as there is room for all: of a task that went well too.
+// whole output, as long as there is room for all: of a task that went well too, and less of one whose
+// checks passed, of which the checks and the last commands say what there is to know.
 func TestAResultHasTheEndOfEachOutput(t *testing.T) {
 	t.Parallel()
 	blobs := blobLog{}
@@ -82,7 +83,7 @@ func TestAResultHasTheEndOfEachOutput(t *testing.T) {
 	a := &attempt{step: choir.PlanStep{ID: "a", Kind: choir.TaskEditRepo}, number: 1}
 	a.result = choir.AssociateResult{
 		Status: choir.StatusOK, CommandsRun: []choir.CommandRun{ran("first", 2000), ran("second", 2000), ran("gone", 90), ran("short", 3)},
-		Verify: choir.VerifyOutcome{Mode: choir.VerifySmoke, Status: choir.VerifyPass, Commands: []choir.CommandRun{ran("check", 300)}},
+		Verify: choir.VerifyOutcome{Mode: choir.VerifySmoke, Status: choir.VerifyUnknown, Commands: []choir.CommandRun{ran("check", 300)}},
 	}
 	a.result.CommandsRun[2].Stdout = choir.ZeroHash
 	before := a.result.CommandsRun[0].StdoutTail
@@ -95,6 +96,10 @@ func TestAResultHasTheEndOfEachOutput(t *testing.T) {
 		if got := strings.Count(text, name); got < want-15 || got > want {
 			t.Errorf("%d of %q, want about %d", got, name, want)
 		}
+	}
+	a.result.Verify.Status = choir.VerifyPass
+	if passed := resultText(a, nil, ""); strings.Count(passed, "check line\n") < 285 || strings.Count(passed, "first line\n") > 0 || strings.Count(passed, "command 1: first: exit code 0") != 1 || len(passed) > 5_200 {
+		t.Errorf("of a task that passed it is told %d bytes: %s", len(passed), passed)
 	}
 	if told.CommandsRun[0].StdoutTail != before {
 		t.Error("the result that the log has was changed")

@@ -1,0 +1,2 @@
+/* Returns the number of words of a text. */
+int words(const char *text);
