@@ -23,6 +23,13 @@ type RunCancelRequested struct {
 	Reason string `json:"reason,omitempty" choir:"len=1..400" doc:"Why."`
 }
 
+// RunPaused holds a run: it begins nothing more until run.resumed. What it has in hand, a
+// command or a call of a model, comes to its end.
+type RunPaused struct{}
+
+// RunResumed lets a paused run go on where it was.
+type RunResumed struct{}
+
 // RunFinished ends a run. Signature is Ed25519 over SignedText.
 type RunFinished struct {
 	Outcome   Outcome      `json:"outcome" choir:"enum=done|failed|cancelled" doc:"How it ended."`
@@ -370,6 +377,12 @@ func (SteeringSubmitted) EventType() Type { return "steering.submitted" }
 
 // EventType implements Payload.
 func (RunCancelRequested) EventType() Type { return "run.cancel_requested" }
+
+// EventType implements Payload.
+func (RunPaused) EventType() Type { return "run.paused" }
+
+// EventType implements Payload.
+func (RunResumed) EventType() Type { return "run.resumed" }
 
 // EventType implements Payload.
 func (RunFinished) EventType() Type { return "run.finished" }

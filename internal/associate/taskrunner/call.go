@@ -24,7 +24,13 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 		out := tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
 		return agentloop.Result{Text: out.Text, IsError: true}, j.recordRefusal(call, out)
 	}
+	if err := j.waitWhilePaused(ctx); err != nil {
+		return agentloop.Result{}, err
+	}
 	id := j.nextCall()
+	if made := j.madeBefore(id); made != nil {
+		return *made, nil
+	}
 	called, err := j.called(id, call.Tool, c.Record(), call.Input)
 	if err != nil {
 		return agentloop.Result{}, err

@@ -35,6 +35,14 @@ export interface RunCancelRequested {
   reason?: string;
 }
 
+/** RunPaused holds a run: it begins nothing more until run.resumed. What it has in hand, a command or a call of a model, comes to its end. */
+export interface RunPaused {
+}
+
+/** RunResumed lets a paused run go on where it was. */
+export interface RunResumed {
+}
+
 /** RunFinished ends a run. Signature is Ed25519 over SignedText. */
 export interface RunFinished {
   /** How it ended. */

@@ -11,11 +11,12 @@ import { useStore } from "../../state/store";
 import { api } from "../../transport/api";
 
 /** What has no words of its own. */
-const kinds: Partial<Record<Now["kind"], "nowPlanning" | "cardWaiting" | "nowJudging" | "nowStopping">> = {
+const kinds: Partial<Record<Now["kind"], "nowPlanning" | "cardWaiting" | "nowJudging" | "nowStopping" | "nowPaused">> = {
   planning: "nowPlanning",
   waiting: "cardWaiting",
   judging: "nowJudging",
   stopping: "nowStopping",
+  paused: "nowPaused",
 };
 
 /** The plan with what is done of it, what is being done, and the way to stop it. */
