@@ -13,6 +13,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
+	"choiros/internal/eventstore"
 )
 
 // outlet serves the egress doors of a computer's sandboxes.

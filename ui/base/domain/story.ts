@@ -163,7 +163,14 @@ function step(s: Story, e: Event): Story {
     case "run.resumed":
       return { ...s, paused: e.type === "run.paused" };
     case "run.finished":
-      return { ...s, finished: e.payload, finishedAt: e.time, state: e.payload.outcome, stopping: false, paused: false };
+      return {
+        ...s,
+        finished: e.payload,
+        finishedAt: e.time,
+        state: e.payload.outcome,
+        stopping: false,
+        paused: false,
+      };
     case "steering.submitted":
       return { ...s, steering: [...s.steering, { text: e.payload.text, at: e.time }] };
     case "question.asked":

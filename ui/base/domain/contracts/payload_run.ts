@@ -271,6 +271,8 @@ export interface ToolInput {
   context?: number;
   /** Also what git ignores, and caches. */
   ignored?: boolean;
+  /** Also what source files declare. */
+  symbols?: boolean;
   /** Address to fetch. */
   url?: string;
   /** First line, from 1. */
@@ -285,6 +287,12 @@ export interface ToolInput {
   wait_s?: number;
   /** The running command is to end. */
   end?: boolean;
+  /** What bash wrote to the command's standard input. */
+  stdin?: string;
+  /** The new command's standard input stays open. */
+  stdin_open?: boolean;
+  /** The running command's standard input ends. */
+  stdin_close?: boolean;
   /** The input as the model gave it, when it did not fit the tool. */
   raw?: string;
 }

@@ -10,8 +10,10 @@ import { useWords } from "../../i18n/words";
 import { useStore } from "../../state/store";
 import { api } from "../../transport/api";
 
+type Said = "nowPlanning" | "cardWaiting" | "nowJudging" | "nowStopping" | "nowPaused";
+
 /** What has no words of its own. */
-const kinds: Partial<Record<Now["kind"], "nowPlanning" | "cardWaiting" | "nowJudging" | "nowStopping" | "nowPaused">> = {
+const kinds: Partial<Record<Now["kind"], Said>> = {
   planning: "nowPlanning",
   waiting: "cardWaiting",
   judging: "nowJudging",
