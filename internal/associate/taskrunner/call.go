@@ -43,6 +43,9 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	if err != nil && out.Text == "" {
 		out = tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
 	}
+	if out.OK {
+		out.Text += j.diagnose(ctx, call.Tool, c.Record())
+	}
 	// Whatever ended the call is told to the log before it ends the task.
 	returned, rerr := j.returned(id, out, int64(j.cfg.Now()-began))
 	if rerr == nil {

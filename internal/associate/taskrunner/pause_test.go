@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"choiros/internal/associate/taskrunner"
 	"choiros/internal/choir"
 	"choiros/internal/model"
 )
@@ -39,8 +40,8 @@ func TestAPausedTaskBeginsNothingMore(t *testing.T) {
 	}
 	l.runner.SetPaused(run, false, 7)
 	holds(t, <-ended, choir.StatusOK, "")
-	if len(l.model.requests) != 2 || l.read("app/a.txt") != "two\n" {
-		t.Errorf("%d requests, the file is %q", len(l.model.requests), l.read("app/a.txt"))
+	if len(l.model.requests) != 2 || l.read("workspace/app/a.txt") != "two\n" {
+		t.Errorf("%d requests, the file is %q", len(l.model.requests), l.read("workspace/app/a.txt"))
 	}
 }
 
@@ -55,17 +56,15 @@ func TestAPausedTaskCanBeStopped(t *testing.T) {
 	l.model.on = func(n int) {
 		if n == 1 {
 			l.runner.SetPaused(run, true, 5)
-			stop(errStopped)
+			stop(taskrunner.ErrCancelled)
 		}
 	}
 	r := l.run(work, l.dispatch(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", VerifyProfile: unverified}))
 	holds(t, r, choir.StatusFailed, choir.ResultCancelled)
-	if l.read("app/a.txt") != "one\n" {
-		t.Errorf("the file is %q", l.read("app/a.txt"))
+	if l.read("workspace/app/a.txt") != "one\n" {
+		t.Errorf("the file is %q", l.read("workspace/app/a.txt"))
 	}
 }
-
-var errStopped = choir.E("test", choir.CodeCancelled, "stopped")
 
 // TestATaskGoesOnFromTheLog kills the process in the middle of an answer with two calls, of
 // which one was made, while the run is paused.
@@ -111,7 +110,7 @@ func TestATaskGoesOnFromTheLog(t *testing.T) {
 	}
 	r := l.run(context.Background(), event)
 	holds(t, r, choir.StatusOK, "")
-	if got := l.read("app/a.txt"); got != "one\nx\ny\n" {
+	if got := l.read("workspace/app/a.txt"); got != "one\nx\ny\n" {
 		t.Errorf("the file is %q: a call was made twice, or not at all", got)
 	}
 	if len(l.model.requests) != 2 || r.Usage.InputTokens != 200 {

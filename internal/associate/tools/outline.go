@@ -33,7 +33,7 @@ var symbolsOf = map[string]*regexp.Regexp{
 var (
 	script = regexp.MustCompile(`(?m)^((?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?` +
 		`(?:function\*?\s+\w+|class\s+\w+|interface\s+\w+|type\s+\w+|enum\s+\w+|namespace\s+\w+|(?:const|let|var)\s+\w+))`)
-	cLike = regexp.MustCompile(`(?m)^((?:typedef\s+)?(?:struct|union|enum|class|namespace)\s+\w+|#define\s+\w+|(?:[A-Za-z_][\w:<>,*&]*\s+)+\**[\w:~]+\([^;{]*\)?)\s*(?:\{|$)`)
+	cLike = regexp.MustCompile(`(?m)^((?:typedef\s+)?(?:struct|union|enum|class|namespace)\s+\w+|#define\s+\w+|(?:[A-Za-z_][\w:<>,*&]*\s+)+\**[\w:~]+\([^;{\n]*)`)
 )
 
 // sameAs are the endings of files that are outlined as another.
