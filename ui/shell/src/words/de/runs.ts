@@ -46,7 +46,7 @@ export const runs: Translated<typeof english> = {
   recordedWords: "Die Worte des Modells wurden früher aufgezeichnet. Alles andere geschieht wirklich.",
   recording: "Aufzeichnung",
   stopping: "Wird angehalten",
-  pause: "Pause",
+  pause: "Pausieren",
   resume: "Weiter",
   paused: "Pausiert",
   pauseMore:
