@@ -25,6 +25,8 @@ var meanings = map[string]string{
 	"egress grant HOST":   "the host to let out, or HOST:PORT",
 	"egress revoke HOST":  "the host whose grants end, or HOST:PORT; choir egress lists them",
 	"egress deny HOST":    "the host that is asked for, or HOST:PORT; choir egress lists them",
+	"run pause ID":        "the run; choir run lists them",
+	"run resume ID":       "the run; choir run lists them",
 	"trash restore ID":    "the item to move; choir trash lists them",
 	"trash drop ID":       "the item to remove, or --all; choir trash lists them",
 	"export FILE":         "the file to write, or - for standard output",

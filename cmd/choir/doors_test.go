@@ -49,6 +49,8 @@ func TestTheCommandLineRefuses(t *testing.T) {
 		{"an unknown run", []string{"run", nobody}, 1, choir.CodeNotFound, nobody},
 		{"an id that is none", []string{"run", "x"}, 1, choir.CodeNotFound, "x"},
 		{"stop an unknown run", []string{"run", nobody, "--cancel"}, 1, choir.CodeNotFound, nobody},
+		{"pause an unknown run", []string{"run", "pause", nobody}, 1, choir.CodeNotFound, nobody},
+		{"let an unknown run go on", []string{"run", "resume", nobody}, 1, choir.CodeNotFound, nobody},
 		{"stop no run in particular", []string{"run", "--cancel"}, 2, choir.CodeInvalid, "which run"},
 		{"a task file that is not there", []string{"task", "/nowhere.json"}, 1, choir.CodeNotFound, "/nowhere.json"},
 		{"an event that is none", []string{"diff", "x"}, 2, choir.CodeInvalid, "EVENT"},
@@ -90,7 +92,7 @@ func TestEveryVerbSaysWhatIsMissing(t *testing.T) {
 		"timeline show": "EVENT", "timeline ls": "EVENT", "timeline cat": "EVENT", "timeline cat 40": "FILE", "repo add": "PATH", "repo export": "NAME",
 		"trash restore": "ID", "trash drop": "ID", "export": "FILE", "import": "FILE", "bench": "NAME", "eval": "FOLDER",
 		"egress grant": "HOST", "egress deny": "HOST", "egress revoke": "HOST", "egress": "", "egress reload": "",
-		"up": "", "doctor": "", "repo": "", "repo list": "", "run": "", "log": "", "timeline": "", "timeline gc": "", "checkpoint": "",
+		"up": "", "doctor": "", "repo": "", "repo list": "", "run": "", "run pause": "ID", "run resume": "ID", "log": "", "timeline": "", "timeline gc": "", "checkpoint": "",
 		"trash": "", "model": "", "model test": "", "computers": "", "demo": "", "metrics": "", "metrics token": "", "version": "",
 	}
 	var all func(c *cobra.Command)

@@ -86,7 +86,7 @@ func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after ui
 	var gone *lostError
 	if errors.As(err, &gone) {
 		said := *gone.said
-		return v, said.WithRemedy("the run is kept and goes on when choir is started again (choir up --data %s); to see it: choir run %s --data %s", c.data, run, c.data)
+		return v, said.WithRemedy("the run is kept and goes on when choir is started again (choir up --data %s); then follow it with: choir run %s --follow --data %s", c.data, run, c.data)
 	}
 	return v, err
 }
@@ -209,24 +209,26 @@ func (c *client) eventsWithin(ctx context.Context, run choir.ID, after uint64, s
 
 func newRunCommand(a *app) *cobra.Command {
 	var answer, steer string
-	var cancel bool
+	var cancel, follow bool
 	c := &cobra.Command{
-		Use: "run [ID]", Short: "List runs, or show, stop, steer or answer one",
-		Example: "  choir run\n  choir run ID --answer \"yes, both\"\n  choir run ID --cancel",
+		Use: "run [ID]", Short: "List runs, or show, follow, pause, stop, steer or answer one",
+		Example: "  choir run\n  choir run ID --answer \"yes, both\"\n  choir run ID --cancel\n  choir run pause ID",
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 && (answer != "" || steer != "" || cancel) {
+			if len(args) == 0 && (answer != "" || steer != "" || cancel || follow) {
 				return choir.Invalid("ID", "which run is meant is missing").WithRemedy("choir run lists them; then: choir run ID --cancel, --steer TEXT or --answer TEXT")
 			}
 			if len(args) == 0 {
 				return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runRuns(ctx, a, cl) })
 			}
-			if answer == "" && steer == "" && !cancel {
+			if answer == "" && steer == "" && !cancel && !follow {
 				return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runShow(ctx, a, cl, args[0]) })
 			}
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				switch {
 				case cancel:
 					return runCancel(ctx, a, cl, args[0])
+				case follow:
+					return runFollow(ctx, a, cl, args[0])
 				case steer != "":
 					return runSteer(ctx, a, cl, args[0], steer)
 				}
@@ -237,7 +239,79 @@ func newRunCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&answer, "answer", "", "answer the question it waits for, and follow it")
 	c.Flags().StringVar(&steer, "steer", "", "add to it while it works")
 	c.Flags().BoolVar(&cancel, "cancel", false, "stop it")
+	c.Flags().BoolVar(&follow, "follow", false, "tell what happens in it from now on, until it ends")
+	c.AddCommand(&cobra.Command{
+		Use: "pause ID", Short: "Pause a run: nothing more begins in it",
+		Long:    "Pause a run. A command or a model call that it has in hand comes to its end; then it begins nothing more until choir run resume ID,\nand its time does not run. It stays paused when choir is started again, and can be stopped meanwhile.",
+		Example: "  choir run pause ID",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runPause(ctx, a, cl, args[0]) })
+		},
+	}, &cobra.Command{
+		Use: "resume ID", Short: "Let a paused run go on where it was",
+		Example: "  choir run resume ID",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runResume(ctx, a, cl, args[0]) })
+		},
+	})
 	return c
+}
+
+// runPause pauses a run.
+func runPause(ctx context.Context, a *app, c *client, id string) error {
+	v, before, err := setPaused(ctx, c, id, "/pause")
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		a.printJSON(v)
+	case before > 0:
+		a.printf("Run %s was paused already.\n", v.ID)
+	default:
+		a.printf("Run %s is paused: what it has in hand comes to its end, and nothing more begins. To let it go on: choir run resume %s\n", v.ID, v.ID)
+	}
+	return nil
+}
+
+// runResume lets a paused run go on.
+func runResume(ctx context.Context, a *app, c *client, id string) error {
+	v, before, err := setPaused(ctx, c, id, "/resume")
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		a.printJSON(v)
+	case before == 0:
+		a.printf("Run %s was not paused.\n", v.ID)
+	default:
+		a.printf("Run %s goes on. To follow it: choir run %s --follow\n", v.ID, v.ID)
+	}
+	return nil
+}
+
+// setPaused asks for one of a run's two ways, and returns the run after it and its pause before.
+func setPaused(ctx context.Context, c *client, id, way string) (v api.RunView, before uint64, err error) {
+	base := c.path("/runs/" + url.PathEscape(id))
+	if err := c.get(ctx, base, &v); err != nil {
+		return v, 0, err
+	}
+	before = v.PausedSeq
+	if err := c.post(ctx, base+way, struct{}{}, nil); err != nil {
+		return v, before, err
+	}
+	return v, before, c.get(ctx, base, &v)
+}
+
+// runFollow tells what happens in a run until it ends.
+func runFollow(ctx context.Context, a *app, c *client, id string) error {
+	var v api.RunView
+	if err := c.get(ctx, c.path("/runs/"+url.PathEscape(id)), &v); err != nil {
+		return err
+	}
+	if !v.State.Open() {
+		return a.showOutcome(v)
+	}
+	return a.followFrom(ctx, c, v.ID, v.LastSeq)
 }
 
 // runCancel stops a run and waits until it has stopped.
@@ -329,7 +403,11 @@ func runShow(ctx context.Context, a *app, c *client, id string) error {
 		a.printJSON(v)
 		return nil
 	}
-	a.printf("run     %s\nstate   %s\nprompt  %s\n", v.ID, words(string(v.State), string(v.Code)), timeline.Line(v.Prompt))
+	paused := ""
+	if v.PausedSeq > 0 {
+		paused = "(paused)"
+	}
+	a.printf("run     %s\nstate   %s\nprompt  %s\n", v.ID, words(string(v.State), string(v.Code), paused), timeline.Line(v.Prompt))
 	if v.Waits != "" {
 		a.printf("waits   for the model: %s\n", v.Waits)
 	}

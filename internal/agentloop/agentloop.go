@@ -44,7 +44,10 @@ type Config struct {
 	ModelName string
 	System    string
 	Messages  []model.Message // the conversation so far; not modified
-	Tools     []Tool
+	// Answered is the model's answer to Messages where the loop goes on after it: its tool
+	// calls run first. nil means that the model is asked first.
+	Answered *model.Response
+	Tools    []Tool
 	// Unknown runs calls of tools that are not in Tools. Default: a result with an error
 	// that lists the tools.
 	Unknown func(ctx context.Context, call model.Block) (Result, error)

@@ -20,6 +20,12 @@ func Run(ctx context.Context, cfg Config) (Outcome, error) {
 	}
 	l := &loop{Config: cfg, out: Outcome{Messages: slices.Clone(cfg.Messages)}}
 	l.repeats.max = cfg.MaxRepeats
+	if cfg.Answered != nil {
+		if err := l.takeUp(ctx, *cfg.Answered); err != nil {
+			l.out.Stopped = Failed
+			return l.out, err
+		}
+	}
 	for l.out.Stopped == "" {
 		if err := l.step(ctx); err != nil {
 			l.out.Stopped = Failed
@@ -78,6 +84,11 @@ func (l *loop) step(ctx context.Context) error {
 			l.out.Messages = slices.Clone(asked)
 		}
 	}
+	return l.takeUp(ctx, res)
+}
+
+// takeUp appends an answer of the model and runs its tool calls.
+func (l *loop) takeUp(ctx context.Context, res model.Response) error {
 	l.appendAnswer(res)
 	calls := res.ToolCalls()
 	if len(calls) == 0 {

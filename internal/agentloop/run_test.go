@@ -233,3 +233,21 @@ func TestACancelledContextRunsNoTool(t *testing.T) {
 		t.Errorf("the tool ran: %+v", last)
 	}
 }
+
+// TestALoopGoesOnAfterAnAnswer runs the tools of an answer that was given before, and asks then.
+func TestALoopGoesOnAfterAnAnswer(t *testing.T) {
+	s := &script{responses: []model.Response{text("done")}}
+	answer := calls("first", "good")
+	out, err := run(t, s, func(c *agentloop.Config) { c.Answered = &answer })
+	if err != nil || out.Stopped != agentloop.Done || out.Final != "done" || len(s.requests) != 1 {
+		t.Fatalf("%+v, %v after %d requests", out, err, len(s.requests))
+	}
+	if asked := s.requests[0].Messages; len(asked) != 3 || asked[1].Role != model.Assistant || asked[2].Content[0].Text != "fine" {
+		t.Errorf("it asked %+v", asked)
+	}
+	last := text("that was all")
+	out, err = run(t, &script{}, func(c *agentloop.Config) { c.Answered = &last })
+	if err != nil || out.Stopped != agentloop.Done || out.Final != "that was all" {
+		t.Errorf("after a last answer: %+v, %v", out, err)
+	}
+}

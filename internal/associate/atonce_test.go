@@ -208,3 +208,23 @@ func TestWhatAFormerProcessBeganIsExecutedAlone(t *testing.T) {
 		}
 	})
 }
+
+// A paused run's tasks hold up their own projects, and no others.
+func TestTheTasksOfAPausedRunDoNotCount(t *testing.T) {
+	four := choir.DeriveID(runA, "four")
+	inBench(t, map[choir.ID]string{one: "a", two: "b", three: "c", four: "a"}, nil, func(b *bench) {
+		b.dispatch(one, two)
+		b.started(one, two)
+		b.events <- choir.Event{Type: choir.TypeRunPaused, Run: runA, Seq: 10}
+		e := task(runB, three)
+		e.Seq = 11
+		b.events <- e
+		e.Task, e.Seq = four, 12
+		b.events <- e
+		b.started(three)
+		b.events <- choir.Event{Type: choir.TypeRunResumed, Run: runA, Seq: 13}
+		b.endTask(two, nil)
+		b.endTask(one, nil)
+		b.started(four)
+	})
+}

@@ -25,6 +25,8 @@ type Doer interface {
 	// Project returns the project that the task of a task.dispatched event is confined to;
 	// "" is the whole workspace.
 	Project(dispatched choir.Event) string
+	// SetPaused records that the event seq paused a run, or let it go on.
+	SetPaused(run choir.ID, paused bool, seq uint64)
 	// Lost reports whether processes of a task may run that Do cannot end.
 	Lost() bool
 }
@@ -46,7 +48,7 @@ const maxAtOnce = 2
 
 // Service executes the open tasks of a computer. Two tasks whose roots overlap are executed
 // in the order of the log: those of one project, and one of the whole workspace with any
-// other. Up to maxAtOnce others are executed at once.
+// other. Up to maxAtOnce others are executed at once; those of paused runs do not count.
 type Service struct {
 	doer Doer
 	log  *slog.Logger
@@ -54,8 +56,9 @@ type Service struct {
 	queue   []waiting         // of tasks that neither run nor have an answer, in the order of the log
 	stopped map[choir.ID]bool // tasks that a person stopped or whose run has ended
 	alone   map[choir.ID]bool // tasks that a former process began, and this one did not yet
+	paused  map[choir.ID]bool // runs
 	running map[choir.ID]*execution
-	ends    chan outcome // has room for all running tasks
+	ends    chan outcome // is read until all running tasks have ended
 	lost    bool         // nothing may start any more, see ErrLost
 }
 
@@ -90,7 +93,7 @@ type outcome struct {
 // a former process began, without any other beside them, because one of them may have ended
 // that process. It logs errors of tasks to log before it retries the tasks.
 func New(doer Doer, begun []choir.ID, log *slog.Logger) *Service {
-	s := &Service{doer: doer, log: log, stopped: map[choir.ID]bool{}, alone: map[choir.ID]bool{}, running: map[choir.ID]*execution{}, ends: make(chan outcome, maxAtOnce)}
+	s := &Service{doer: doer, log: log, stopped: map[choir.ID]bool{}, alone: map[choir.ID]bool{}, paused: map[choir.ID]bool{}, running: map[choir.ID]*execution{}, ends: make(chan outcome, maxAtOnce)}
 	for _, id := range begun {
 		s.alone[id] = true
 	}
@@ -130,6 +133,11 @@ func (s *Service) Serve(ctx context.Context, events <-chan choir.Event) error {
 // task.
 func (s *Service) apply(e choir.Event) {
 	switch e.Type {
+	case choir.TypeRunPaused, choir.TypeRunResumed:
+		if s.paused[e.Run] = e.Type == choir.TypeRunPaused; !s.paused[e.Run] {
+			delete(s.paused, e.Run)
+		}
+		s.doer.SetPaused(e.Run, s.paused[e.Run], e.Seq)
 	case choir.TypeTaskDispatched:
 		s.queue = append(s.queue, waiting{event: e, project: s.doer.Project(e), alone: s.alone[e.Task]})
 	case choir.TypeTaskCancelRequested:
@@ -176,7 +184,7 @@ func (s *Service) startTasks(ctx context.Context) (retry <-chan time.Time) {
 		earlier = append(earlier, w)
 	}
 	s.queue = earlier
-	if soonest < 0 || len(s.running) == maxAtOnce {
+	if soonest < 0 || s.atWork() >= maxAtOnce {
 		return nil
 	}
 	return time.After(soonest)
@@ -189,7 +197,18 @@ func (s *Service) isHeldUp(w *waiting) bool {
 			return true
 		}
 	}
-	return len(s.running) == maxAtOnce
+	return s.atWork() >= maxAtOnce
+}
+
+// atWork counts the running tasks whose runs are not paused.
+func (s *Service) atWork() int {
+	n := 0
+	for _, r := range s.running {
+		if !s.paused[r.event.Run] {
+			n++
+		}
+	}
+	return n
 }
 
 // start starts a task. A stopped one is started with a cancelled context, so that it gets a

@@ -27,6 +27,8 @@ type doer struct {
 
 func (d *doer) Project(e choir.Event) string { return d.projects[e.Task] }
 
+func (d *doer) SetPaused(choir.ID, bool, uint64) {}
+
 func (d *doer) Lost() bool { return d.lost.Load() }
 
 type begun struct {

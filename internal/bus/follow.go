@@ -25,8 +25,11 @@ func (c *Client) Follow(ctx context.Context, seq uint64, fn func(choir.Event) er
 func (c *Client) FollowTasks(ctx context.Context, seq uint64, fn func(choir.Event) error) error {
 	r := &reader{client: c, seq: seq, fn: fn}
 	r.catchUp, r.isNext = r.catchUpTasks, r.isNextTask
-	subject := func(t choir.Type) string { return TaskFeedSubject(c.cfg.User, c.cfg.Computer, t) }
-	return r.follow(ctx, subject(choir.TypeTaskDispatched), subject(choir.TypeTaskCancelRequested), subject(choir.TypeTaskReturned))
+	var subjects []string
+	for _, t := range choir.TaskFeed() {
+		subjects = append(subjects, TaskFeedSubject(c.cfg.User, c.cfg.Computer, t))
+	}
+	return r.follow(ctx, subjects...)
 }
 
 // reader is the state of one Follow or FollowTasks.

@@ -23,6 +23,13 @@ type RunCancelRequested struct {
 	Reason string `json:"reason,omitempty" choir:"len=1..400" doc:"Why."`
 }
 
+// RunPaused holds a run: it begins nothing more until run.resumed. What it has in hand, a
+// command or a call of a model, comes to its end.
+type RunPaused struct{}
+
+// RunResumed lets a paused run go on where it was.
+type RunResumed struct{}
+
 // RunFinished ends a run. Signature is Ed25519 over SignedText.
 type RunFinished struct {
 	Outcome   Outcome      `json:"outcome" choir:"enum=done|failed|cancelled" doc:"How it ended."`
@@ -218,24 +225,28 @@ type ToolCalled struct {
 // ToolInput is the input of any tool; each tool uses some of the fields.
 // Content above the inline limit is a blob.
 type ToolInput struct {
-	Path     string     `json:"path,omitempty" choir:"len=0..4096" doc:"File or folder."`
-	Content  string     `json:"content,omitempty" doc:"Content to write."`
-	Blob     Digest     `json:"blob,omitempty" choir:"digest" doc:"The whole input as JSON, when above 64 KiB."`
-	Edits    []TextEdit `json:"edits,omitempty" choir:"len=0..256" doc:"Replacements, all or none."`
-	Patch    string     `json:"patch,omitempty" choir:"len=0..1000000" doc:"Patch of several files, all or none."`
-	Pattern  string     `json:"pattern,omitempty" choir:"len=0..4096" doc:"Glob or regular expression."`
-	Command  string     `json:"command,omitempty" choir:"len=0..131072" doc:"Command line for bash."`
-	Files    string     `json:"files,omitempty" choir:"len=0..4096" doc:"Glob of the files to search."`
-	Context  int        `json:"context,omitempty" choir:"range=0..1000" doc:"Lines shown before and after each that matches."`
-	Ignored  bool       `json:"ignored,omitempty" doc:"Also what git ignores, and caches."`
-	URL      string     `json:"url,omitempty" choir:"len=0..8192" doc:"Address to fetch."`
-	Offset   int        `json:"offset,omitempty" choir:"range=0..1000000000" doc:"First line, from 1."`
-	Limit    int        `json:"limit,omitempty" choir:"range=0..1000000000" doc:"Number of lines or results."`
-	TimeoutS int        `json:"timeout_s,omitempty" choir:"range=0..86400" doc:"Seconds."`
-	Handle   int        `json:"handle,omitempty" choir:"range=0..1000" doc:"Running command that bash is asked about."`
-	WaitS    int        `json:"wait_s,omitempty" choir:"range=0..86400" doc:"Seconds that bash waits for a command."`
-	End      bool       `json:"end,omitempty" doc:"The running command is to end."`
-	Raw      string     `json:"raw,omitempty" doc:"The input as the model gave it, when it did not fit the tool."`
+	Path       string     `json:"path,omitempty" choir:"len=0..4096" doc:"File or folder."`
+	Content    string     `json:"content,omitempty" doc:"Content to write."`
+	Blob       Digest     `json:"blob,omitempty" choir:"digest" doc:"The whole input as JSON, when above 64 KiB."`
+	Edits      []TextEdit `json:"edits,omitempty" choir:"len=0..256" doc:"Replacements, all or none."`
+	Patch      string     `json:"patch,omitempty" choir:"len=0..1000000" doc:"Patch of several files, all or none."`
+	Pattern    string     `json:"pattern,omitempty" choir:"len=0..4096" doc:"Glob or regular expression."`
+	Command    string     `json:"command,omitempty" choir:"len=0..131072" doc:"Command line for bash."`
+	Files      string     `json:"files,omitempty" choir:"len=0..4096" doc:"Glob of the files to search."`
+	Context    int        `json:"context,omitempty" choir:"range=0..1000" doc:"Lines shown before and after each that matches."`
+	Ignored    bool       `json:"ignored,omitempty" doc:"Also what git ignores, and caches."`
+	Symbols    bool       `json:"symbols,omitempty" doc:"Also what source files declare."`
+	URL        string     `json:"url,omitempty" choir:"len=0..8192" doc:"Address to fetch."`
+	Offset     int        `json:"offset,omitempty" choir:"range=0..1000000000" doc:"First line, from 1."`
+	Limit      int        `json:"limit,omitempty" choir:"range=0..1000000000" doc:"Number of lines or results."`
+	TimeoutS   int        `json:"timeout_s,omitempty" choir:"range=0..86400" doc:"Seconds."`
+	Handle     int        `json:"handle,omitempty" choir:"range=0..1000" doc:"Running command that bash is asked about."`
+	WaitS      int        `json:"wait_s,omitempty" choir:"range=0..86400" doc:"Seconds that bash waits for a command."`
+	End        bool       `json:"end,omitempty" doc:"The running command is to end."`
+	Stdin      string     `json:"stdin,omitempty" choir:"len=0..65536" doc:"What bash wrote to the command's standard input."`
+	StdinOpen  bool       `json:"stdin_open,omitempty" doc:"The new command's standard input stays open."`
+	StdinClose bool       `json:"stdin_close,omitempty" doc:"The running command's standard input ends."`
+	Raw        string     `json:"raw,omitempty" doc:"The input as the model gave it, when it did not fit the tool."`
 }
 
 // TextEdit replaces exactly one match.
@@ -370,6 +381,12 @@ func (SteeringSubmitted) EventType() Type { return "steering.submitted" }
 
 // EventType implements Payload.
 func (RunCancelRequested) EventType() Type { return "run.cancel_requested" }
+
+// EventType implements Payload.
+func (RunPaused) EventType() Type { return "run.paused" }
+
+// EventType implements Payload.
+func (RunResumed) EventType() Type { return "run.resumed" }
 
 // EventType implements Payload.
 func (RunFinished) EventType() Type { return "run.finished" }

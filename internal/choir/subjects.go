@@ -25,14 +25,27 @@ var subjects = []Subject{
 	{"cmd.<uid>.<cid>.<verb>.<role>.<connection>", callers, control, "Request and reply. The last two parts carry the caller: a connection can publish only under its own."},
 	{"agent.<uid>.<cid>.<run>.task.dispatched", control, associate, "Of the committed events with a run, those that the Associate works by: its tasks,"},
 	{"agent.<uid>.<cid>.<run>.task.cancel_requested", control, associate, "which of them it is to end,"},
-	{"agent.<uid>.<cid>.<run>.task.returned", control, associate, "and which have been answered. It hears no other event."},
+	{"agent.<uid>.<cid>.<run>.task.returned", control, associate, "which have been answered,"},
+	{"agent.<uid>.<cid>.<run>.run.paused", control, associate, "which runs are paused,"},
+	{"agent.<uid>.<cid>.<run>.run.resumed", control, associate, "and which go on. It hears no other event."},
 	{"job.<class>", control, []Role{RolePool}, "Work for the agent pool."},
 }
 
-// InTaskFeed reports whether the Associate receives events of a type. Each such type has
-// an entry of its own in Subjects, and its events name a task.
+// taskFeed are the types of the events that the Associate receives.
+var taskFeed = []Type{TypeTaskDispatched, TypeTaskCancelRequested, TypeTaskReturned, TypeRunPaused, TypeRunResumed}
+
+// TaskFeed returns the types of the events that the Associate receives. Each has an entry of
+// its own in Subjects.
+func TaskFeed() []Type { return append([]Type(nil), taskFeed...) }
+
+// InTaskFeed reports whether the Associate receives events of a type.
 func InTaskFeed(t Type) bool {
-	return t == TypeTaskDispatched || t == TypeTaskCancelRequested || t == TypeTaskReturned
+	for _, of := range taskFeed {
+		if t == of {
+			return true
+		}
+	}
+	return false
 }
 
 var watchers = []Role{RoleShell, RoleDesktop, RoleCLI, RoleDirector}

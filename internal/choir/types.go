@@ -93,6 +93,8 @@ var types = typed([]TypeInfo{
 	{Sample: PromptSubmitted{}, Class: ClassFact, Run: true, Once: []string{"run"}, Roles: person, Doc: "A person asked for something; a run begins."},
 	{Sample: SteeringSubmitted{}, Class: ClassFact, Run: true, Roles: person, Doc: "A person added to a run while it works; taken up at the next step."},
 	{Sample: RunCancelRequested{}, Class: ClassFact, Run: true, Roles: person, Doc: "A person stopped a run."},
+	{Sample: RunPaused{}, Class: ClassFact, Run: true, Roles: owner, Doc: "The owner paused a run: it begins no model call, tool call, command or step until it is resumed."},
+	{Sample: RunResumed{}, Class: ClassFact, Run: true, Roles: owner, Doc: "The owner lets a paused run go on where it was."},
 	{Sample: RunFinished{}, Class: ClassFact, Run: true, Once: []string{"run"}, After: TypePromptSubmitted, Roles: []Role{RoleDirector, RoleControl}, Doc: "A run ended, with the Director's signed answer or the reason it failed."},
 	{Sample: RunDismissed{}, Class: ClassFact, Run: true, Once: []string{"run"}, After: TypeRunFinished, Roles: person, Doc: "A person put away the card of a run that had ended."},
 	{Sample: PlanMade{}, Class: ClassFact, Run: true, Once: []string{"run"}, Roles: director, Doc: "The Director accepted a plan."},

@@ -12,6 +12,8 @@ const (
 	TypePromptSubmitted     Type = "prompt.submitted"      // A person asked for something; a run begins.
 	TypeSteeringSubmitted   Type = "steering.submitted"    // A person added to a run while it works; taken up at the next step.
 	TypeRunCancelRequested  Type = "run.cancel_requested"  // A person stopped a run.
+	TypeRunPaused           Type = "run.paused"            // The owner paused a run: it begins no model call, tool call, command or step until it is resumed.
+	TypeRunResumed          Type = "run.resumed"           // The owner lets a paused run go on where it was.
 	TypeRunFinished         Type = "run.finished"          // A run ended, with the Director's signed answer or the reason it failed.
 	TypeRunDismissed        Type = "run.dismissed"         // A person put away the card of a run that had ended.
 	TypePlanMade            Type = "plan.made"             // The Director accepted a plan.

@@ -239,16 +239,39 @@ type TaskBeginRequest struct {
 // TaskBeginReply is where a task stands. On a redelivery it is the base of the
 // first delivery.
 type TaskBeginReply struct {
-	Base            Digest   `json:"base" choir:"digest" doc:"Snapshot a rollback goes to."`
-	Attempt         int      `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
-	Resumed         bool     `json:"resumed,omitempty" doc:"It was taken up before and did not end."`
-	UnfinishedCalls []ID     `json:"unfinished_calls,omitempty" choir:"id7" doc:"Tool calls without a return: unknown, never silently repeated."`
-	Cancelled       bool     `json:"cancelled,omitempty" doc:"It is to end: nothing of it is executed any more."`
-	Online          bool     `json:"online,omitempty" doc:"It may reach something outside: its programs are not told to do without."`
-	EgressWider     string   `json:"egress_wider,omitempty" choir:"len=1..1000" doc:"What in its egress profile the computer's policy does not let out: nothing of the task is executed."`
-	Calls           int      `json:"calls,omitempty" choir:"range=0..1000000" doc:"Tool calls that earlier deliveries recorded."`
-	Compared        bool     `json:"compared,omitempty" doc:"The paths that differ since the snapshot asked about are all in changed."`
-	Changed         []string `json:"changed,omitempty" doc:"Files and links that differ, former names too; nothing in .git."`
+	Base            Digest    `json:"base" choir:"digest" doc:"Snapshot a rollback goes to."`
+	Attempt         int       `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
+	Resumed         bool      `json:"resumed,omitempty" doc:"It was taken up before and did not end."`
+	UnfinishedCalls []ID      `json:"unfinished_calls,omitempty" choir:"id7" doc:"Tool calls without a return: unknown, never silently repeated."`
+	Cancelled       bool      `json:"cancelled,omitempty" doc:"It is to end: nothing of it is executed any more."`
+	Online          bool      `json:"online,omitempty" doc:"It may reach something outside: its programs are not told to do without."`
+	EgressWider     string    `json:"egress_wider,omitempty" choir:"len=1..1000" doc:"What in its egress profile the computer's policy does not let out: nothing of the task is executed."`
+	Calls           int       `json:"calls,omitempty" choir:"range=0..1000000" doc:"Tool calls that earlier deliveries recorded."`
+	PausedSeq       uint64    `json:"paused_seq,omitempty" choir:"range=0..9007199254740991" doc:"Number of the event that paused its run, while that is paused."`
+	GoesOn          *TaskPast `json:"goes_on,omitempty" doc:"What it did before its process ended while its run was paused: it goes on from there."`
+	Compared        bool      `json:"compared,omitempty" doc:"The paths that differ since the snapshot asked about are all in changed."`
+	Changed         []string  `json:"changed,omitempty" doc:"Files and links that differ, former names too; nothing in .git."`
+}
+
+// TaskPast tells how far a task with a model had come: its last model call, and what was
+// done of that call's answer.
+type TaskPast struct {
+	Models       int          `json:"models" choir:"range=1..1000000" doc:"Model calls it made."`
+	Request      Digest       `json:"request" choir:"digest" doc:"Request of the last one, a blob."`
+	Response     Digest       `json:"response,omitempty" choir:"digest" doc:"Its answer, a blob; absent when there is none."`
+	Calls        int          `json:"calls" choir:"range=0..1000000" doc:"Tool calls before that answer."`
+	AllCalls     int          `json:"all_calls" choir:"range=0..1000000" doc:"Tool calls in all."`
+	Returned     []PastReturn `json:"returned,omitempty" choir:"len=0..256" doc:"Tool calls of that answer that were made."`
+	WorkedMS     int64        `json:"worked_ms" choir:"range=0..9007199254740991" doc:"Time of the work so far, without that of the model and of pauses."`
+	InputTokens  int64        `json:"input_tokens" choir:"range=0..9007199254740991" doc:"Tokens of its model calls so far."`
+	OutputTokens int64        `json:"output_tokens" choir:"range=0..9007199254740991" doc:"Tokens of the answers so far."`
+}
+
+// PastReturn is a tool call that was made, as the model is shown it.
+type PastReturn struct {
+	Call   ID     `json:"call" choir:"id7" doc:"The call."`
+	OK     bool   `json:"ok" doc:"It did what was asked."`
+	Output string `json:"output,omitempty" doc:"What the model is shown, of all calls together at most 256 KiB."`
 }
 
 // TaskTreeRequest asks what a task changed so far.

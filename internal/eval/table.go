@@ -22,6 +22,13 @@ func (r *Report) Table() string {
 	fmt.Fprintf(&out, "\n%d of %d solved (%.0f %%), %d invalid; false claims: %d verified, %d not verified\n",
 		s.Solved, s.Solved+s.Failed, 100*s.PassRate, s.Invalid, s.FalseClaims, s.UnverifiedClaims)
 	fmt.Fprintf(&out, "median of a task: %d calls, %d tokens, %.1f s; all: %d tokens, $%.4f\n", s.MedianCalls, s.MedianTokens, s.MedianSeconds, s.Tokens, s.CostUSD)
+	var in, cached int64
+	for _, o := range r.Tasks {
+		in, cached = in+o.InputTokens, cached+o.CachedTokens
+	}
+	if in > 0 {
+		fmt.Fprintf(&out, "from the provider's cache of prompts: %d of %d input tokens (%.0f %%)\n", cached, in, 100*float64(cached)/float64(in))
+	}
 	for _, o := range r.Tasks {
 		if o.Why != "" {
 			fmt.Fprintf(&out, "\n%s: %s\n", o.Task, indent(o.Why))

@@ -35,17 +35,19 @@ type Run struct {
 	State     RunState     `json:"state" enum:"planning,running,waiting,done,failed,cancelled"`
 	Code      choir.Code   `json:"code,omitempty"`
 	// Status is how much of what was asked is done, says the Director; empty for done.
-	Status     choir.AnswerStatus `json:"status,omitempty" enum:"partly,not_done"`
-	Answer     string             `json:"answer,omitempty"`
-	Signature  string             `json:"signature,omitempty"`
-	Document   choir.ID           `json:"document,omitempty"`
-	FirstSeq   uint64             `json:"first_seq"`
-	LastSeq    uint64             `json:"last_seq"`
-	StartedAt  choir.Time         `json:"started_at"`
-	FinishedAt choir.Time         `json:"finished_at,omitzero"`
-	Question   *choir.Question    `json:"question,omitempty"`
-	Undone     *Undo              `json:"undone,omitempty"` // what it changed was taken back, and no rewind has put it there again
-	Usage      Usage              `json:"usage"`
+	Status choir.AnswerStatus `json:"status,omitempty" enum:"partly,not_done"`
+	// PausedSeq is the number of the event that paused the run, while it is paused.
+	PausedSeq  uint64          `json:"paused_seq,omitempty"`
+	Answer     string          `json:"answer,omitempty"`
+	Signature  string          `json:"signature,omitempty"`
+	Document   choir.ID        `json:"document,omitempty"`
+	FirstSeq   uint64          `json:"first_seq"`
+	LastSeq    uint64          `json:"last_seq"`
+	StartedAt  choir.Time      `json:"started_at"`
+	FinishedAt choir.Time      `json:"finished_at,omitzero"`
+	Question   *choir.Question `json:"question,omitempty"`
+	Undone     *Undo           `json:"undone,omitempty"` // what it changed was taken back, and no rewind has put it there again
+	Usage      Usage           `json:"usage"`
 }
 
 // Undo is the event that undid an action.

@@ -14,6 +14,8 @@ var runsTable = &keyed[Run]{
 			choir.TypeQuestionAsked:    on(runAsked),
 			choir.TypeQuestionAnswered: on(runAnswered),
 			choir.TypeDocumentCreated:  on(runDocumented),
+			choir.TypeRunPaused:        on(runPaused),
+			choir.TypeRunResumed:       on(runResumed),
 			choir.TypeRunFinished:      on(runFinished),
 			choir.TypeRunDismissed:     on(runDismissed),
 		},
@@ -77,10 +79,23 @@ func runDocumented(runs runRows, e *choir.Event, p *choir.DocumentCreated) error
 	})
 }
 
+// runPaused marks a run as paused. A second pause changes nothing.
+func runPaused(runs runRows, e *choir.Event, _ *choir.RunPaused) error {
+	return changeRun(runs, e.Run, func(r *Run) {
+		if r.PausedSeq == 0 {
+			r.PausedSeq = e.Seq
+		}
+	})
+}
+
+func runResumed(runs runRows, e *choir.Event, _ *choir.RunResumed) error {
+	return changeRun(runs, e.Run, func(r *Run) { r.PausedSeq = 0 })
+}
+
 func runFinished(runs runRows, e *choir.Event, p *choir.RunFinished) error {
 	return changeRun(runs, e.Run, func(r *Run) {
 		r.State, r.Code, r.Status, r.Answer, r.Signature = RunState(p.Outcome), p.Code, p.Status, p.Answer, p.Signature
-		r.Question, r.FinishedAt = nil, e.Time
+		r.Question, r.FinishedAt, r.PausedSeq = nil, e.Time, 0
 	})
 }
 

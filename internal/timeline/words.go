@@ -35,6 +35,10 @@ func sayRun(p choir.Payload) string {
 		return "you added: " + Line(p.Text)
 	case *choir.RunCancelRequested:
 		return join("you stopped it", p.Reason)
+	case *choir.RunPaused:
+		return "you paused it"
+	case *choir.RunResumed:
+		return "you let it go on"
 	case *choir.PlanMade:
 		return "planned: " + titles(p.Steps)
 	case *choir.PlanChanged:

@@ -64,6 +64,9 @@ func (j *job) runAgent(ctx context.Context) error {
 		MaxContext: maxContext, Compacted: j.recordCompaction,
 		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
 	}
+	if err := j.goOn(ctx, &cfg); err != nil {
+		return err
+	}
 	out, err := agentloop.Run(ctx, cfg)
 	ended := j.ended(out)
 	if gone := j.ranOut(ctx, out); gone != "" {
@@ -73,6 +76,9 @@ func (j *job) runAgent(ctx context.Context) error {
 	u := &j.result.Usage
 	u.Model, u.InputTokens, u.OutputTokens = out.Model, out.Usage.Input, out.Usage.Output
 	u.CachedTokens, u.CostUSD = out.Usage.CacheRead, out.Usage.CostUSD
+	if j.past != nil {
+		u.InputTokens, u.OutputTokens = u.InputTokens+j.past.InputTokens, u.OutputTokens+j.past.OutputTokens
+	}
 	j.result.Summary = out.Final
 	if err != nil {
 		return err
@@ -169,6 +175,9 @@ type caller job
 
 // Call implements agentloop.Caller.
 func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
+	if err := (*job)(c).waitWhilePaused(ctx); err != nil {
+		return model.Response{}, err
+	}
 	c.models++
 	info := model.CallInfo{Call: choir.DeriveID(c.event.Task, "model", itoa(int64(c.models))), Run: c.event.Run, Task: c.event.Task, Caller: "associate"}
 	c.clock.change(waiting)

@@ -24,7 +24,13 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 		out := tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
 		return agentloop.Result{Text: out.Text, IsError: true}, j.recordRefusal(call, out)
 	}
+	if err := j.waitWhilePaused(ctx); err != nil {
+		return agentloop.Result{}, err
+	}
 	id := j.nextCall()
+	if made := j.madeBefore(id); made != nil {
+		return *made, nil
+	}
 	called, err := j.called(id, call.Tool, c.Record(), call.Input)
 	if err != nil {
 		return agentloop.Result{}, err
@@ -36,6 +42,9 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	out, err := c.Run(ctx, kit)
 	if err != nil && out.Text == "" {
 		out = tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
+	}
+	if out.OK {
+		out.Text += j.diagnose(ctx, call.Tool, c.Record())
 	}
 	// Whatever ended the call is told to the log before it ends the task.
 	returned, rerr := j.returned(id, out, int64(j.cfg.Now()-began))

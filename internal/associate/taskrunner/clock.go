@@ -21,8 +21,9 @@ type clock struct {
 	mu      sync.Mutex // guards all below
 	left    [2]time.Duration
 	running int // index in left
+	frozen  bool
 	since   time.Time
-	timer   *time.Timer
+	timer   *time.Timer // nil while frozen
 }
 
 // The indices of a clock's times, and their causes.
@@ -42,26 +43,56 @@ func startClock(ctx context.Context, work, wait time.Duration) (context.Context,
 	return ctx, c
 }
 
-// run lets the time with an index run. The caller holds the lock, or is the only one.
+// run lets the time with an index run, once the clock is not frozen. The caller holds the
+// lock, or is the only one.
 func (c *clock) run(index int) {
-	c.running, c.since = index, time.Now()
-	c.timer = time.AfterFunc(c.left[index], func() { c.cancel(causes[index]) })
+	c.running = index
+	if !c.frozen {
+		c.since = time.Now()
+		c.timer = time.AfterFunc(c.left[index], func() { c.cancel(causes[index]) })
+	}
+}
+
+// hold stops the time that runs. The caller holds the lock.
+func (c *clock) hold() {
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer = nil
+		c.left[c.running] = max(0, c.left[c.running]-time.Since(c.since))
+	}
 }
 
 // change lets another time run.
 func (c *clock) change(to int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.timer.Stop()
-	c.left[c.running] = max(0, c.left[c.running]-time.Since(c.since))
+	c.hold()
 	c.run(to)
+}
+
+// freeze stops the clock's times, or lets them run on.
+func (c *clock) freeze(frozen bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hold()
+	c.frozen = frozen
+	c.run(c.running)
+}
+
+// spend takes something off the time of the work.
+func (c *clock) spend(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hold()
+	c.left[working] = max(0, c.left[working]-d)
+	c.run(c.running)
 }
 
 // workLeft returns what is left of the time of the work.
 func (c *clock) workLeft() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running != working {
+	if c.running != working || c.timer == nil {
 		return c.left[working]
 	}
 	return max(0, c.left[working]-time.Since(c.since))
@@ -71,6 +102,7 @@ func (c *clock) workLeft() time.Duration {
 func (c *clock) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.timer.Stop()
+	c.hold()
+	c.frozen = true
 	c.cancel(nil)
 }

@@ -41,3 +41,32 @@ func TestWaitingForTheModelIsNoWork(t *testing.T) {
 		})
 	}
 }
+
+// TestAFrozenClockStandsStill has the run of a task paused for longer than all its work may
+// take, and its model's wait change to work meanwhile.
+func TestAFrozenClockStandsStill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began, at := time.Now(), make(chan time.Duration, 1)
+		ctx, clock := startClock(context.Background(), 10*time.Second, 5*time.Second)
+		defer clock.stop()
+		context.AfterFunc(ctx, func() { at <- time.Since(began) })
+		var paused pauses
+		defer paused.watch("run")()
+		paused.set("run", true, 7)
+		defer paused.add("run", clock)()
+		<-time.After(time.Minute)
+		clock.change(waiting)
+		<-time.After(time.Minute)
+		clock.change(working)
+		if left := clock.workLeft(); left != 10*time.Second {
+			t.Errorf("%s of the work are left", left)
+		}
+		paused.set("run", false, 9)
+		paused.set("run", true, 7) // told once more, too late
+		clock.spend(4 * time.Second)
+		if got := <-at; got != 126*time.Second || context.Cause(ctx) != errBudget {
+			t.Errorf("it ended after %s with %v", got, context.Cause(ctx))
+		}
+	})
+}

@@ -94,6 +94,9 @@ func (j *job) command(ctx context.Context, c choir.Command) (choir.CommandRun, [
 
 // commandIn is command in a given folder.
 func (j *job) commandIn(ctx context.Context, dir string, o verify.Order) (choir.CommandRun, []byte, error) {
+	if err := j.waitWhilePaused(ctx); err != nil {
+		return choir.CommandRun{}, nil, err
+	}
 	c, argv := o.Command, o.Command.Argv
 	if c.Shell != "" {
 		argv = []string{"/bin/sh", "-c", c.Shell}

@@ -39,6 +39,7 @@ func unverified() choir.VerifyOutcome {
 // runInScope starts the task, executes it within its time budget, and commits its
 // changes or rolls them back. It returns as run does; j.scope must be open.
 func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
+	defer j.paused.watch(j.event.Run)()
 	begun, err := j.startTask()
 	if choir.CodeOf(err) == choir.CodeConflict {
 		return j.result, errAnswered
@@ -60,6 +61,10 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 	j.mayStop = work
 	work, j.clock = startClock(work, time.Duration(j.budget())*time.Second, choir.ModelWaitS*time.Second)
 	defer j.clock.stop()
+	defer j.paused.add(j.event.Run, j.clock)()
+	if begun.PausedSeq > 0 {
+		j.paused.set(j.event.Run, true, begun.PausedSeq)
+	}
 	err = j.resume(begun)
 	if err == nil {
 		// A task that was stopped while it waited still has to take back what an
@@ -69,8 +74,11 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 	if err == nil {
 		err = j.guard(work, begun.EgressWider)
 	}
-	if err == nil {
+	if err == nil && j.past == nil {
 		err = j.restoreAttempt()
+	}
+	if err == nil {
+		err = j.waitWhilePaused(work)
 	}
 	if err == nil {
 		err = j.execute(work)
@@ -146,8 +154,8 @@ func (j *job) budget() int {
 }
 
 // resume handles a task that a former process began and did not end. If no tool was
-// called, it rolls the workspace back and returns nil, so that the task runs again; else
-// it returns a failure.
+// called, it rolls the workspace back and returns nil, so that the task runs again; where its
+// run was paused meanwhile, it goes on from the log; else it returns a failure.
 func (j *job) resume(begun choir.TaskBeginReply) error {
 	if !begun.Resumed {
 		return nil
@@ -155,6 +163,9 @@ func (j *job) resume(begun choir.TaskBeginReply) error {
 	// Whatever the former process left must not write any more.
 	if _, err := j.scope.Clear(); err != nil {
 		return err
+	}
+	if j.past = begun.GoesOn; j.past != nil {
+		return nil
 	}
 	made := begun.Calls
 	if made == 0 && len(begun.UnfinishedCalls) == 0 {

@@ -368,6 +368,7 @@ type control struct {
 	only      []string // folders that the last commit said to look at
 	dir       string
 	steering  map[int][]choir.Addition // by model call
+	goesOn    *choir.TaskPast          // what a task that is begun again goes on from
 	restored  bool                     // what a restore scanned was not given to the store
 }
 
@@ -422,6 +423,7 @@ func (c *control) BeginTask(ctx context.Context, task choir.ID, since choir.Dige
 	}
 	if base, ok := c.base[task]; ok {
 		c.attempts[task]++
+		reply.GoesOn = c.goesOn
 		reply.Base, reply.Attempt, reply.Resumed = base, c.attempts[task], true
 		return reply, nil
 	}
@@ -522,6 +524,7 @@ type script struct {
 	requests  []model.Request
 	infos     []model.CallInfo
 	err       error
+	on        func(n int) // called with the number of each call, from 0, if not nil
 	// byConversation answers by how far the conversation is, not by how often it was asked.
 	byConversation bool
 }
@@ -529,6 +532,9 @@ type script struct {
 func (s *script) Call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error) {
 	s.requests, s.infos = append(s.requests, req), append(s.infos, info)
 	n := len(s.requests) - 1
+	if s.on != nil {
+		s.on(n)
+	}
 	if s.byConversation {
 		n = len(req.Messages) / 2
 	}

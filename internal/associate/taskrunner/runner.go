@@ -82,6 +82,7 @@ type Runner struct {
 	committed commits
 	checked   verify.Memory
 	scopes    *scope.Set
+	paused    pauses
 	// above is a one-place queue for the commits in the workspace's own repository, each of
 	// which has a scope of the whole workspace.
 	above chan struct{}
@@ -174,6 +175,8 @@ type job struct {
 	egress        bool               // a tool call asked for network access
 	attempt       *change            // the change of a failed task; nil until computed
 	began         []choir.FileChange // what a former attempt had changed when the task began
+	past          *choir.TaskPast    // what an earlier process did that the task goes on from; nil for none
+	notice        string             // what the model is to be told with its next call
 	mayStop       context.Context    // ends when the task is to end, and not with its budgets
 	running       []*running         // commands of the model that were given back running
 	handles       int                // of such commands so far

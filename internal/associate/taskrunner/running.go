@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type running struct {
 	handle   int // 0 until it was given back running
 	run      choir.CommandRun
 	rec      *recorder
+	stdin    *os.File // write end of its standard input; nil when that has ended
 	timeoutS int
 	end      context.CancelCauseFunc
 	done     chan struct{} // closed when it has ended; then exit and err are set
@@ -33,15 +35,62 @@ var errEnded = errors.New("the command was ended")
 const maxRunning = 8
 
 // shell starts a command line for the bash tool and waits for it, see tools.Kit.
-func (j *job) shell(ctx context.Context, command string, timeoutS, waitS int) (tools.Output, error) {
+func (j *job) shell(ctx context.Context, command string, timeoutS, waitS int, stdin tools.Stdin) (tools.Output, error) {
 	if len(j.running) >= maxRunning {
 		return tools.Output{}, choir.Invalid("command", "cannot start: %d commands run already; end one of them", len(j.running))
 	}
-	return j.await(j.startCommand(ctx, command, timeoutS), waitS)
+	r, err := j.startCommand(ctx, command, timeoutS, stdin)
+	if err != nil {
+		return tools.Output{}, err
+	}
+	stdin.Close = !stdin.Open
+	if err := r.write(stdin); err != nil && stdin.Open {
+		r.end(errEnded)
+		<-r.done
+		return tools.Output{}, err
+	}
+	return j.await(r, waitS)
+}
+
+// maxStdinWait limits how long a command's full standard input is waited for.
+const maxStdinWait = 5 * time.Second
+
+// write writes to the command's standard input, and ends that if stdin says so. Code invalid:
+// it has none, or does not read.
+func (r *running) write(stdin tools.Stdin) error {
+	if stdin.Text == "" && !stdin.Close {
+		return nil
+	}
+	if r.stdin == nil {
+		if stdin.Text == "" {
+			return nil
+		}
+		return choir.Invalid("stdin", "cannot be written: the command's standard input has ended; start it with stdin_open")
+	}
+	_ = r.stdin.SetWriteDeadline(time.Now().Add(maxStdinWait)) // a pipe has deadlines
+	n, err := r.stdin.WriteString(stdin.Text)
+	if stdin.Close || err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		r.closeStdin()
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return choir.Invalid("stdin", "was written up to byte %d of %d: the command does not read on", n, len(stdin.Text))
+	case err != nil:
+		return choir.Invalid("stdin", "cannot be written: the command has closed its standard input")
+	}
+	return nil
+}
+
+// closeStdin ends the command's standard input.
+func (r *running) closeStdin() {
+	if r.stdin != nil {
+		r.stdin.Close()
+		r.stdin = nil
+	}
 }
 
 // runningCommand waits for a running command, or ends it, see tools.Kit.
-func (j *job) runningCommand(_ context.Context, handle, waitS int, end bool) (tools.Output, error) {
+func (j *job) runningCommand(_ context.Context, handle, waitS int, end bool, stdin tools.Stdin) (tools.Output, error) {
 	i := slices.IndexFunc(j.running, func(r *running) bool { return r.handle == handle })
 	if i < 0 {
 		return tools.Output{}, choir.Invalid("handle", "%d is of no command that runs", handle)
@@ -50,30 +99,43 @@ func (j *job) runningCommand(_ context.Context, handle, waitS int, end bool) (to
 	if end {
 		r.end(errEnded)
 		<-r.done
+	} else if err := r.write(stdin); err != nil {
+		return tools.Output{}, err
 	}
 	return j.await(r, waitS)
 }
 
-// startCommand starts a command line in a shell.
-func (j *job) startCommand(ctx context.Context, command string, timeoutS int) *running {
+// startCommand starts a command line in a shell, with a pipe as its standard input if there
+// is something to write to it.
+func (j *job) startCommand(ctx context.Context, command string, timeoutS int, stdin tools.Stdin) (*running, error) {
 	program := "/bin/sh"
 	if path, err := proctree.LookPath("bash", j.scope.Root, j.cfg.Env); err == nil {
 		program = path
 	}
 	r := &running{run: choir.CommandRun{Command: command, Started: j.cfg.Now()}, rec: &recorder{live: j.newLive()}, timeoutS: timeoutS, done: make(chan struct{})}
+	var input *os.File
+	if stdin.Text != "" || stdin.Open {
+		var err error
+		if input, r.stdin, err = os.Pipe(); err != nil {
+			return nil, err
+		}
+	}
 	ctx, r.end = context.WithCancelCause(ctx)
 	stop := func() {}
 	if timeoutS > 0 {
 		ctx, stop = context.WithTimeoutCause(ctx, time.Duration(timeoutS)*time.Second, errCommandTimeout)
 	}
-	spec := proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.scope.Root, Env: j.env(j.calls, nil), Stdout: r.rec}
+	spec := proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.scope.Root, Env: j.env(j.calls, nil), Stdin: input, Stdout: r.rec}
 	tree := j.scope.Tree()
 	go func() {
 		defer close(r.done)
 		defer stop()
+		if input != nil {
+			defer input.Close()
+		}
 		r.exit, r.err = tree.Run(ctx, spec)
 	}()
-	return r
+	return r, nil
 }
 
 // await waits for a command and returns its output for the model. A command that still
@@ -104,6 +166,7 @@ func (j *job) await(r *running, waitS int) (tools.Output, error) {
 // seen. The error ends the task.
 func (j *job) recordEnd(r *running) (tools.Output, error) {
 	r.rec.live.flush()
+	r.closeStdin()
 	j.running = slices.DeleteFunc(j.running, func(other *running) bool { return other == r })
 	r.end(nil)
 	run := r.run

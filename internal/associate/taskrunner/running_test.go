@@ -63,3 +63,32 @@ func TestNoMoreCommandsRunThanTheLimit(t *testing.T) {
 		t.Errorf("it is told %q, and %d ran", got, len(r.CommandsRun))
 	}
 }
+
+// TestACommandIsWrittenTo by its handle, until its input is closed; another one's input ends
+// at once, and one that does not read says so.
+func TestACommandIsWrittenTo(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.model.responses = []model.Response{
+		use("bash", `{"command":"while read line; do echo \"got $line\"; done; echo over","stdin":"one\n","stdin_open":true,"wait_s":1}`),
+		use("bash", `{"handle":1,"stdin":"two\n","wait_s":1}`),
+		use("bash", `{"handle":1,"stdin":"three\n","stdin_close":true}`),
+		use("bash", `{"command":"tr a-z A-Z","stdin":"whole"}`),
+		use("bash", `{"command":"cat"}`),
+		use("bash", `{"command":"exec sleep 1000","wait_s":1}`),
+		use("bash", `{"handle":2,"stdin":"x"}`),
+		say("Done."),
+	}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskRun})
+	holds(t, r, choir.StatusOK, "")
+	for i, want := range map[int]string{
+		1: "got one\n[still running after 1 s]", 2: "got two\n[still running", 3: "got three\nover\n", 4: "WHOLE", 5: "[no output, exit code 0]", 7: "stdin_open",
+	} {
+		if got := l.model.requests[i].Messages[2*i].Content[0].Text; !strings.Contains(got, want) {
+			t.Errorf("after call %d it is told %q, want %q", i, got, want)
+		}
+	}
+	if called := of[choir.ToolCalled](t, l.log, r.TaskID); called[2].Input.Stdin != "three\n" || !called[2].Input.StdinClose {
+		t.Errorf("the log has %+v", called[2].Input)
+	}
+}

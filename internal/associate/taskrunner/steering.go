@@ -15,6 +15,9 @@ func (j *job) hearSteering(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var texts []string
+	if j.notice != "" {
+		texts, j.notice = append(texts, j.notice), ""
+	}
 	for _, a := range reply.Added {
 		if j.heard[a.Steering] {
 			continue // told when the model was done, before this call

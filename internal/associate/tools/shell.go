@@ -19,6 +19,16 @@ type bash struct {
 	Handle   int    `json:"handle,omitempty" choir:"range=1..1000"`
 	WaitS    int    `json:"wait_s,omitempty" choir:"range=1..600"`
 	End      bool   `json:"end,omitempty"`
+	Stdin    string `json:"stdin,omitempty" choir:"len=0..65536"`
+	Open     bool   `json:"stdin_open,omitempty"`
+	Close    bool   `json:"stdin_close,omitempty"`
+}
+
+// Stdin is what a call does with the standard input of a command.
+type Stdin struct {
+	Text  string // is written to it
+	Open  bool   // a new command's stays open for more; else it ends after the text
+	Close bool   // a running command's ends after the text
 }
 
 // Check returns an error unless the call either starts a command or names a running command.
@@ -33,19 +43,24 @@ func (in *bash) Check() error {
 		return choir.Invalid("end", "needs the handle of a command that runs")
 	case in.Handle != 0 && in.TimeoutS != 0:
 		return choir.Invalid("timeout_s", "is only for a new command; wait_s is for a handle")
+	case in.Handle != 0 && in.Open:
+		return choir.Invalid("stdin_open", "is only for a new command")
+	case in.Handle == 0 && in.Close:
+		return choir.Invalid("stdin_close", "needs the handle of a command that runs; without stdin_open the input of a new one ends after stdin")
 	}
 	return nil
 }
 
 func (in *bash) record() choir.ToolInput {
-	return choir.ToolInput{Command: in.Command, TimeoutS: in.TimeoutS, Handle: in.Handle, WaitS: in.WaitS, End: in.End}
+	return choir.ToolInput{Command: in.Command, TimeoutS: in.TimeoutS, Handle: in.Handle, WaitS: in.WaitS, End: in.End, Stdin: in.Stdin, StdinOpen: in.Open, StdinClose: in.Close}
 }
 
 func (in *bash) run(ctx context.Context, k *Kit) (Output, error) {
+	stdin := Stdin{in.Stdin, in.Open, in.Close}
 	if in.Handle != 0 {
-		return k.Running(ctx, in.Handle, in.WaitS, in.End)
+		return k.Running(ctx, in.Handle, in.WaitS, in.End, stdin)
 	}
-	return k.Shell(ctx, in.Command, in.TimeoutS, in.WaitS)
+	return k.Shell(ctx, in.Command, in.TimeoutS, in.WaitS, stdin)
 }
 
 type fetchURL struct {

@@ -17,11 +17,11 @@ type Kit struct {
 	// Shell runs a command line with a time limit in seconds (0: only the task's), and waits
 	// for it for waitS seconds (0: ForegroundS): if it still runs then, the output has its
 	// handle. Its error ends the task; a command that fails is no error.
-	Shell func(ctx context.Context, command string, timeoutS, waitS int) (Output, error)
+	Shell func(ctx context.Context, command string, timeoutS, waitS int, stdin Stdin) (Output, error)
 	// Running waits waitS seconds (0: ForegroundS) for the command with a handle, and returns
-	// what it printed since the last time. With end it ends the command first. Errors are
-	// as for Shell.
-	Running func(ctx context.Context, handle, waitS int, end bool) (Output, error)
+	// what it printed since the last time. With end it ends the command first, else it writes
+	// to its standard input. Errors are as for Shell.
+	Running func(ctx context.Context, handle, waitS int, end bool, stdin Stdin) (Output, error)
 }
 
 // ForegroundS is how long bash waits for a command before it gives it back running, in

@@ -31,10 +31,11 @@ type listFiles struct {
 	Pattern string `json:"pattern,omitempty" choir:"len=0..4096"`
 	Limit   int    `json:"limit,omitempty" choir:"range=1..5000"`
 	Ignored bool   `json:"ignored,omitempty"`
+	Symbols bool   `json:"symbols,omitempty"`
 }
 
 func (in *listFiles) record() choir.ToolInput {
-	return choir.ToolInput{Path: in.Path, Pattern: in.Pattern, Limit: in.Limit, Ignored: in.Ignored}
+	return choir.ToolInput{Path: in.Path, Pattern: in.Pattern, Limit: in.Limit, Ignored: in.Ignored, Symbols: in.Symbols}
 }
 
 func (in *listFiles) run(ctx context.Context, k *Kit) (Output, error) {
@@ -53,9 +54,24 @@ func (in *listFiles) run(ctx context.Context, k *Kit) (Output, error) {
 		if in.Pattern != "" && !match.MatchString(f.rel) {
 			return nil
 		}
-		return r.add(f.shown)
+		return r.add(in.line(k, f))
 	})
 	return r.output("no files", left, err)
+}
+
+// line returns the line of a file: its path, with what it declares if that is asked for.
+func (in *listFiles) line(k *Kit, f found) string {
+	if !in.Symbols || !f.entry.Type().IsRegular() || outlineOf(f.rel) == nil {
+		return f.shown
+	}
+	content, _, err := k.Files.slurp(f.abs, maxOutlined)
+	if err != nil {
+		return f.shown // too large, gone or unreadable
+	}
+	if symbols := outline(f.rel, content); symbols != "" {
+		return f.shown + ": " + symbols
+	}
+	return f.shown
 }
 
 // results collects lines up to a limit.

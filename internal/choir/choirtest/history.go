@@ -99,6 +99,12 @@ func (h *history) live() {
 			h.add(person, &choir.QuestionAnswered{Question: asked.Question.ID, Text: "yes"})
 		}
 	}
+	if h.chance("pause") {
+		h.add(choir.RoleShell, draw[choir.RunPaused](h.t))
+		if h.chance("resume") {
+			h.add(choir.RoleCLI, draw[choir.RunResumed](h.t))
+		}
+	}
 	if h.chance("cancel") {
 		h.add(person, draw[choir.RunCancelRequested](h.t))
 	}

@@ -121,6 +121,33 @@ func (rs *Runs) Cancel(ctx context.Context, role choir.Role, run choir.ID, reaso
 	return rs.appendToOpenRun(ctx, role, run, choir.RunCancelRequested{Reason: reason})
 }
 
+// Pause holds a run that has not ended, until Resume: it begins no model call, tool call,
+// command or step. What it has in hand comes to its end. A run that is paused already stays
+// so. A run that has ended is code conflict.
+func (rs *Runs) Pause(ctx context.Context, role choir.Role, run choir.ID) error {
+	return rs.setPaused(ctx, role, run, true, choir.RunPaused{})
+}
+
+// Resume lets a paused run go on where it was. A run that is not paused stays so. A run that
+// has ended is code conflict.
+func (rs *Runs) Resume(ctx context.Context, role choir.Role, run choir.ID) error {
+	return rs.setPaused(ctx, role, run, false, choir.RunResumed{})
+}
+
+// setPaused appends p unless the run is already as it would be then.
+func (rs *Runs) setPaused(ctx context.Context, role choir.Role, run choir.ID, paused bool, p choir.Payload) error {
+	r, err := rs.log.Run(ctx, run)
+	switch {
+	case err != nil:
+		return err
+	case !r.State.Open():
+		return choir.Refuse("computer.run", choir.ReasonRunEnded, choir.TextOf("run", run))
+	case (r.PausedSeq > 0) == paused:
+		return nil
+	}
+	return rs.appendToOpenRun(ctx, role, run, p)
+}
+
 // Dismiss hides the card of a run that has ended. A second call has no effect. While the
 // run is in progress the error is code conflict.
 func (rs *Runs) Dismiss(ctx context.Context, role choir.Role, run choir.ID) error {

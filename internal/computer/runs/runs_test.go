@@ -150,3 +150,31 @@ func TestAnAnswerIsForTheQuestionThatTheRunWaitsFor(t *testing.T) {
 	}
 	wantCode(t, rs.Answer(ctx, choir.RoleShell, run, "q", "that"), choir.CodeConflict)
 }
+
+func TestARunIsPausedUntilItGoesOn(t *testing.T) {
+	log, events := newLog(t)
+	rs := New(log, events, Config{Now: time.Now})
+	ctx := t.Context()
+	run := asked(t, rs, choir.PromptSubmitted{Text: "x"})
+	paused := func(want bool, errs ...error) {
+		t.Helper()
+		for _, err := range errs {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if r := must(log.Run(ctx, run))(t); (r.PausedSeq > 0) != want {
+			t.Errorf("paused by %d, want %v", r.PausedSeq, want)
+		}
+	}
+	head, _ := log.Head()
+	paused(true, rs.Pause(ctx, choir.RoleShell, run), rs.Pause(ctx, choir.RoleCLI, run))
+	paused(false, rs.Resume(ctx, choir.RoleShell, run), rs.Resume(ctx, choir.RoleCLI, run))
+	if now, _ := log.Head(); now != head+2 {
+		t.Errorf("%d events were appended, want one for each change", now-head)
+	}
+	wantCode(t, rs.Pause(ctx, choir.RoleDesktop, run), choir.CodeForbidden)
+	must(events.AppendToRun(ctx, choir.RoleControl, newID(t), run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."}))(t)
+	wantCode(t, rs.Pause(ctx, choir.RoleShell, run), choir.CodeConflict)
+	wantCode(t, rs.Resume(ctx, choir.RoleShell, newID(t)), choir.CodeNotFound)
+}

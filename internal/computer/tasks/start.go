@@ -35,6 +35,9 @@ func (c *Changes) Start(ctx context.Context, id choir.ID, since choir.Digest) (c
 		if reply.Calls, reply.UnfinishedCalls, err = c.formerCalls(ctx, t); err != nil {
 			return reply, err
 		}
+		if reply.GoesOn, err = c.pastOf(ctx, t); err != nil {
+			return reply, err
+		}
 	} else {
 		now, _, err := c.workspace.Scan(ctx)
 		if err != nil {
@@ -46,6 +49,9 @@ func (c *Changes) Start(ctx context.Context, id choir.ID, since choir.Digest) (c
 		}
 	}
 	if reply.Cancelled, err = c.isCancelled(ctx, id); err != nil {
+		return reply, err
+	}
+	if reply.PausedSeq, err = c.pausedSeq(ctx, t.Run); err != nil {
 		return reply, err
 	}
 	reply.Changed, reply.Compared = c.since(ctx, since, reply.Base)

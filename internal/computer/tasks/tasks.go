@@ -24,6 +24,7 @@ import (
 // Log reads the computer's log. The methods are those of eventstore.Store.
 type Log interface {
 	Task(ctx context.Context, id choir.ID) (eventstore.Task, error)
+	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
 	Event(ctx context.Context, id choir.ID) (choir.Event, error)
 	First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error)
 	SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error)

@@ -160,6 +160,8 @@ type Roles interface {
 type Runs interface {
 	Prompt(ctx context.Context, role choir.Role, p choir.PromptSubmitted, key choir.ID) (choir.ID, choir.Receipt, error)
 	Steer(ctx context.Context, role choir.Role, run choir.ID, text string) error
+	Pause(ctx context.Context, role choir.Role, run choir.ID) error
+	Resume(ctx context.Context, role choir.Role, run choir.ID) error
 	Answer(ctx context.Context, role choir.Role, run choir.ID, question, text string) error
 	Cancel(ctx context.Context, role choir.Role, run choir.ID, reason string) error
 	Dismiss(ctx context.Context, role choir.Role, run choir.ID) error

@@ -87,6 +87,22 @@ func (a *API) runs(h huma.API) {
 			}
 			return nil, problem(c.Runs.Cancel(ctx, p.Role, r.Run, ""))
 		})
+	huma.Register(h, op("pauseRun", http.MethodPost, base+"/runs/{run}/pause", "Pause a run: nothing more begins in it", 202),
+		func(ctx context.Context, r *InRun) (*struct{}, error) {
+			c, p, err := a.findComputer(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return nil, problem(c.Runs.Pause(ctx, p.Role, r.Run))
+		})
+	huma.Register(h, op("resumeRun", http.MethodPost, base+"/runs/{run}/resume", "Let a paused run go on where it was", 202),
+		func(ctx context.Context, r *InRun) (*struct{}, error) {
+			c, p, err := a.findComputer(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return nil, problem(c.Runs.Resume(ctx, p.Role, r.Run))
+		})
 	huma.Register(h, op("hurryRun", http.MethodPost, base+"/runs/{run}/faster", "Play the rest of a paced demo at full speed", 202),
 		func(ctx context.Context, r *InRun) (*struct{}, error) {
 			c, _, err := a.findComputer(ctx, r.Computer)

@@ -17,9 +17,18 @@ type Settings struct {
 	File      string           `json:"file" doc:"The configuration file: the one that was read, else the one to write."`
 	Found     bool             `json:"found" doc:"The file was there when choir started."`
 	Models    ModelState       `json:"models"`
+	Roles     []ModelRole      `json:"roles" doc:"The models of each role that has one, the Director's and the Associate's first."`
 	Providers []ModelProvider  `json:"providers" doc:"The model services: what was connected on the page, then those of the file, in its order."`
 	Known     []KnownModel     `json:"known" doc:"Models whose list price choir knows."`
 	Limits    []config.Setting `json:"limits" doc:"The limits in force, and where each is from."`
+}
+
+// ModelRole is a role with its models in force and their settings.
+type ModelRole struct {
+	Role        string   `json:"role" doc:"director, associate, tool (programs in the sandbox), or a name that programs ask for."`
+	Models      []string `json:"models" doc:"As provider/model, in order of preference: the next is called where one fails or cannot be reached."`
+	Effort      string   `json:"effort,omitempty" doc:"How long they think."`
+	Temperature *float64 `json:"temperature,omitempty"`
 }
 
 // KnownModel is a model whose list price choir knows.

@@ -60,6 +60,7 @@ type inForce struct {
 	listed    []Used // of used
 	routing   modelgw.Routing
 	models    api.ModelState
+	roles     []api.ModelRole
 }
 
 // part is the model in force for the Director or for the Associate.
@@ -106,6 +107,9 @@ func (c *Connections) Routing() modelgw.Routing { return c.now.Load().routing }
 // Models returns which models are in force, with a sentence for people.
 func (c *Connections) Models() api.ModelState { return c.now.Load().models }
 
+// Roles returns the models of each role that has one, in order of preference.
+func (c *Connections) Roles() []api.ModelRole { return c.now.Load().roles }
+
 // resolve computes the state in which the page's connections are in force, without
 // changing the current one.
 func (c *Connections) resolve(page config.Connected) (*inForce, error) {
@@ -127,10 +131,20 @@ func (c *Connections) resolve(page config.Connected) (*inForce, error) {
 			return nil, err
 		}
 		n.listUse(alias, parts, route)
+		n.roles = append(n.roles, describeRole(role, parts))
 		n.routing.Routes[alias] = route
 	}
 	n.models = c.describe(n)
 	return n, nil
+}
+
+// describeRole returns a role for people.
+func describeRole(role config.Role, parts []part) api.ModelRole {
+	out := api.ModelRole{Role: role.Name, Models: []string{}, Effort: role.Effort, Temperature: role.Temperature}
+	for _, p := range parts {
+		out.Models = append(out.Models, p.named)
+	}
+	return out
 }
 
 // Used is a model in force with the roles that call it.

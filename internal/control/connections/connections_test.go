@@ -3,6 +3,7 @@ package connections_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -377,6 +378,9 @@ func TestARoleHasItsModelsInOrder(t *testing.T) {
 	}
 	if associate.Model != "a" || len(associate.Fallbacks) != 1 || associate.Fallbacks[0].Model != "b" || *associate.Fallbacks[0].Temperature != warm {
 		t.Errorf("the Associate's route is %+v", associate)
+	}
+	if shown := fmt.Sprint(d.Roles()); len(d.Roles()) != 3 || !strings.HasPrefix(shown, "[{director [claude/x] high <nil>} {associate [claude/a here/b]  0x") || !strings.HasSuffix(shown, " {reviewer [here/c]  <nil>}]") {
+		t.Errorf("the roles are shown as %s", shown)
 	}
 	if m := d.Models(); !m.Connected || m.Associate != "claude/a" {
 		t.Errorf("in force is %+v", m)

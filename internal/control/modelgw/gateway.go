@@ -55,6 +55,9 @@ type Config struct {
 	// MayCall returns nil if the role may call a model for the run and task named in its
 	// request, and the reason otherwise.
 	MayCall func(ctx context.Context, role choir.Role, run, task choir.ID) error
+	// Hold waits while a run is paused, and returns when a call of it may leave; nil holds
+	// none. Its error is that of ctx.
+	Hold func(ctx context.Context, run choir.ID) error
 	// Running returns the run and task of the programs in the Associate's sandbox; empty
 	// when no task is in progress.
 	Running func(r *http.Request) (Work, error)

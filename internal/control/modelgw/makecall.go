@@ -19,6 +19,11 @@ func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) 
 	if past.failed != nil {
 		return model.Response{}, past.failed
 	}
+	if g.cfg.Hold != nil && a.info.Run != "" {
+		if err := g.cfg.Hold(ctx, a.info.Run); err != nil {
+			return model.Response{}, err
+		}
+	}
 	route, prices, err := g.routeOf(ctx, a)
 	if err != nil {
 		return model.Response{}, err

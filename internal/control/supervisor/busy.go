@@ -2,10 +2,12 @@ package supervisor
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/eventstore"
 )
 
 // foregroundPatience is the maximum time for the question which programs run in terminals.
@@ -41,7 +43,9 @@ func (s *System) checkBusy() func(ctx context.Context, id choir.ID, c *computer.
 
 // workRemains returns which open work in the log a computer must go on with; "" for none.
 func workRemains(ctx context.Context, c *computer.Computer) string {
-	if runs, err := c.Store().OpenRuns(ctx); err != nil || len(runs) > 0 {
+	// A paused run goes on from the log. Its task at work keeps the computer awake: the sandbox
+	// has its commands.
+	if runs, err := c.Store().OpenRuns(ctx); err != nil || slices.ContainsFunc(runs, func(r eventstore.Run) bool { return r.PausedSeq == 0 }) {
 		return "a run is open"
 	}
 	if tasks, err := c.Store().OpenTasks(ctx); err != nil || len(tasks) > 0 {

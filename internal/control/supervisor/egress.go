@@ -13,6 +13,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
+	"choiros/internal/eventstore"
 )
 
 // outlet serves the egress doors of a computer's sandboxes.
@@ -145,10 +146,29 @@ func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 		Budget:  modelgw.Budget{Run: l.Run(), ComputerCostUSD: l.CostUSD, DesktopCostUSD: l.DesktopCost},
 		Caller:  rolehost.Caller,
 		MayCall: c.Roles().MayCall,
+		Hold:    func(ctx context.Context, run choir.ID) error { return holdPaused(ctx, c.Store(), run) },
 		Running: func(r *http.Request) (modelgw.Work, error) { return workOf(r.Context(), c) },
 		Now:     func() choir.Time { return choir.TimeOf(s.cfg.Now()) },
 		NewID:   c.NewID,
 	})
+}
+
+// holdPaused waits until a run is not paused: neither a role that has not heard of the pause
+// yet nor a program that a command started calls a model for it meanwhile.
+func holdPaused(ctx context.Context, log *eventstore.Store, run choir.ID) error {
+	for {
+		head, _ := log.Head()
+		r, err := log.Run(ctx, run)
+		if choir.CodeOf(err) == choir.CodeNotFound || err == nil && r.PausedSeq == 0 {
+			return nil // a task that a person wrote has no run in the log
+		}
+		if err == nil {
+			err = log.WaitPast(ctx, head)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // newProxy returns the proxy of a computer, under the policy of the settings.

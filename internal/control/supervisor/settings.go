@@ -23,7 +23,7 @@ func (s *System) Settings() api.Settings { return settingsOf(s.cfg) }
 // settingsOf returns the owner's settings of a configuration.
 func settingsOf(cfg Config) api.Settings {
 	out := api.Settings{
-		File: cfg.From, Found: cfg.From != "", Models: cfg.Connections.Models(), Providers: cfg.Connections.Providers(), Known: []api.KnownModel{},
+		File: cfg.From, Found: cfg.From != "", Models: cfg.Connections.Models(), Roles: append([]api.ModelRole{}, cfg.Connections.Roles()...), Providers: cfg.Connections.Providers(), Known: []api.KnownModel{},
 	}
 	if !out.Found {
 		out.File = filepath.Join(cfg.Data, "choir.toml")

@@ -35,6 +35,9 @@ const (
 // from the step, the number of steering texts in the conversation and the try, so that a
 // call answered by an earlier execution is answered from the log.
 func (c caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
+	if err := c.waitWhilePaused(ctx); err != nil {
+		return model.Response{}, err
+	}
 	if err := checkLimits(c.cfg.Limits, c.spent, c.rec.worked(c.cfg.Now())); err != nil {
 		return model.Response{}, err
 	}
@@ -60,6 +63,9 @@ func (c caller) callWithRetries(ctx context.Context, req model.Request, on func(
 	c.calls.asked = nil
 	for n := 0; n < maxTries; n++ {
 		var inLog bool
+		if err = c.waitWhilePaused(ctx); err != nil {
+			return resp, err
+		}
 		if resp, inLog, err = c.tryOnce(ctx, n, req, on); inLog && err != nil {
 			return resp, err
 		}

@@ -34,6 +34,7 @@ type record struct {
 	turned   map[choir.ID]string            // why other tool calls were refused, by event
 	judged   map[choir.ID]*choir.TaskJudged // verdicts, by task
 	cancel   bool
+	paused   bool
 	finished bool
 	clock    clock
 	history  []choir.Payload // payloads for the document, in the order of the log
@@ -69,6 +70,10 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 	case *choir.RunCancelRequested:
 		r.cancel = true
 		r.stop()
+	case *choir.RunPaused:
+		r.paused = true
+	case *choir.RunResumed:
+		r.paused = false
 	case *choir.RunFinished:
 		r.finished = true
 		r.stop()
@@ -108,7 +113,7 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 	} else {
 		r.history = append(r.history, payload)
 	}
-	r.clock.tick(e.Time, len(r.asked) > len(r.answers))
+	r.clock.tick(e.Time, r.paused || len(r.asked) > len(r.answers))
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
@@ -189,12 +194,12 @@ func (r *record) worked(now choir.Time) choir.Time {
 }
 
 // clock measures the milliseconds for which a run has been worked on, from the times of
-// its events. Time spent waiting for the user, and time while the Director was down, do
+// its events. Time spent waiting for the user, paused, and while the Director was down, does
 // not count.
 type clock struct {
 	began, last choir.Time
 	idle        choir.Time
-	waiting     bool // the run waited for the user after the last event
+	waiting     bool // the run waited for the user after the last event, or was paused
 }
 
 // tick advances the clock to an event's time. waiting reports whether the run now waits

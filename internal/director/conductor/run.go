@@ -254,10 +254,25 @@ var errTime = errors.New("the time limit of the run is reached")
 // withTimeLimit returns a context that is cancelled with errTime when the run's working
 // time is used up.
 func (r *run) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
-	left := choir.Time(r.cfg.Limits.Seconds)*1000 - r.rec.worked(r.cfg.Now())
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(time.Duration(max(left, 0))*time.Millisecond, func() { cancel(errTime) })
-	return ctx, func() { timer.Stop(); cancel(nil) }
+	left := func() time.Duration {
+		return time.Duration(choir.Time(r.cfg.Limits.Seconds)*1000-r.rec.worked(r.cfg.Now())) * time.Millisecond
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for wait := left(); wait > 0; {
+			if pause(ctx, wait) != nil {
+				return
+			}
+			// More is left where the run waited for the user or was paused meanwhile.
+			if wait = left(); wait > 0 {
+				wait = max(wait, time.Second)
+			}
+		}
+		cancel(errTime)
+	}()
+	return ctx, func() { cancel(nil); <-ended }
 }
 
 // overTime returns the error of the reached time limit.

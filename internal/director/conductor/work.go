@@ -82,6 +82,9 @@ const maxTokenBudget = 1_000_000_000
 // dispatch sends the task of the next step, waits for its result and returns the message
 // about it for the model.
 func (r *run) dispatch(ctx context.Context) (string, error) {
+	if err := r.waitWhilePaused(ctx); err != nil {
+		return "", err
+	}
 	i := r.plan.next
 	if r.spent.tasks >= r.cfg.Limits.Tasks {
 		return "", limitError("tasks", float64(r.cfg.Limits.Tasks), float64(r.spent.tasks))

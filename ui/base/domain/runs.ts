@@ -78,6 +78,10 @@ function advance(run: Run, event: Event): Run {
       return { ...next, state: open(run.state, "waiting"), question: event.payload.question };
     case "question.answered":
       return { ...next, state: open(run.state, "running") };
+    case "run.paused":
+      return { ...next, paused_seq: event.seq };
+    case "run.resumed":
+      return { ...next, paused_seq: 0 };
     case "run.dismissed":
       return { ...next, dismissed: true };
     case "run.finished":

@@ -89,6 +89,8 @@ export interface Story {
   budgets: BudgetReached[];
   usage: Usage;
   stopping: boolean;
+  /** It begins nothing more until its owner lets it go on. */
+  paused: boolean;
 }
 
 const noUsage: Usage = {
@@ -121,6 +123,7 @@ export function emptyStory(run: ID): Story {
     budgets: [],
     usage: noUsage,
     stopping: false,
+    paused: false,
   };
 }
 
@@ -156,8 +159,18 @@ function step(s: Story, e: Event): Story {
       return { ...s, refusedPlans: [...s.refusedPlans, e.payload.problems] };
     case "run.cancel_requested":
       return { ...s, stopping: true };
+    case "run.paused":
+    case "run.resumed":
+      return { ...s, paused: e.type === "run.paused" };
     case "run.finished":
-      return { ...s, finished: e.payload, finishedAt: e.time, state: e.payload.outcome, stopping: false };
+      return {
+        ...s,
+        finished: e.payload,
+        finishedAt: e.time,
+        state: e.payload.outcome,
+        stopping: false,
+        paused: false,
+      };
     case "steering.submitted":
       return { ...s, steering: [...s.steering, { text: e.payload.text, at: e.time }] };
     case "question.asked":

@@ -46,6 +46,18 @@ const scripts = {
     },
     { calls: [{ name: "judge_result", input: judge("abort", false) }] },
   ],
+  pausable: [
+    {
+      calls: plan({
+        commands: [
+          { shell: "echo first begun; until [ -e workspace/first-may-end ]; do sleep 0.1; done" },
+          { shell: "echo second > workspace/second" },
+        ],
+      }),
+    },
+    { calls: [{ name: "judge_result", input: judge("accept", true) }] },
+    { calls: [{ name: "answer", input: { text: "Both were run." } }] },
+  ],
   slowly: [
     {
       text: "I look at what there is, and think about it for a while. ".repeat(40),

@@ -77,6 +77,23 @@ test("one key stops a run within a second, with its processes", { skip }, async 
   assert.ok(took < 1_000, `stopping took ${took} ms`);
 });
 
+test("a paused run ends the command in hand, begins no other, also after a reload, and goes on", { skip }, async () => {
+  const { page } = it;
+  const run = await ask(page, "pausable work");
+  await page.getByText("first begun").waitFor();
+  await bar().getByRole("button", { name: "Pause" }).click();
+  await bar().getByText("Paused", { exact: true }).waitFor();
+  await api(page, "/files/workspace/first-may-end", { method: "PUT", headers: { "If-Match": "*" }, body: "now" });
+  const ended = (e) => e.type === "snapshot.taken" && e.payload.reason === "tool_returned";
+  while (!(await api(page, `/events?run=${run}&limit=1000`)).body.events.some(ended))
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  await page.reload();
+  await bar().getByText("Paused", { exact: true }).waitFor();
+  assert.equal((await api(page, "/files/workspace/second")).status, 404);
+  await bar().getByRole("button", { name: "Go on" }).click();
+  await bar().getByText("Done", { exact: true }).waitFor();
+});
+
 test("what is added while it works reaches the run", { skip }, async () => {
   const { page } = it;
   const run = await ask(page, "linger again");

@@ -6,7 +6,7 @@ import type { CachesLeftOut, CheckpointCreated, ComputerCreated, FileRemoved, Fi
 import type { SettingChanged, ThemeChanged, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "./payload_desktop";
 import type { DocumentRemoved, DocumentRenamed, OverlayAdded, OverlaySettled } from "./payload_document";
 import type { EgressDenied, EgressGranted, EgressRevoked } from "./payload_egress";
-import type { BudgetReached, DecisionRefused, DocumentCreated, DocumentVersioned, EgressPassed, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, TaskSteered, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
+import type { BudgetReached, DecisionRefused, DocumentCreated, DocumentVersioned, EgressPassed, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, RunPaused, RunResumed, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, TaskSteered, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
 import type { DesktopBroke, DesktopUpgraded } from "./payload_source";
 import type { TerminalClosed, TerminalOpened } from "./payload_terminal";
 import type { ChangesTaken, ComputerExported, ComputerForked, ComputerImported, TimelineForked, TimelineUndone } from "./payload_time";
@@ -30,6 +30,10 @@ export interface PayloadByType {
   "steering.submitted": SteeringSubmitted;
   /** A person stopped a run. */
   "run.cancel_requested": RunCancelRequested;
+  /** The owner paused a run: it begins no model call, tool call, command or step until it is resumed. */
+  "run.paused": RunPaused;
+  /** The owner lets a paused run go on where it was. */
+  "run.resumed": RunResumed;
   /** A run ended, with the Director's signed answer or the reason it failed. */
   "run.finished": RunFinished;
   /** A person put away the card of a run that had ended. */

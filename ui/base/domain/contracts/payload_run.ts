@@ -35,6 +35,14 @@ export interface RunCancelRequested {
   reason?: string;
 }
 
+/** RunPaused holds a run: it begins nothing more until run.resumed. What it has in hand, a command or a call of a model, comes to its end. */
+export interface RunPaused {
+}
+
+/** RunResumed lets a paused run go on where it was. */
+export interface RunResumed {
+}
+
 /** RunFinished ends a run. Signature is Ed25519 over SignedText. */
 export interface RunFinished {
   /** How it ended. */
@@ -263,6 +271,8 @@ export interface ToolInput {
   context?: number;
   /** Also what git ignores, and caches. */
   ignored?: boolean;
+  /** Also what source files declare. */
+  symbols?: boolean;
   /** Address to fetch. */
   url?: string;
   /** First line, from 1. */
@@ -277,6 +287,12 @@ export interface ToolInput {
   wait_s?: number;
   /** The running command is to end. */
   end?: boolean;
+  /** What bash wrote to the command's standard input. */
+  stdin?: string;
+  /** The new command's standard input stays open. */
+  stdin_open?: boolean;
+  /** The running command's standard input ends. */
+  stdin_close?: boolean;
   /** The input as the model gave it, when it did not fit the tool. */
   raw?: string;
 }

@@ -13,7 +13,7 @@ export interface CardFile extends FileChange {
 
 /** What a run does at this moment. */
 export interface Now {
-  kind: "planning" | "waiting" | "tool" | "said" | "task" | "judging" | "stopping";
+  kind: "planning" | "waiting" | "tool" | "said" | "task" | "judging" | "stopping" | "paused";
   text: string;
   since: Time;
 }
@@ -112,6 +112,7 @@ function openQuestion(story: Story | undefined, run: Run): Question | undefined 
 
 function nowOf(story: Story): Now {
   if (story.stopping) return { kind: "stopping", text: "", since: story.startedAt };
+  if (story.paused) return { kind: "paused", text: "", since: story.startedAt };
   const task = story.tasks.at(-1);
   if (story.state === "waiting") return { kind: "waiting", text: "", since: story.startedAt };
   if (!task) return { kind: "planning", text: "", since: story.startedAt };

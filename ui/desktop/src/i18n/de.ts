@@ -78,6 +78,7 @@ export const de: { [K in keyof typeof en]: Text } = {
   nowPlanning: "Überlegt, was zu tun ist",
   nowJudging: "Prüft das Ergebnis",
   nowStopping: "Wird angehalten",
+  nowPaused: "Pausiert",
   stop: "Anhalten",
   steps: "Schritte des Plans",
   stepWaiting: "nicht begonnen",

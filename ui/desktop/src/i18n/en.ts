@@ -76,6 +76,7 @@ export const en = {
   nowPlanning: "Thinking about what to do",
   nowJudging: "Checking the result",
   nowStopping: "Stopping",
+  nowPaused: "Paused",
   stop: "Stop",
   steps: "Steps of the plan",
   stepWaiting: "not begun",

@@ -45,6 +45,9 @@ export function computerAPI(computer: ID) {
   return {
     ...computerAsks(at),
     moments: momentAsks(at),
+    /** Lets nothing more begin in a run, and lets it go on. */
+    pause: (run: ID) => ask<"pauseRun">(`${at}/runs/${run}/pause`, { method: "POST", patience: ACT_MS }),
+    resume: (run: ID) => ask<"resumeRun">(`${at}/runs/${run}/resume`, { method: "POST", patience: ACT_MS }),
     /** Where the desktop's frame begins: works once, within 30 seconds. */
     ticket: () => ask<"newTicket">(`${at}/ticket`, { method: "POST" }),
     /** Where the frame begins that shows the desktop as it was. */

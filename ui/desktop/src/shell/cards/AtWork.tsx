@@ -10,12 +10,15 @@ import { useWords } from "../../i18n/words";
 import { useStore } from "../../state/store";
 import { api } from "../../transport/api";
 
+type Said = "nowPlanning" | "cardWaiting" | "nowJudging" | "nowStopping" | "nowPaused";
+
 /** What has no words of its own. */
-const kinds: Partial<Record<Now["kind"], "nowPlanning" | "cardWaiting" | "nowJudging" | "nowStopping">> = {
+const kinds: Partial<Record<Now["kind"], Said>> = {
   planning: "nowPlanning",
   waiting: "cardWaiting",
   judging: "nowJudging",
   stopping: "nowStopping",
+  paused: "nowPaused",
 };
 
 /** The plan with what is done of it, what is being done, and the way to stop it. */

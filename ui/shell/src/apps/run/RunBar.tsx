@@ -1,14 +1,17 @@
-import { Disc3, FolderGit2, OctagonX } from "lucide-react";
+import { CirclePause, Disc3, FolderGit2, OctagonX, Play } from "lucide-react";
+import { useState } from "react";
 import type { Story } from "#base/domain/story.ts";
 import { isOpen } from "#base/domain/views.ts";
 import { Badge, type Tone } from "#base/kit/Badge.tsx";
 import { Button } from "#base/kit/Button.tsx";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { dollars, short, span } from "../../domain/time";
 import { endOf, StateIcon, stateName } from "../../kit/StateIcon";
 import { When } from "../../kit/When";
+import { useSession } from "../../session/session";
 import { t } from "../../words/late";
 import { Signature } from "./Signature";
 
@@ -28,10 +31,16 @@ export function RunBar({ story }: { story: Story }) {
   const state = endOf(story.state, story.finished?.status);
   return (
     <div className="run-bar">
-      <Badge tone={tones[state] ?? "accent"}>
-        <StateIcon state={state} size={14} />
-        <span aria-hidden>{story.stopping ? t("runs.stopping") : stateName(state)}</span>
-      </Badge>
+      {story.paused && !story.stopping ? (
+        <Badge tone="unsure">
+          <CirclePause size={14} aria-hidden /> {t("runs.paused")}
+        </Badge>
+      ) : (
+        <Badge tone={tones[state] ?? "accent"}>
+          <StateIcon state={state} size={14} />
+          <span aria-hidden>{story.stopping ? t("runs.stopping") : stateName(state)}</span>
+        </Badge>
+      )}
       {story.recorded && (
         <Badge tone="unsure" title={t("runs.recordedWords")}>
           <Disc3 size={13} aria-hidden /> {t("runs.recording")}
@@ -51,12 +60,29 @@ export function RunBar({ story }: { story: Story }) {
         )}
         <Spent story={story} />
       </span>
+      {isOpen(story.state) && <Pause story={story} />}
       {isOpen(story.state) && stop && (
         <Button look="danger" className="run-stop" disabled={story.stopping} onClick={() => unawaited(perform(stop))}>
           <OctagonX size={15} aria-hidden /> {t("bar.stop")} <kbd>{t("runs.ctrlDot")}</kbd>
         </Button>
       )}
     </div>
+  );
+}
+
+/** Lets nothing more begin in the run, or lets it go on where it was. */
+function Pause({ story }: { story: Story }) {
+  const { api } = useSession();
+  const [busy, setBusy] = useState(false);
+  const press = () => {
+    setBusy(true);
+    (story.paused ? api.resume(story.run) : api.pause(story.run)).catch(notifyProblem).finally(() => setBusy(false));
+  };
+  return (
+    <Button className="run-pause" disabled={busy || story.stopping} title={t("runs.pauseMore")} onClick={press}>
+      {story.paused ? <Play size={15} aria-hidden /> : <CirclePause size={15} aria-hidden />}{" "}
+      {t(story.paused ? "runs.resume" : "runs.pause")}
+    </Button>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { unawaited } from "#base/kit/unawaited.ts";
+import { type ModelRole, roleName, roleSettings } from "../../domain/modelroles";
 import type { Settings } from "../../domain/settings";
 import { unconnected } from "../../domain/unconnected";
 import { useSession } from "../../session/session";
@@ -21,10 +22,9 @@ export function Models({ settings }: { settings: Settings }) {
     <>
       {models.connected ? (
         <dl className="settings-facts">
-          <dt>{t("models.director")}</dt>
-          <dd>{models.director}</dd>
-          <dt>{t("models.associate")}</dt>
-          <dd>{models.associate}</dd>
+          {settings.roles.map((role) => (
+            <Role key={role.role} role={role} />
+          ))}
         </dl>
       ) : (
         <p>{unconnected(models)}</p>
@@ -32,6 +32,20 @@ export function Models({ settings }: { settings: Settings }) {
       {providers.length > 0 && <Services settings={settings} onChanged={changed} />}
       <Connect settings={settings} onConnected={changed} />
       <InFile settings={settings} />
+    </>
+  );
+}
+
+/** The models of a role in their order, with what is set for them. */
+function Role({ role }: { role: ModelRole }) {
+  const set = roleSettings(role);
+  return (
+    <>
+      <dt>{roleName(role)}</dt>
+      <dd>
+        {role.models.join(t("models.else"))}
+        {set && ` · ${set}`}
+      </dd>
     </>
   );
 }

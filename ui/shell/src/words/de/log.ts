@@ -13,6 +13,8 @@ export const log: Translated<typeof english> = {
   added: "Ergänzung: {text}",
   dismissed: "Die Karte eines Laufs wurde weggelegt",
   stopped: "Der Lauf wurde angehalten",
+  paused: "Der Lauf wurde pausiert",
+  resumed: "Der Lauf geht weiter",
   ended: "Der Lauf endete {how}",
   endedCode: "Der Lauf endete {how} ({code})",
   endedDone: "gut",

@@ -84,5 +84,9 @@ export const models: Translated<typeof english> = {
   whereToSet:
     "Zum Setzen `{what}` in `{file}` schreiben, auf der Maschine, auf der choir läuft. Das wird gelesen, wenn `choir up` startet; keine Seite kann es ändern.",
   director: "Director",
+  tool: "Programme",
+  else: ", sonst ",
+  effort: "Aufwand {effort}",
+  temperature: "Temperatur {n}",
   associate: "Associate",
 };

@@ -46,6 +46,11 @@ export const runs: Translated<typeof english> = {
   recordedWords: "Die Worte des Modells wurden früher aufgezeichnet. Alles andere geschieht wirklich.",
   recording: "Aufzeichnung",
   stopping: "Wird angehalten",
+  pause: "Pausieren",
+  resume: "Weiter",
+  paused: "Pausiert",
+  pauseMore:
+    "Was er gerade tut, kommt zu seinem Ende; danach beginnt nichts mehr, bis er weitergeht, und seine Zeit steht still",
   ctrlDot: "Strg .",
   tokensDetail: "{input} hinein, {output} heraus, {cached} aus dem Zwischenspeicher",
   spent: { one: " · {n} Modellaufruf · {tokens} Token{cost}", other: " · {n} Modellaufrufe · {tokens} Token{cost}" },

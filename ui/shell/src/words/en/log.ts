@@ -11,6 +11,8 @@ export const log = {
   added: "You added: {text}",
   dismissed: "You put the card of a run away",
   stopped: "You stopped the run",
+  paused: "You paused the run",
+  resumed: "You let the run go on",
   ended: "The run ended {how}",
   endedCode: "The run ended {how} ({code})",
   endedDone: "well",

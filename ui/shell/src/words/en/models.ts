@@ -81,5 +81,9 @@ export const models = {
   whereToSet:
     "To set it, write `{what}` into `{file}` on the machine where choir runs. It is read when `choir up` starts; no page can change it.",
   director: "Director",
+  tool: "Programs",
+  else: ", else ",
+  effort: "effort {effort}",
+  temperature: "temperature {n}",
   associate: "Associate",
 } as const;

@@ -44,6 +44,11 @@ export const runs = {
   recordedWords: "The model’s words were recorded earlier. All else really happens.",
   recording: "Recording",
   stopping: "Stopping",
+  pause: "Pause",
+  resume: "Go on",
+  paused: "Paused",
+  pauseMore:
+    "What it has in hand comes to its end; then nothing more begins until it goes on, and its time stands still",
   ctrlDot: "Ctrl .",
   tokensDetail: "{input} in, {output} out, {cached} cached",
   spent: { one: " · {n} model call · {tokens} tokens{cost}", other: " · {n} model calls · {tokens} tokens{cost}" },
