@@ -8,6 +8,7 @@ import (
 
 	"choiros/internal/associate/proctree"
 	"choiros/internal/choir"
+	"choiros/internal/model"
 )
 
 // A task of one project changes, deletes and commits nothing in another, and its result
@@ -153,4 +154,21 @@ func TestTheBaseThatATaskExpectsIsThatOfItsProject(t *testing.T) {
 	holds(t, l.do(task), choir.StatusFailed, choir.ResultStaleBase)
 	task.BaseRef = string(choir.DigestOf([]byte("made up")))
 	holds(t, l.do(task), choir.StatusFailed, choir.ResultStaleBase)
+}
+
+// A command that goes on after a file that it may not write ends well; its model is told all the same where
+// it can write.
+func TestACommandThatGoesOnIsToldWhereItCanWrite(t *testing.T) {
+	t.Parallel()
+	if !proctree.Confines() {
+		t.Skip("this kernel has no Landlock that covers every way of writing")
+	}
+	l := newLab(t)
+	l.repo(map[string]string{"a": "1\n"})
+	l.model.responses = []model.Response{use("bash", `{"command":"echo x > ../other; echo on"}`), say("Done.")}
+	l.do(choir.DirectorTask{Kind: choir.TaskRun, Repo: "app"})
+	content := l.model.requests[1].Messages[2].Content[0]
+	if content.IsError || !strings.Contains(content.Text, "on\n") || !strings.Contains(content.Text, "$TMPDIR, and nowhere else") {
+		t.Errorf("it is told %+v", content)
+	}
 }

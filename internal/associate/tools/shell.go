@@ -13,11 +13,15 @@ import (
 // MaxShown is the largest part of a command's output that the model is given, in bytes.
 const MaxShown = 30_000
 
+// maxWaitS is the most seconds that one call waits for a command. A call that wants more waits so long, after
+// which the model can wait again.
+const maxWaitS = 600
+
 type bash struct {
 	Command  string `json:"command,omitempty" choir:"len=1..131072"`
 	TimeoutS int    `json:"timeout_s,omitempty" choir:"range=1..86400"`
 	Handle   int    `json:"handle,omitempty" choir:"range=1..1000"`
-	WaitS    int    `json:"wait_s,omitempty" choir:"range=1..600"`
+	WaitS    int    `json:"wait_s,omitempty" choir:"range=1..86400"`
 	End      bool   `json:"end,omitempty"`
 	Stdin    string `json:"stdin,omitempty" choir:"len=0..65536"`
 	Open     bool   `json:"stdin_open,omitempty"`
@@ -51,16 +55,18 @@ func (in *bash) Check() error {
 	return nil
 }
 
+func (in *bash) wait() int { return min(in.WaitS, maxWaitS) }
+
 func (in *bash) record() choir.ToolInput {
-	return choir.ToolInput{Command: in.Command, TimeoutS: in.TimeoutS, Handle: in.Handle, WaitS: in.WaitS, End: in.End, Stdin: in.Stdin, StdinOpen: in.Open, StdinClose: in.Close}
+	return choir.ToolInput{Command: in.Command, TimeoutS: in.TimeoutS, Handle: in.Handle, WaitS: in.wait(), End: in.End, Stdin: in.Stdin, StdinOpen: in.Open, StdinClose: in.Close}
 }
 
 func (in *bash) run(ctx context.Context, k *Kit) (Output, error) {
 	stdin := Stdin{in.Stdin, in.Open, in.Close}
 	if in.Handle != 0 {
-		return k.Running(ctx, in.Handle, in.WaitS, in.End, stdin)
+		return k.Running(ctx, in.Handle, in.wait(), in.End, stdin)
 	}
-	return k.Shell(ctx, in.Command, in.TimeoutS, in.WaitS, stdin)
+	return k.Shell(ctx, in.Command, in.TimeoutS, in.wait(), stdin)
 }
 
 type fetchURL struct {

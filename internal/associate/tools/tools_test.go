@@ -310,3 +310,16 @@ func TestOtherProjectsCanOnlyBeRead(t *testing.T) {
 		t.Errorf("the other project has %v, and the file %q (%v, %v)", entries, content, err, rerr)
 	}
 }
+
+// A call that wants to wait longer than one may was refused, which cost the model a call.
+func TestALongWaitIsTheLongestThatThereIs(t *testing.T) {
+	t.Parallel()
+	p, waited := newPlace(t, nil), 0
+	p.kit.Shell = func(_ context.Context, _ string, _, waitS int) (tools.Output, error) {
+		waited = waitS
+		return tools.Output{OK: true}, nil
+	}
+	if got := p.call(t, "bash", in{"command": "make", "wait_s": 900}); !got.OK || waited != 600 {
+		t.Errorf("it waited %d s: %+v", waited, got)
+	}
+}

@@ -130,6 +130,15 @@ func TestAMonorepoIsCheckedInItsFolders(t *testing.T) {
 	}
 }
 
+// A plan went by the check pytest on a machine without it: the facts cannot know, and say so.
+func TestACheckByPytestIsNotPromised(t *testing.T) {
+	t.Parallel()
+	got := factsOf(t, "app", map[string]string{"workspace/app/test_a.py": "import pytest\n", "workspace/app/pyproject.toml": ""})
+	if !strings.Contains(got, "check: python3 -m pytest -q -p no:cacheprovider --continue-on-collection-errors (if pytest is on this machine)\n") {
+		t.Errorf("the facts are %s", got)
+	}
+}
+
 // TestATreeOfManyFoldersIsReadInPart: no more folders are read than the limit.
 func TestATreeOfManyFoldersIsReadInPart(t *testing.T) {
 	t.Parallel()

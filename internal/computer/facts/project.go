@@ -132,6 +132,9 @@ func checks(top *snapshot.FS) (out []string) {
 		if c.Dir != "." {
 			text += " in " + plain(c.Dir)
 		}
+		if slices.Contains(c.Command.Argv, "pytest") {
+			text += " (if pytest is on this machine)"
+		}
 		if c.Missing != "" {
 			text += " (" + c.Missing + ")"
 		}
