@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -55,7 +56,7 @@ func TestAPausedRunSurvives(t *testing.T) {
 			if v := c.view(t, run); v.State != "done" {
 				t.Errorf("the run is %s: %s", v.State, v.Answer)
 			}
-			noEffectTwice(t, events)
+			noEffectTwice(t, c.log(t))
 			resumed := slices.IndexFunc(events, func(e choir.Event) bool { return e.Type == choir.TypeRunResumed })
 			for _, e := range events[:resumed] {
 				if e.Type == choir.TypeToolCalled {
@@ -108,13 +109,17 @@ func TestAClientThatLostItsServerSaysHowToGoOn(t *testing.T) {
 	r.healthy()
 	run := begin(t, c, s)
 	c.waitFor(t, run, func(e choir.Event) bool { return e.Type == choir.TypeTaskStarted })
-	ended := make(chan ran, 1)
-	go func() { ended <- m.run("run", string(run), "--follow") }()
-	c.waitFor(t, run, func(e choir.Event) bool { return e.Type == choir.TypeTaskStarted })
+	a := newApp()
+	a.json = true // prints nothing of what happens
+	ended := make(chan error, 1)
+	go func() {
+		_, err := a.untilItEnds(t.Context(), c, run, 0)
+		ended <- err
+	}()
 	r.kill()
-	lost := <-ended
-	if want := "choir run " + string(run) + " --follow"; lost.code == 0 || !strings.Contains(lost.errOut, want) {
-		t.Errorf("it says %q and not %q", lost.errOut, want)
+	var lost *choir.Error
+	if err, want := <-ended, "choir run "+string(run)+" --follow"; !errors.As(err, &lost) || !strings.Contains(lost.Remedy, want) {
+		t.Errorf("it says %+v and not %q", lost, want)
 	}
 	r = m.up()
 	r.healthy()

@@ -35,7 +35,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	if err != nil {
 		return agentloop.Result{}, err
 	}
-	if err := j.appendEvents(called); err != nil {
+	if err := j.beginCall(ctx, called); err != nil {
 		return agentloop.Result{}, err
 	}
 	began := j.cfg.Now()

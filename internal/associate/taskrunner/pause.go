@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -123,3 +124,29 @@ func (r *Runner) SetPaused(run choir.ID, paused bool, seq uint64) { r.paused.set
 
 // waitWhilePaused waits until the task's run is not paused.
 func (j *job) waitWhilePaused(ctx context.Context) error { return j.paused.wait(ctx, j.event.Run) }
+
+// pausedRetry is how long a call waits that was refused because of a pause, of which this
+// process has not heard yet.
+const pausedRetry = 50 * time.Millisecond
+
+// beginCall appends the event that a tool call begins, once the task's run is not paused.
+func (j *job) beginCall(ctx context.Context, called choir.Draft) error {
+	for {
+		if err := j.waitWhilePaused(ctx); err != nil {
+			return err
+		}
+		err := j.appendEvents(called)
+		if choir.CodeOf(err) != choir.CodeNeedsInput {
+			return err
+		}
+		timer := time.NewTimer(pausedRetry)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}

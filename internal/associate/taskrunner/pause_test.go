@@ -122,3 +122,27 @@ func TestATaskGoesOnFromTheLog(t *testing.T) {
 		t.Errorf("the model is told %+v", results)
 	}
 }
+
+// TestAToolCallWaitsForAPauseThatIsHeardLate: the log refuses it, the pause is heard of after
+// that.
+func TestAToolCallWaitsForAPauseThatIsHeardLate(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"a.txt": "one\n"})
+	l.model.responses = []model.Response{use("bash", `{"command":"echo two > a.txt"}`), say("Done.")}
+	refused := 0
+	l.log.fail = func(d choir.Draft) error {
+		if d.Type != choir.TypeToolCalled || refused > 0 {
+			return nil
+		}
+		refused++
+		l.runner.SetPaused(run, true, 5)
+		go l.runner.SetPaused(run, false, 6)
+		return choir.E("computer.task", choir.CodeNeedsInput, "paused")
+	}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", VerifyProfile: unverified})
+	holds(t, r, choir.StatusOK, "")
+	if got := l.read("workspace/app/a.txt"); refused != 1 || got != "two\n" || len(r.CommandsRun) != 1 {
+		t.Errorf("refused %d times, the file is %q, %d commands ran", refused, got, len(r.CommandsRun))
+	}
+}

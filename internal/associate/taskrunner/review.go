@@ -125,14 +125,14 @@ func (j *job) keepReviewed() error {
 // recordCheck runs one command of a verification. For a task with a model it appends the
 // events of a tool call around it, so that every round is in the log with its output, and
 // a check that was begun is never begun again.
-func (j *job) recordCheck(c choir.Command, do func() (choir.CommandRun, []byte, error)) (choir.CommandRun, []byte, error) {
+func (j *job) recordCheck(ctx context.Context, c choir.Command, do func() (choir.CommandRun, []byte, error)) (choir.CommandRun, []byte, error) {
 	if j.models == 0 {
 		return do()
 	}
 	id := j.nextCall()
 	called, err := j.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(line(c), 4<<10)}, nil)
 	if err == nil {
-		err = j.appendEvents(called)
+		err = j.beginCall(ctx, called)
 	}
 	if err != nil {
 		return choir.CommandRun{}, nil, err

@@ -123,7 +123,7 @@ func (h checkHost) Run(ctx context.Context, o verify.Order) (choir.CommandRun, [
 	if err != nil {
 		return choir.CommandRun{}, nil, fail(choir.ResultInvalidTask, "the task was refused: %v", err)
 	}
-	return h.j.recordCheck(o.Shown, func() (choir.CommandRun, []byte, error) { return h.j.commandIn(ctx, dir, o) })
+	return h.j.recordCheck(ctx, o.Shown, func() (choir.CommandRun, []byte, error) { return h.j.commandIn(ctx, dir, o) })
 }
 
 // filtered is a recorder of other text than what it is given.

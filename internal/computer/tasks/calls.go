@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 
 	"choiros/internal/choir"
@@ -10,7 +11,8 @@ import (
 // RecordAround scans the workspace if the Associate's drafts begin or end a tool call that
 // may write, and appends the changes. So the changes before and during a call stand in the
 // log right before its events, and every moment between two calls is exact. A refused
-// call, whose two events come together, is not scanned.
+// call, whose two events come together, is not scanned. Code needs_user: a call would begin
+// while the run is paused.
 func (c *Changes) RecordAround(ctx context.Context, drafts []choir.Draft) error {
 	if len(drafts) != 1 || drafts[0].Type != choir.TypeToolCalled && drafts[0].Type != choir.TypeToolReturned {
 		return nil
@@ -25,6 +27,10 @@ func (c *Changes) RecordAround(ctx context.Context, drafts []choir.Draft) error 
 	}
 	switch p := p.(type) {
 	case *choir.ToolCalled:
+		// The Associate may not have heard of the pause yet.
+		if seq, err := c.pausedSeq(ctx, d.Run); err != nil || seq > 0 {
+			return cmp.Or(err, error(choir.E("computer.task", choir.CodeNeedsInput, "run %s is paused: nothing begins until its owner lets it go on", d.Run)))
+		}
 		if p.Writes {
 			return c.recordCallOf(ctx, d, "tool_called", "")
 		}

@@ -108,6 +108,8 @@ func refusals(t *testing.T, p *controltest.Plane) {
 		{"POST", base + "/undo", map[string]any{}, 422, choir.CodeInvalid, ""},
 		{"POST", base + "/checkpoints", map[string]any{"subject": strings.Repeat("x", 201)}, 422, choir.CodeInvalid, "subject"},
 		{"POST", base + "/runs/" + id + "/cancel", nil, 404, choir.CodeNotFound, "run"},
+		{"POST", base + "/runs/" + id + "/pause", nil, 404, choir.CodeNotFound, "run"},
+		{"POST", base + "/runs/" + id + "/resume", nil, 404, choir.CodeNotFound, "run"},
 		{"POST", base + "/runs/" + id + "/steer", map[string]any{"text": "x"}, 404, choir.CodeNotFound, "run"},
 		{"POST", base + "/runs/" + id + "/answers", map[string]any{"text": "x"}, 404, choir.CodeNotFound, "run"},
 		{"POST", base + "/tasks", strings.NewReader("null"), 422, choir.CodeInvalid, "$"},
