@@ -27,14 +27,6 @@ import (
 	"choiros/internal/keyring"
 )
 
-// Entry is an entry of the vault without its key.
-type Entry struct {
-	Name  string
-	SetAt choir.Time
-	// Bound says for what it may be used; nil for an entry that Put made, which only Read gives.
-	Bound *choir.VaultBinding
-}
-
 // sealed is an entry in the encrypted file.
 type sealed struct {
 	Key   string              `json:"key"`
@@ -68,8 +60,7 @@ func (v *Vault) master() string { return filepath.Join(v.dir, "vault.key") }
 // Put implements keyring.Keeper. The entry is bound to nothing.
 func (v *Vault) Put(ctx context.Context, name, key string) error { return v.Set(ctx, name, key, nil) }
 
-// Set stores a key that may be used for what bound says, and replaces one of the same name with
-// its binding in one step. Errors are those of keyring.Keeper's Put.
+// Set implements keyring.Vault.
 func (v *Vault) Set(_ context.Context, name, key string, bound *choir.VaultBinding) error {
 	if err := errors.Join(keyring.CheckName(name), keyring.CheckKey(key)); err != nil {
 		return choir.Wrap("vault.set", choir.CodeInvalid, err, "keep a key")
@@ -97,14 +88,14 @@ func (v *Vault) Names(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// List returns the entries, sorted by name.
-func (v *Vault) List(context.Context) ([]Entry, error) {
+// List implements keyring.Vault.
+func (v *Vault) List(context.Context) ([]keyring.Entry, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	c, err := v.read()
-	var out []Entry
+	var out []keyring.Entry
 	for _, name := range slices.Sorted(maps.Keys(c.Entries)) {
-		out = append(out, Entry{name, c.Entries[name].SetAt, c.Entries[name].Bound})
+		out = append(out, keyring.Entry{Name: name, SetAt: c.Entries[name].SetAt, Bound: c.Entries[name].Bound})
 	}
 	return out, err
 }
@@ -132,20 +123,22 @@ func (v *Vault) Read(_ context.Context, name string) (string, error) {
 	return key, err
 }
 
-// Open returns the key of an entry whose binding permits accepts. Code not_found: there is no
-// such entry; else the error of permits.
-func (v *Vault) Open(_ context.Context, name string, permits func(Entry) error) (string, error) {
+// Open implements keyring.Vault.
+func (v *Vault) Open(_ context.Context, name string, permits func(choir.VaultBinding) error) (string, error) {
 	key, e, err := v.entry(name)
-	if err == nil {
-		err = permits(e)
+	switch {
+	case err != nil:
+		return "", err
+	case e.Bound == nil:
+		return "", choir.Refuse("vault", choir.ReasonVaultNoEntry, choir.TextOf("name", name))
 	}
-	if err != nil {
+	if err := permits(*e.Bound); err != nil {
 		return "", err
 	}
 	return key, nil
 }
 
-// Keys returns the keys of all entries by name, for what looks for them where they must not be.
+// Keys implements keyring.Vault.
 func (v *Vault) Keys(context.Context) (map[string]string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -158,24 +151,24 @@ func (v *Vault) Keys(context.Context) (map[string]string, error) {
 }
 
 // entry returns an entry with its key.
-func (v *Vault) entry(name string) (string, Entry, error) {
+func (v *Vault) entry(name string) (string, keyring.Entry, error) {
 	if err := keyring.CheckName(name); err != nil {
-		return "", Entry{}, err
+		return "", keyring.Entry{}, err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	c, err := v.read()
 	if err != nil {
-		return "", Entry{}, err
+		return "", keyring.Entry{}, err
 	}
 	e, ok := c.Entries[name]
 	if !ok {
-		return "", Entry{}, choir.Refuse("vault", choir.ReasonVaultNoEntry, choir.TextOf("name", name))
+		return "", keyring.Entry{}, choir.Refuse("vault", choir.ReasonVaultNoEntry, choir.TextOf("name", name))
 	}
-	return e.Key, Entry{name, e.SetAt, e.Bound}, nil
+	return e.Key, keyring.Entry{Name: name, SetAt: e.SetAt, Bound: e.Bound}, nil
 }
 
-// Rotate makes a new master key, encrypts the entries anew under it and forgets the old one.
+// Rotate implements keyring.Vault. In between the file of the master key has both.
 func (v *Vault) Rotate(context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
