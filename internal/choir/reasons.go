@@ -52,6 +52,7 @@ const (
 	ReasonCredentialNotForThis   Reason = "credential_not_for_this"
 	ReasonGitNotNamed            Reason = "git_not_named"
 	ReasonGitNotARequest         Reason = "git_not_a_request"
+	ReasonGitUnauthorized        Reason = "git_unauthorized"
 	ReasonGitMoved               Reason = "git_moved"
 	ReasonGitEncoded             Reason = "git_encoded"
 	ReasonGitAddress             Reason = "git_address"
@@ -212,6 +213,7 @@ var reasonCodes = map[Reason]Code{
 	ReasonCredentialNotForThis:   CodeRefused,
 	ReasonGitNotNamed:            CodeRefused,
 	ReasonGitNotARequest:         CodeRefused,
+	ReasonGitUnauthorized:        CodeRefused,
 	ReasonGitMoved:               CodeRefused,
 	ReasonGitEncoded:             CodeRefused,
 	ReasonGitAddress:             CodeInvalid,

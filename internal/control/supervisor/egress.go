@@ -12,6 +12,7 @@ import (
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
+	"choiros/internal/control/gitgate"
 	"choiros/internal/control/modelgw"
 )
 
@@ -19,6 +20,7 @@ import (
 type outlet struct {
 	*modelgw.Gateway
 	proxy *egress.Proxy
+	gate  *gitgate.Gate
 	stop  context.CancelFunc // ends the follower of the log
 	done  chan struct{}      // closed when it has ended
 }
@@ -38,10 +40,14 @@ type gateways struct {
 }
 
 // egress returns the handler of the egress door of a computer's sandboxes. It serves the
-// model gateway, and the proxy for requests to hosts.
+// model gateway, the git gateway, and the proxy for requests to hosts.
 func (s *System) egress(c *computer.Computer) http.Handler {
 	out := s.outlet(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if gitgate.Serves(r) {
+			out.gate.ServeHTTP(w, r)
+			return
+		}
 		if r.Method == http.MethodConnect || r.URL.IsAbs() {
 			out.proxy.ServeHTTP(w, r)
 			return
@@ -106,6 +112,7 @@ func (s *System) outlet(c *computer.Computer) *outlet {
 	return s.gateways.get(c.ID(), func() *outlet {
 		ctx, stop := context.WithCancel(context.Background())
 		out := &outlet{Gateway: s.newGateway(c), proxy: s.newProxy(c), stop: stop, done: make(chan struct{})}
+		out.gate = s.newGate(c, out.proxy)
 		head, _ := c.Store().Head()
 		go func() {
 			defer close(out.done)

@@ -91,7 +91,7 @@ func TestADamagedVaultIsRefusedAndNotReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := read(t, dir, "vault.age")
-	for i := range good {
+	for i := 0; i < len(good); i += 1 + len(good)/24 {
 		bad := bytes.Clone(good)
 		bad[i] ^= 1
 		write(t, dir, "vault.age", bad)
