@@ -53,6 +53,7 @@ const (
 	ReasonGitNotNamed            Reason = "git_not_named"
 	ReasonGitNotARequest         Reason = "git_not_a_request"
 	ReasonGitUnauthorized        Reason = "git_unauthorized"
+	ReasonVaultNoneFor           Reason = "vault_none_for"
 	ReasonGitMoved               Reason = "git_moved"
 	ReasonGitEncoded             Reason = "git_encoded"
 	ReasonGitAddress             Reason = "git_address"
@@ -214,6 +215,7 @@ var reasonCodes = map[Reason]Code{
 	ReasonGitNotNamed:            CodeRefused,
 	ReasonGitNotARequest:         CodeRefused,
 	ReasonGitUnauthorized:        CodeRefused,
+	ReasonVaultNoneFor:           CodeRefused,
 	ReasonGitMoved:               CodeRefused,
 	ReasonGitEncoded:             CodeRefused,
 	ReasonGitAddress:             CodeInvalid,

@@ -13,6 +13,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/gitgate"
+	"choiros/internal/control/keygate"
 	"choiros/internal/control/modelgw"
 )
 
@@ -21,6 +22,7 @@ type outlet struct {
 	*modelgw.Gateway
 	proxy *egress.Proxy
 	gate  *gitgate.Gate
+	keys  *keygate.Gate
 	stop  context.CancelFunc // ends the follower of the log
 	done  chan struct{}      // closed when it has ended
 }
@@ -40,12 +42,16 @@ type gateways struct {
 }
 
 // egress returns the handler of the egress door of a computer's sandboxes. It serves the
-// model gateway, the git gateway, and the proxy for requests to hosts.
+// model gateway, the gateways for git and for keys, and the proxy for requests to hosts.
 func (s *System) egress(c *computer.Computer) http.Handler {
 	out := s.outlet(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if gitgate.Serves(r) {
 			out.gate.ServeHTTP(w, r)
+			return
+		}
+		if keygate.Serves(r) {
+			out.keys.ServeHTTP(w, r)
 			return
 		}
 		if r.Method == http.MethodConnect || r.URL.IsAbs() {
@@ -113,6 +119,7 @@ func (s *System) outlet(c *computer.Computer) *outlet {
 		ctx, stop := context.WithCancel(context.Background())
 		out := &outlet{Gateway: s.newGateway(c), proxy: s.newProxy(c), stop: stop, done: make(chan struct{})}
 		out.gate = s.newGate(c, out.proxy)
+		out.keys = &keygate.Gate{Computer: c.ID(), Proxy: out.proxy, Vault: s.vault, Answer: api.WriteProblem}
 		head, _ := c.Store().Head()
 		go func() {
 			defer close(out.done)

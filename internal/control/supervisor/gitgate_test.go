@@ -11,9 +11,11 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"net"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,6 +47,8 @@ type forge struct {
 	held   chan struct{} // gets a value when one waits
 	asked  sync.Map      // paths that were asked for with the credential
 	roots  *x509.CertPool
+	ca     []byte // the same, in PEM
+	to     string // where the server of another process listens; "" for its own
 }
 
 // newForge starts the server with the empty bare repositories.
@@ -54,7 +58,8 @@ func newForge(t *testing.T, repositories ...string) *forge {
 	authority, ca, _ := certify(t, &x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign}, nil, nil)
 	_, leaf, key := certify(t, &x509.Certificate{DNSNames: hosts, KeyUsage: x509.KeyUsageDigitalSignature}, authority.cert, authority.key)
 	f.roots = x509.NewCertPool()
-	f.roots.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca}))
+	f.ca = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca})
+	f.roots.AppendCertsFromPEM(f.ca)
 	for _, name := range repositories {
 		f.git(t, "git init -q --bare -b main "+name+" && git -C "+name+" config http.receivepack true")
 		f.git(t, "rm -rf w && git clone -q "+name+" w 2>/dev/null && cd w && echo hello > greeting && git add . && git -c user.name=t -c user.email=t@t commit -qm first && git push -q origin HEAD:main")
@@ -82,6 +87,10 @@ func (f *forge) serve(backend http.Handler, w http.ResponseWriter, r *http.Reque
 	said := r.Header.Get("Authorization")
 	w.Header().Set("X-Echo", said)
 	w.Header().Set("Set-Cookie", "session="+token)
+	if r.URL.Path == "/api/thing" && said == "Bearer "+token {
+		fmt.Fprintf(w, "you are %s, %s\n", said, base64.StdEncoding.EncodeToString([]byte(said)))
+		return
+	}
 	if said != f.wanted {
 		w.Header().Set("WWW-Authenticate", `Basic realm="forge"`)
 		w.WriteHeader(http.StatusUnauthorized)
@@ -124,18 +133,23 @@ func (f *forge) git(t *testing.T, line string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// plane starts a control plane with the data folder, and a policy that lets the git host out.
+// config is the configuration of a control plane with the data folder, and a policy that lets the git host out.
 func (f *forge) config(t *testing.T, data, template string) supervisor.Config {
 	t.Helper()
 	cfg := controltest.Config(t, data)
 	cfg.Outside = f.outside()
 	cfg.Outside.Roots = f.roots
+	if f.to != "" {
+		cfg.Outside.Dial = func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", f.to)
+		}
+	}
 	cfg.File.Egress = config.Egress{Mode: "allowlist", Allowlist: []config.EgressHost{{Host: "git.test"}}}
 	cfg.File.Git.RemoteTemplate = template
 	return cfg
 }
 
-// parts returns the API's parts of the only computer.
+// partsOfOnly returns the API's parts of the only computer.
 func partsOfOnly(t *testing.T, p *controltest.Plane) (api.Computer, *computer.Computer) {
 	t.Helper()
 	c := p.Computers()[0]
@@ -184,21 +198,6 @@ func leaks(t *testing.T, p *controltest.Plane, data string) (found []string) {
 			t.Fatal(err)
 		}
 		look("event "+string(e.Type), bytes.NewReader(e.Payload))
-	}
-	digests := map[choir.Digest]bool{}
-	for d, err := range c.Blobs().List(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		digests[d.Digest] = true
-	}
-	for d := range digests {
-		r, err := c.Blobs().Open(t.Context(), d)
-		if err != nil {
-			continue
-		}
-		look("content "+string(d), r)
-		r.Close()
 	}
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, one := range processes {
@@ -260,9 +259,9 @@ func TestACredentialNeverEntersTheSandbox(t *testing.T) {
 		t.Errorf("listed %+v, %v", list, err)
 	}
 	task, r := executeTask(t, p, nil,
-		"set -e; cd workspace/mine; cat greeting; echo more >> greeting; git -c user.name=t -c user.email=t@t commit -qam second; git push -q origin HEAD:main; git fetch -q; git remote -v",
+		"set -e; cd workspace/mine; cat greeting; echo more >> greeting; git -c user.name=t -c user.email=t@t commit -qam second; git push -q origin HEAD:main; for i in 1 2 3 4; do git push -q origin HEAD:b$i & done; wait; git fetch -q; git remote -v",
 		// A hostile task asks for everything that it can think of.
-		"g=http://git.choir.internal; for u in $g/git.test/other.git $g/npm.test/mine.git $g/git.test/mine.git.git $g/git.test:80/mine.git $g/git.test/x/../mine.git $g/git.test/mine.git%2f..%2fother.git; do git ls-remote $u && exit 9; done; git ls-remote https://git.test/mine.git && exit 9; true",
+		"g=http://git.choir.internal; for u in $g/git.test/other.git $g/npm.test/mine.git $g/git.test/mine.git.git $g/git.test:80/mine.git $g/git.test/mine.git%2f..%2fother.git; do git ls-remote $u && exit 9; done; git ls-remote https://git.test/mine.git && exit 9; true",
 		"g=http://git.choir.internal/git.test; env; git config --list; curl -sSi $g/mine.git/info/refs?service=git-upload-pack; curl -sSi $g/mine.git/config; curl -sSi -H 'Accept-Encoding: gzip' -H 'Authorization: Basic eDp5' -H 'Cookie: a=b' \"$g/mine.git/info/refs?service=git-receive-pack\"; curl -sSi -X POST -d x $g/mine.git/HEAD; curl -sSi \"$g/mine.git/info/refs?service=git-upload-pack&x=1\"; true",
 	)
 	if r.Status != choir.StatusOK || len(r.CommandsRun) != 3 {
@@ -273,6 +272,9 @@ func TestACredentialNeverEntersTheSandbox(t *testing.T) {
 		if all := out.StdoutTail + out.StderrTail; out.ExitCode != 0 || !strings.Contains(all, says) || strings.Contains(all, "Set-Cookie") || strings.Contains(all, "X-Echo") {
 			t.Errorf("command %d ended with %d: %s", i, out.ExitCode, all)
 		}
+	}
+	if n := f.git(t, "git -C mine.git for-each-ref --format=x 'refs/heads/b*' | wc -l"); n != "4" {
+		t.Errorf("of four pushes at once %s are on the host", n)
 	}
 	if log := f.git(t, "git -C mine.git log --format=%s main"); log != "second\nfirst" {
 		t.Errorf("the host has %q", log)
@@ -292,8 +294,34 @@ func TestACredentialNeverEntersTheSandbox(t *testing.T) {
 	if used == 0 {
 		t.Error("no event says that the credential was used")
 	}
+	f.keyInAHeader(t, p)
 	noLeak(t, p, data)
 	plantAndFind(t, p, data)
+}
+
+// keyInAHeader has a task ask a host that wants a key in a header, and others, and holds that the key
+// goes to the bound host, path and method alone.
+func (f *forge) keyInAHeader(t *testing.T, p *controltest.Plane) {
+	t.Helper()
+	parts, c := partsOfOnly(t, p)
+	b := choir.VaultBinding{Use: choir.VaultForHeader, Host: "git.test", Port: 443, Paths: []string{"/api"}, Methods: []string{"GET"}, Computer: c.ID(), Header: "authorization", Prefix: "Bearer "}
+	if _, err := parts.Vault.Set(t.Context(), choir.RoleCLI, "api", token, b); err != nil {
+		t.Fatal(err)
+	}
+	task, r := executeTask(t, p, nil,
+		"g=http://key.choir.internal; curl -sSi -H 'Authorization: mine' --compressed $g/git.test/api/thing?x=1; "+
+			"for u in $g/git.test/apis $g/git.test/other $g/npm.test/api $g/git.test:80/api $g/git.test/api/../other '-X POST '$g/git.test/api; do curl -sS --path-as-is -o /dev/null -w '%{http_code} ' $u; done")
+	if len(r.CommandsRun) != 1 {
+		t.Fatalf("%s %s", r.Status, r.Summary)
+	}
+	out := r.CommandsRun[0].StdoutTail + r.CommandsRun[0].StderrTail
+	if !strings.Contains(out, "you are Bearer *****") || !strings.Contains(out, "403 403 403 403 403 403 ") || strings.Contains(out, "X-Echo") || strings.Contains(out, "ghs_") {
+		t.Errorf("the task is answered: %s", out)
+	}
+	passed := egressEvents[choir.EgressPassed](t, p, task)
+	if len(passed) != 1 || passed[0].Credential != "api" || passed[0].Path != "/api/thing" {
+		t.Errorf("recorded %+v", passed)
+	}
 }
 
 // plantAndFind plants the token in each place and holds that it is found there, in each form.
@@ -315,7 +343,7 @@ func plantAndFind(t *testing.T, p *controltest.Plane, data string) {
 	found := strings.Join(leaks(t, p, data), "\n")
 	in.Close()
 	_ = cmd.Wait()
-	for _, place := range []string{"event task.dispatched (raw)", "content ", "cmdline of a process (raw)", "workspace/mine/planted (base64)", "workspace/mine/planted.raw (raw)", "choir.log (hex)", ".sqlite (raw)"} {
+	for _, place := range []string{"event task.dispatched (raw)", "/blobs/", "cmdline of a process (raw)", "workspace/mine/planted (base64)", "workspace/mine/planted.raw (raw)", "choir.log (hex)", ".sqlite (raw)"} {
 		if !strings.Contains(found, place) {
 			t.Errorf("what was planted is not found in %q: %s", place, found)
 		}
@@ -367,4 +395,72 @@ func TestCheckpointsArePushed(t *testing.T) {
 		t.Errorf("%d pushes", n)
 	}
 	noLeak(t, p, data)
+}
+
+// child is the variable by which a test tells itself, in a process of its own, the data folder
+// and the server of the control plane that it is to be.
+const child = "CHOIR_PLANE_CHILD"
+
+// TestAPushThatAKillCutsOffIsMadeOnce kills a control plane in the middle of a push, and holds
+// that the next one pushes the checkpoint, and says so once.
+func TestAPushThatAKillCutsOffIsMadeOnce(t *testing.T) {
+	if said := os.Getenv(child); said != "" {
+		beKilled(t, said)
+	}
+	f := newForge(t, "mine.git")
+	f.hold, f.held = make(chan struct{}), make(chan struct{}, 8)
+	data := newData(t)
+	ca := filepath.Join(f.root, "ca.pem")
+	if err := os.WriteFile(ca, f.ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestAPushThatAKillCutsOffIsMadeOnce$")
+	cmd.Env = append(os.Environ(), child+"="+strings.Join([]string{data, f.tls.Listener.Addr().String(), ca}, " "))
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- cmd.Wait() }()
+	select {
+	case <-f.held:
+	case err := <-gone:
+		t.Fatalf("the control plane ended: %v\n%s", err, said.String())
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-gone
+	close(f.hold)
+	p := controltest.StartWith(t, f.config(t, data, "{origin}"))
+	pushed := awaitPush(t, p, "pushed")
+	_, c := partsOfOnly(t, p)
+	if at := f.git(t, "git -C mine.git rev-parse choir/"+string(c.ID())); at != pushed.Push.Commit {
+		t.Errorf("the host has %s, and %+v was pushed", at, pushed.Push)
+	}
+	if n, err := c.Store().Counts(t.Context()); err != nil || n[choir.TypeRepoPushed] != 1 {
+		t.Errorf("%d events say that it was pushed, %v", n[choir.TypeRepoPushed], err)
+	}
+	noLeak(t, p, data)
+}
+
+// beKilled is the control plane that is killed: it clones, makes a checkpoint and waits.
+func beKilled(t *testing.T, said string) {
+	t.Helper()
+	words := strings.Fields(said)
+	pem, err := os.ReadFile(words[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &forge{internet: &internet{}, roots: x509.NewCertPool(), to: words[1]}
+	f.roots.AppendCertsFromPEM(pem)
+	p := controltest.StartWith(t, f.config(t, words[0], "{origin}"))
+	bind(t, p, "git.test", "/mine.git")
+	parts, _ := partsOfOnly(t, p)
+	if _, err := parts.Repos.Clone(t.Context(), choir.RoleCLI, "mine", "https://git.test/mine.git", "forge"); err != nil {
+		t.Fatal(err)
+	}
+	executeTask(t, p, nil, "echo one >> workspace/mine/greeting")
+	select {} // until it is killed
 }

@@ -132,6 +132,20 @@ func (v *Vault) Permits(ctx context.Context, name string, w Want) error {
 	return err
 }
 
+// For returns the entry that is bound to a request, the first by name. Code not_found: there is
+// none.
+func (v *Vault) For(ctx context.Context, w Want) (string, error) {
+	all, err := v.List(ctx, w.Computer)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(all, func(e keyring.Entry) bool { return fits(*e.Bound, w) })
+	if i < 0 {
+		return "", choir.Refuse("vault", choir.ReasonVaultNoneFor, choir.TextOf("address", w.Target.HostPort()+w.Target.Path))
+	}
+	return all[i].Name, nil
+}
+
 // Add returns the header with the key of an entry for a request. Code not_found: there is no such
 // entry; refused: it is not bound to such a request.
 func (v *Vault) Add(ctx context.Context, name string, w Want) (Added, error) {
