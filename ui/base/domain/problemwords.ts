@@ -218,6 +218,14 @@ export const german = {
       "said": "das Git-Tor befördert nur Anfragen von git über „smart HTTP“",
       "help": "git selbst verwenden; andere Anfragen gehen an die eigene Adresse des Hosts"
     },
+    "git_unauthorized": {
+      "said": "{address} verlangt einen Schlüssel und nimmt keinen, den es bekam",
+      "help": "einen nennen, der dafür gilt: choir vault set, dann choir repo add https://{address} --credential NAME"
+    },
+    "vault_none_for": {
+      "said": "kein Schlüssel des Tresors gilt für {address}",
+      "help": "der Besitzer kann einen binden: choir vault set NAME --host HOST --path PFAD --header HEADER"
+    },
     "git_moved": {
       "said": "{address} antwortet, dass das Repository woanders liegt",
       "help": "es unter der neuen Adresse hinzufügen: choir repo add"
