@@ -44,6 +44,7 @@ type forge struct {
 	wanted string        // the header that it demands
 	pushes atomic.Int64  // requests for git-receive-pack
 	hold   chan struct{} // a push waits until it is closed; nil for none
+	once   sync.Once     // closes hold
 	held   chan struct{} // gets a value when one waits
 	asked  sync.Map      // paths that were asked for with the credential
 	roots  *x509.CertPool
@@ -78,7 +79,12 @@ func newForge(t *testing.T, repositories ...string) *forge {
 	f.tls.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf}, PrivateKey: key}}}
 	f.tls.Config.ErrorLog = log.New(io.Discard, "", 0)
 	f.tls.StartTLS()
-	t.Cleanup(func() { f.plain.Close(); f.tls.Close() })
+	t.Cleanup(func() {
+		f.letGo()
+		f.tls.CloseClientConnections()
+		f.plain.Close()
+		f.tls.Close()
+	})
 	return f
 }
 
@@ -110,15 +116,18 @@ func (f *forge) serve(backend http.Handler, w http.ResponseWriter, r *http.Reque
 		f.pushes.Add(1)
 		if f.hold != nil {
 			f.held <- struct{}{}
-			select {
-			case <-f.hold:
-			case <-r.Context().Done():
-				return
-			}
+			<-f.hold
 		}
 	}
 	r.Header.Del("Authorization") // the CGI would have it as a variable
 	backend.ServeHTTP(w, r)
+}
+
+// letGo lets the pushes that wait go on.
+func (f *forge) letGo() {
+	if f.hold != nil {
+		f.once.Do(func() { close(f.hold) })
+	}
 }
 
 // git executes a line in the server's folder and returns what it prints.
@@ -261,8 +270,8 @@ func TestACredentialNeverEntersTheSandbox(t *testing.T) {
 	task, r := executeTask(t, p, nil,
 		"set -e; cd workspace/mine; cat greeting; echo more >> greeting; git -c user.name=t -c user.email=t@t commit -qam second; git push -q origin HEAD:main; for i in 1 2 3 4; do git push -q origin HEAD:b$i & done; wait; git fetch -q; git remote -v",
 		// A hostile task asks for everything that it can think of.
-		"g=http://git.choir.internal; for u in $g/git.test/other.git $g/npm.test/mine.git $g/git.test/mine.git.git $g/git.test:80/mine.git $g/git.test/mine.git%2f..%2fother.git; do git ls-remote $u && exit 9; done; git ls-remote https://git.test/mine.git && exit 9; true",
-		"g=http://git.choir.internal/git.test; env; git config --list; curl -sSi $g/mine.git/info/refs?service=git-upload-pack; curl -sSi $g/mine.git/config; curl -sSi -H 'Accept-Encoding: gzip' -H 'Authorization: Basic eDp5' -H 'Cookie: a=b' \"$g/mine.git/info/refs?service=git-receive-pack\"; curl -sSi -X POST -d x $g/mine.git/HEAD; curl -sSi \"$g/mine.git/info/refs?service=git-upload-pack&x=1\"; true",
+		"g=http://git.choir.internal; for u in https://git.test/mine.git $g/npm.test/mine.git $g/git.test/mine.git.git $g/git.test:80/mine.git $g/git.test/mine.git%2f..%2fother.git $g/git.test/other.git; do git ls-remote $u && exit 9; done; true",
+		"g=http://git.choir.internal/git.test; env; git config --list; curl -sSi $g/mine.git/config; curl -sSi -H 'Accept-Encoding: gzip' -H 'Authorization: Basic eDp5' -H 'Cookie: a=b' \"$g/mine.git/info/refs?service=git-receive-pack\"; curl -sSi -X POST -d x $g/mine.git/HEAD; curl -sSi \"$g/mine.git/info/refs?service=git-upload-pack&x=1\"; curl -sSi $g/mine.git/info/refs?service=git-upload-pack | head -c 300",
 	)
 	if r.Status != choir.StatusOK || len(r.CommandsRun) != 3 {
 		t.Fatalf("%s %s: %+v", r.Status, r.Summary, r.CommandsRun)
@@ -343,7 +352,7 @@ func plantAndFind(t *testing.T, p *controltest.Plane, data string) {
 	found := strings.Join(leaks(t, p, data), "\n")
 	in.Close()
 	_ = cmd.Wait()
-	for _, place := range []string{"event task.dispatched (raw)", "/blobs/", "cmdline of a process (raw)", "workspace/mine/planted (base64)", "workspace/mine/planted.raw (raw)", "choir.log (hex)", ".sqlite (raw)"} {
+	for _, place := range []string{"event task.dispatched (raw)", "/blobs/", "cmdline of a process (raw)", "workspace/mine/planted (base64)", "workspace/mine/planted.raw (raw)", "choir.log (hex)", "/journal/", "store.sqlite"} {
 		if !strings.Contains(found, place) {
 			t.Errorf("what was planted is not found in %q: %s", place, found)
 		}
@@ -432,7 +441,7 @@ func TestAPushThatAKillCutsOffIsMadeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-gone
-	close(f.hold)
+	f.letGo()
 	p := controltest.StartWith(t, f.config(t, data, "{origin}"))
 	pushed := awaitPush(t, p, "pushed")
 	_, c := partsOfOnly(t, p)
