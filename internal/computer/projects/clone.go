@@ -65,8 +65,8 @@ func (k *known) unlink(name string) {
 	k.links = slices.DeleteFunc(k.links, func(l Link) bool { return l.Name == name })
 }
 
-// Links returns the repositories at hosts that projects came from, with those that are being
-// cloned.
+// Links returns the repositories at hosts that projects came from, and of those being
+// cloned now.
 func (p *Projects) Links(ctx context.Context) ([]Link, error) {
 	k, err := p.read(ctx)
 	return append(k.links, p.adding.list()...), err
