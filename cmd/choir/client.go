@@ -119,6 +119,15 @@ func (c *client) post(ctx context.Context, path string, body, into any) error {
 	return c.call(ctx, http.MethodPost, path, r, into)
 }
 
+// put sends a JSON body and decodes the answer.
+func (c *client) put(ctx context.Context, path string, body, into any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, http.MethodPut, path, bytes.NewReader(raw), into)
+}
+
 // call sends one request and decodes the response into into, which may be nil. A problem document is
 // returned as an *api.Problem.
 func (c *client) call(ctx context.Context, method, path string, body io.Reader, into any) error {

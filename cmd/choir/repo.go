@@ -2,16 +2,19 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
+	"choiros/internal/control/api"
 	"choiros/internal/timeline"
 )
 
@@ -20,19 +23,24 @@ func newRepoCommand(a *app) *cobra.Command {
 		Use: "repo", Short: "Bring projects in and take the work out", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	var name, format, output string
+	var name, format, output, credential string
 	add := &cobra.Command{
-		Use: "add PATH", Short: "Copy a project, with its history, into the computer",
-		Example: "  choir repo add ~/src/hello\n  choir repo add . --name hello",
+		Use: "add PATH", Short: "Copy a project, with its history, into the computer, or clone it from an https address",
+		Example: "  choir repo add ~/src/hello\n  choir repo add . --name hello\n  choir repo add https://git.example.com/me/hello.git --credential forge",
 		RunE: func(c *cobra.Command, args []string) error {
 			if isURL(args[0]) {
-				return choir.E("", choir.CodeUnavailable, "%s is an address: fetching repositories needs the git gateway, which this version of choir does not have", args[0]).
-					WithRemedy("clone it yourself, then: choir repo add PATH")
+				return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
+					return runRepoClone(ctx, a, cl, api.CloneRequest{Name: name, URL: args[0], Credential: credential})
+				})
+			}
+			if credential != "" {
+				return choir.Invalid("--credential", "is for an https address; %s is a folder", args[0])
 			}
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runRepoAdd(ctx, a, cl, args[0], name) })
 		},
 	}
 	add.Flags().StringVar(&name, "name", "", "name under workspace/ (default the folder's)")
+	add.Flags().StringVar(&credential, "credential", "", "entry of the vault for an address; choir vault list lists them")
 	list := &cobra.Command{
 		Use: "list", Short: "List the projects", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -60,8 +68,8 @@ func isURL(s string) bool {
 
 // runRepoAdd packs a project's folder, with the rights of the user who runs the command, and sends it
 // to the computer. It executes nothing of the project.
-func runRepoAdd(ctx context.Context, a *app, c *client, path, name string) error {
-	abs, err := filepath.Abs(path)
+func runRepoAdd(ctx context.Context, a *app, c *client, from, name string) error {
+	abs, err := filepath.Abs(from)
 	if err != nil {
 		return err
 	}
@@ -100,7 +108,7 @@ func runRepoAdd(ctx context.Context, a *app, c *client, path, name string) error
 }
 
 func runRepoList(ctx context.Context, a *app, c *client) error {
-	var list []choir.RepoAdded
+	var list []api.Repo
 	if err := c.get(ctx, c.path("/repos"), &list); err != nil {
 		return err
 	}
@@ -110,7 +118,51 @@ func runRepoList(ctx context.Context, a *app, c *client) error {
 	}
 	for _, r := range list {
 		a.printf("%-24s %12s  %s\n", r.Name, timeline.Count(r.Files, "file"), r.Head)
+		if r.URL != "" {
+			a.printf("  from %s%s\n", r.URL, withCredential(r.Credential))
+		}
+		if r.Push != nil {
+			a.printf("  push to %s: %s\n", r.Push.URL, saysPush(*r.Push))
+		}
 	}
+	return nil
+}
+
+// withCredential names the entry of the vault that a repository's requests get.
+func withCredential(name string) string {
+	if name == "" {
+		return ""
+	}
+	return ", with " + name
+}
+
+// saysPush says how the pushes of a project stand; what git said is untrusted.
+func saysPush(p api.RepoPush) string {
+	switch p.State {
+	case "pushed":
+		return "has " + p.Commit
+	case "failing":
+		return fmt.Sprintf("failed %s, is tried again: %s", timeline.Count(p.Attempts, "time"), lines(p.Said))
+	case "waiting":
+		return "is under way"
+	}
+	return "nothing committed yet"
+}
+
+// runRepoClone has the computer clone a repository through the git gateway.
+func runRepoClone(ctx context.Context, a *app, c *client, req api.CloneRequest) error {
+	if req.Name == "" {
+		req.Name = strings.TrimSuffix(path.Base(req.URL), ".git")
+	}
+	var added choir.RepoAdded
+	if err := c.post(ctx, c.path("/repos"), req, &added); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(added)
+		return nil
+	}
+	a.printf("Cloned %s: %s, %d bytes. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, timeline.Count(added.Files, "file"), added.Bytes, added.Name)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"choiros/internal/control/supervisor"
 	"choiros/internal/foldersize"
 	"choiros/internal/keyring"
+	keyvault "choiros/internal/keyring/vault"
 	"choiros/internal/logbook"
 	"choiros/internal/sandbox"
 )
@@ -98,6 +100,9 @@ func (a *app) secrets(ctx context.Context, file config.Config, connected config.
 		}
 	}
 	out = append(out, a.keptKeys(ctx)...)
+	if kept, err := keyvault.New(filepath.Join(a.data, "keys", "vault"), now).Keys(ctx); err == nil {
+		out = slices.AppendSeq(out, maps.Values(kept))
+	}
 	if raw, err := os.ReadFile(file.Bus.ClusterCredentials); err == nil {
 		out = append(out, string(raw))
 	}

@@ -17,6 +17,7 @@ import (
 	"choiros/internal/control/supervisor"
 	"choiros/internal/demo"
 	"choiros/internal/desktop"
+	keyvault "choiros/internal/keyring/vault"
 	"choiros/internal/logbook"
 	"choiros/internal/model/replay"
 	"choiros/internal/webui"
@@ -60,6 +61,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 	return supervisor.Config{
 		Data: a.data, File: file, From: from,
 		OpenBlobs: openBlobs, Connections: models,
+		Vault:   keyvault.New(filepath.Join(a.data, "keys", "vault"), now),
 		Outside: egress.Internet(), Reread: a.loadConfig,
 		Desktop: a.desktop(),
 		Demo: supervisor.DemoConfig{

@@ -76,6 +76,7 @@ func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
 		"bench":      {{"bench", driving}},
 		"eval":       {{"eval", driving}, {"eval", source, "--against", driving}},
 		"egress":     {{"egress"}, {"egress", "grant", driving}, {"egress", "deny", driving}, {"egress", "revoke", driving}},
+		"vault":      {{"vault", "list"}, {"vault", "set", driving, "--host", driving}, {"vault", "remove", driving}, {"vault", "rotate"}},
 		"model":      {{"model"}, {"model", "test", driving}},
 		"metrics":    {{"metrics"}, {"metrics", "token"}},
 		"version":    {{"version"}},

@@ -46,6 +46,18 @@ const (
 	ReasonEgressNobodyAsks       Reason = "egress_nobody_asks"
 	ReasonEgressManyGrants       Reason = "egress_many_grants"
 	ReasonEgressNoGrant          Reason = "egress_no_grant"
+	ReasonVaultNoEntry           Reason = "vault_no_entry"
+	ReasonVaultUnreadable        Reason = "vault_unreadable"
+	ReasonVaultKeyShort          Reason = "vault_key_short"
+	ReasonCredentialNotForThis   Reason = "credential_not_for_this"
+	ReasonGitNotNamed            Reason = "git_not_named"
+	ReasonGitNotARequest         Reason = "git_not_a_request"
+	ReasonGitUnauthorized        Reason = "git_unauthorized"
+	ReasonVaultNoneFor           Reason = "vault_none_for"
+	ReasonGitMoved               Reason = "git_moved"
+	ReasonGitEncoded             Reason = "git_encoded"
+	ReasonGitAddress             Reason = "git_address"
+	ReasonGitCloneFailed         Reason = "git_clone_failed"
 	ReasonMakingComputers        Reason = "making_computers"
 	ReasonNameBeingMade          Reason = "name_being_made"
 	ReasonNameTaken              Reason = "name_taken"
@@ -196,6 +208,18 @@ var reasonCodes = map[Reason]Code{
 	ReasonEgressNobodyAsks:       CodeNotFound,
 	ReasonEgressManyGrants:       CodeRefused,
 	ReasonEgressNoGrant:          CodeNotFound,
+	ReasonVaultNoEntry:           CodeNotFound,
+	ReasonVaultUnreadable:        CodeUnavailable,
+	ReasonVaultKeyShort:          CodeInvalid,
+	ReasonCredentialNotForThis:   CodeRefused,
+	ReasonGitNotNamed:            CodeRefused,
+	ReasonGitNotARequest:         CodeRefused,
+	ReasonGitUnauthorized:        CodeRefused,
+	ReasonVaultNoneFor:           CodeRefused,
+	ReasonGitMoved:               CodeRefused,
+	ReasonGitEncoded:             CodeRefused,
+	ReasonGitAddress:             CodeInvalid,
+	ReasonGitCloneFailed:         CodeUnavailable,
 	ReasonMakingComputers:        CodeBusy,
 	ReasonNameBeingMade:          CodeConflict,
 	ReasonNameTaken:              CodeConflict,

@@ -66,6 +66,11 @@ const (
 	TypeTerminalClosed      Type = "terminal.closed"       // A terminal is gone, with everything that was started in it.
 	TypeRepoAdded           Type = "repo.added"            // A person brought a project of their own, or the control plane that of the demo, for a desktop that asked.
 	TypeRepoExported        Type = "repo.exported"         // Verified work left the computer as a branch or a patch.
+	TypeRepoLinked          Type = "repo.linked"           // The owner named the repository at a host that a project is fetched from and pushed to.
+	TypeRepoPushed          Type = "repo.pushed"           // A host has a commit of a project on the computer's branch.
+	TypeRepoPushFailed      Type = "repo.push_failed"      // A commit could not be pushed; it is tried again.
+	TypeVaultSet            Type = "vault.set"             // The computer's programs may use a key of the vault, for what it says.
+	TypeVaultRemoved        Type = "vault.removed"         // The computer's programs can use a key of the vault no more.
 	TypeEgressRefused       Type = "egress.refused"        // Something in a sandbox wanted a host its profile does not allow.
 	TypeEgressPassed        Type = "egress.passed"         // A request of something in a sandbox was let out to a host, and has ended.
 	TypeEgressGranted       Type = "egress.granted"        // The owner lets programs reach a host that the policy refuses.

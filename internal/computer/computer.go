@@ -74,6 +74,9 @@ type Config struct {
 	// cuts what is open by a grant that was revoked. Both may be nil where nothing is granted.
 	EgressCheck func(c *Computer, host string, port int) error
 	EgressEnded func(c *Computer, grant choir.ID)
+	// PushRemote returns where checkpoints of a project are pushed to, see projects.PushConfig;
+	// nil where nothing is pushed.
+	PushRemote func(c *Computer, name string, link projects.Link) (url, gate string, ok bool)
 	// CloseUnreturned appends the end of model calls that the last session left open; it is
 	// called before a session begins. Drain ends the model calls in flight and waits until
 	// their end is in the log; it is called before a session ends. Both may be nil.
@@ -274,6 +277,9 @@ func (c *Computer) Name() string { return c.cfg.Name }
 
 // Store returns the computer's log, for reading.
 func (c *Computer) Store() *eventstore.Store { return c.store }
+
+// Events returns the appender to the computer's log.
+func (c *Computer) Events() *appender.Appender { return c.events }
 
 // Desk returns the computer's windows, theme, settings, documents and drafts.
 func (c *Computer) Desk() *desk.Desk { return c.desk }

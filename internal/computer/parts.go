@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"time"
 
 	"choiros/internal/bus"
 	"choiros/internal/bus/cluster"
@@ -78,7 +79,7 @@ func makeParts(c *Computer, log *eventstore.Store) {
 		Computer: cfg.ID, Name: cfg.Name, Available: c.origin.Available,
 	})
 	c.source = selfsource.New(log, c.events, c.keeper, c.workspace, c.merger, sourceConfig(c))
-	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
+	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside, pushConfig(c))
 	c.reconciler = reconcile.New(log, c.events, c.keeper, c.workspace, c.source, c.collector, reconcile.Config{
 		Computer: cfg.ID, Folders: []string{selfsource.Folder, "artifacts", projects.Folder}, RestoreNote: filepath.Join(cfg.Dir, copies.RestoreFile), Logger: cfg.Log,
 	})
@@ -110,6 +111,17 @@ func makeParts(c *Computer, log *eventstore.Store) {
 		Steering: c.tasks,
 		Facts:    facts.New(log, c.moments.Tree, c.keeper),
 	}, cfg.Observer, cfg.Log)
+}
+
+// pushConfig returns where commits of checkpoints are pushed to.
+func pushConfig(c *Computer) projects.PushConfig {
+	p := projects.PushConfig{Computer: c.cfg.ID, After: time.After}
+	if c.cfg.PushRemote != nil {
+		p.Remote = func(name string, link projects.Link) (url, gate string, ok bool) {
+			return c.cfg.PushRemote(c, name, link)
+		}
+	}
+	return p
 }
 
 // clusterCopy returns r as an interface that is nil if r is nil.

@@ -52,6 +52,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 	}
 	sup.Add(c.collector)
 	sup.Add(c.draftNews)
+	sup.Add(c.projects)
 	sup.Add(c.rewinder)
 	for _, s := range c.workspace.Services() {
 		sup.Add(s)

@@ -17,7 +17,7 @@ import (
 // Check returns an error for the first value that is out of range (code invalid) or asks for
 // a feature that does not exist yet (code unavailable), with the key as its path.
 func (c Config) Check() error {
-	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace, c.checkHibernation, c.checkEgress} {
+	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace, c.checkHibernation, c.checkEgress, c.checkRemote} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -44,8 +44,6 @@ func (c Config) checkFeatures() error {
 		return choir.Invalid("runtime.mode", "must be local, not %q", c.Runtime.Mode)
 	case c.Storage.BlobsURL != "":
 		return notYet("storage.blobs_url", "an object store")
-	case c.Git.RemoteTemplate != "":
-		return notYet("git.remote_template", "pushing checkpoints")
 	case c.TEE.AttestationServer != "":
 		return notYet("tee.attestation_server", "attestation")
 	case c.TEE.KeyServer != "":
@@ -254,6 +252,21 @@ func (c Config) checkHibernation() error {
 	d, err := time.ParseDuration(c.Computers.HibernateAfter)
 	if err != nil || d != 0 && (d < minIdle || d > maxIdle) {
 		return choir.Invalid("computers.hibernate_after", "must be 0 or a time from 1s to 8784h such as 30m, not %q", c.Computers.HibernateAfter)
+	}
+	return nil
+}
+
+// checkRemote returns an error unless git.remote_template is empty or gives addresses of
+// repositories.
+func (c Config) checkRemote() error {
+	template := c.Git.RemoteTemplate
+	if template == "" {
+		return nil
+	}
+	filled := strings.NewReplacer("{project}", "p", "{computer}", "c", "{origin}", "https://example.com/o").Replace(template)
+	if _, ok := egress.ReadAddress(filled); !ok {
+		return choir.Invalid("git.remote_template", "%q gives no https address of a repository", template).
+			WithRemedy("write it as https://git.example.com/me/{project}.git, or {origin}")
 	}
 	return nil
 }

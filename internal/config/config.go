@@ -62,7 +62,8 @@ type Storage struct {
 
 // Git configures checkpoints and remotes.
 type Git struct {
-	RemoteTemplate      string `toml:"remote_template" doc:"Remote that checkpoints are pushed to."`
+	RemoteTemplate      string `toml:"remote_template" doc:"Repository that each checkpoint of a project is pushed to, on the branch choir/<computer>, such as https://git.example.com/me/{project}.git; {project}, {computer} and {origin}, what it was cloned from, are filled in. Empty pushes nothing."`
+	RemoteCredential    string `toml:"remote_credential" doc:"Entry of the vault (choir vault) for these pushes, where the repository is not the one that the project was cloned from."`
 	AutoCommitInterval  int    `toml:"auto_commit_interval" doc:"Seconds between automatic checkpoints."`
 	AutoCommitThreshold int    `toml:"auto_commit_threshold" doc:"Tasks between automatic checkpoints."`
 }

@@ -46,6 +46,32 @@ type Keyring interface {
 	Reader
 }
 
+// Entry is a bound key, without the key.
+type Entry struct {
+	Name  string
+	SetAt choir.Time
+	// Bound says for what it may be used; nil for one that Put made, which Open never gives.
+	Bound *choir.VaultBinding
+}
+
+// Vault is a keyring whose keys are bound to what they may be used for.
+type Vault interface {
+	Keyring
+	// Set puts a key with its binding, and replaces both of one with the same name in one step.
+	// Errors are those of Put.
+	Set(ctx context.Context, name, key string, bound *choir.VaultBinding) error
+	// List returns the entries, sorted by name.
+	List(ctx context.Context) ([]Entry, error)
+	// Open returns the key of a bound entry which permits accepts. Code not_found: there is no
+	// such entry; else the error of permits.
+	Open(ctx context.Context, name string, permits func(choir.VaultBinding) error) (string, error)
+	// Keys returns all keys by name, for what looks for them where they must not be.
+	Keys(ctx context.Context) (map[string]string, error)
+	// Rotate encrypts the keys under a new master key and forgets the old one. A rotation that
+	// breaks off loses nothing.
+	Rotate(ctx context.Context) error
+}
+
 // Description tells the owner where a key is stored. It never holds the key.
 type Description struct {
 	Where string     // such as the path of a file

@@ -102,6 +102,16 @@ func sayWork(p choir.Payload) string {
 		return fmt.Sprintf("revoked the grant of %s:%d", p.Host, p.Port)
 	case *choir.EgressDenied:
 		return fmt.Sprintf("did not let %s:%d out", p.Host, p.Port)
+	case *choir.RepoLinked:
+		return fmt.Sprintf("%s comes from %s", p.Name, p.URL)
+	case *choir.RepoPushed:
+		return fmt.Sprintf("pushed %s to %s", p.Name, p.URL)
+	case *choir.RepoPushFailed:
+		return fmt.Sprintf("could not push %s to %s: %s", p.Name, p.URL, Line(p.Said))
+	case *choir.VaultSet:
+		return fmt.Sprintf("bound the key %s to %s:%d", p.Name, p.Bound.Host, p.Bound.Port)
+	case *choir.VaultRemoved:
+		return fmt.Sprintf("removed the key %s", p.Name)
 	case *choir.CheckpointCreated:
 		if len(p.Withheld) > 0 {
 			return CheckpointName(p.Subject) + " (in no commit, because it looks like a key: " + Paths(p.Withheld, len(p.Withheld)) + ")"

@@ -76,17 +76,22 @@ func (w *words) String() string { return strings.TrimSpace(strings.ToValidUTF8(s
 // run runs git in the folder and returns its exit code. Code timeout when git did not end
 // within gitLimit.
 func (r repository) run(ctx context.Context, stdout, stderr io.Writer, env []string, args ...string) (int, error) {
+	return r.runWithin(ctx, gitLimit, stdout, stderr, env, args...)
+}
+
+// runWithin is run with another limit of time.
+func (r repository) runWithin(ctx context.Context, limit time.Duration, stdout, stderr io.Writer, env []string, args ...string) (int, error) {
 	// A nested project must not fall through to the repository around it.
 	// Nothing of it goes on in the background, where a snapshot would meet it.
 	argv := append([]string{"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 		"-C", path.Join(r.inside, r.folder)}, args...)
-	p, err := r.client.Exec(ctx, guest.ExecSpec{Argv: argv, Cwd: r.inside, TimeoutMS: gitLimit.Milliseconds(), Env: append(env, "GIT_CEILING_DIRECTORIES="+path.Join(r.inside, path.Dir(r.folder)), "GIT_TERMINAL_PROMPT=0")})
+	p, err := r.client.Exec(ctx, guest.ExecSpec{Argv: argv, Cwd: r.inside, TimeoutMS: limit.Milliseconds(), Env: append(env, "GIT_CEILING_DIRECTORIES="+path.Join(r.inside, path.Dir(r.folder)), "GIT_TERMINAL_PROMPT=0")})
 	if err != nil {
 		return 0, err
 	}
 	exit, err := p.Wait(stdout, stderr)
 	if err == nil && exit.TimedOut {
-		err = choir.E("computer.git", choir.CodeTimeout, "git %s did not end within %s", args[0], gitLimit)
+		err = choir.E("computer.git", choir.CodeTimeout, "git %s did not end within %s", args[0], limit)
 	}
 	return exit.Code, err
 }

@@ -13,6 +13,8 @@ type known struct {
 	list    []choir.RepoAdded // the newest addition of each project
 	undos   []undo            // that no rewind has gone back before
 	commits []commit          // that no rewind has gone back before
+	links   []Link            // of projects that came from a repository at a host
+	pushes  pushes
 }
 
 // undo is one timeline.undone.
@@ -28,13 +30,14 @@ type commit struct {
 }
 
 func (k known) clone() known {
-	return known{slices.Clone(k.list), slices.Clone(k.undos), slices.Clone(k.commits)}
+	return known{slices.Clone(k.list), slices.Clone(k.undos), slices.Clone(k.commits), slices.Clone(k.links), k.pushes.clone()}
 }
 
 // add adds an event.
 func (k *known) add(e *choir.Event) error {
 	switch e.Type {
-	case choir.TypeRepoAdded, choir.TypeTimelineUndone, choir.TypeTimelineRewound, choir.TypeCheckpointCreated:
+	case choir.TypeRepoAdded, choir.TypeTimelineUndone, choir.TypeTimelineRewound, choir.TypeCheckpointCreated,
+		choir.TypeRepoLinked, choir.TypeRepoPushed, choir.TypeRepoPushFailed:
 	default:
 		return nil
 	}
@@ -45,6 +48,14 @@ func (k *known) add(e *choir.Event) error {
 	switch p := payload.(type) {
 	case *choir.RepoAdded:
 		k.list = withProject(k.list, *p)
+		k.unlink(p.Name)
+	case *choir.RepoLinked:
+		k.unlink(p.Name)
+		k.links = append(k.links, Link{Name: p.Name, URL: p.URL, Credential: p.Credential})
+	case *choir.RepoPushed:
+		k.pushes.pushed(*p)
+	case *choir.RepoPushFailed:
+		k.pushes.failed(*p)
 	case *choir.TimelineUndone:
 		k.undos = append(k.undos, undo{e.Seq, p.Before, p.Snapshot})
 	case *choir.CheckpointCreated:
@@ -52,6 +63,7 @@ func (k *known) add(e *choir.Event) error {
 			k.commits = append(k.commits, commit{seq: e.Seq})
 		}
 		for _, c := range p.Commits {
+			k.pushes.committed(c)
 			k.commits = append(k.commits, commit{e.Seq, c.Repo})
 		}
 	case *choir.TimelineRewound:

@@ -1,6 +1,6 @@
 // Package projects is people's own projects in the workspace of a computer: they are
-// added from a tar stream, listed by what the log says, and what was done to one since
-// is exported with git.
+// added from a tar stream or cloned from a repository at a host, listed by what the log
+// says, and what was done to one since is exported or pushed with git.
 //
 // It reaches the tree by way of package workspace, and git by way of a client of
 // choir-init: the control plane runs no git on a repository of a user's. It knows
@@ -31,6 +31,8 @@ const Folder = "workspace"
 // eventstore.Store.
 type Log interface {
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
+	Head() (uint64, choir.Digest)
+	WaitPast(ctx context.Context, seq uint64) error
 	Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error)
 	BroughtBy(ctx context.Context, name string) (choir.Source, error)
 }
@@ -66,13 +68,15 @@ type Projects struct {
 	sandbox   Sandbox
 	inside    string // where the sandbox has the tree
 	index     index
+	adding    adding
+	push      PushConfig
 }
 
 // New makes the projects of a computer. It reads log and appends with events, which
 // must append to the same log; sandbox must have the tree of the workspace, at the path
 // inside.
-func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, sandbox Sandbox, inside string) *Projects {
-	return &Projects{log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, inside: inside}
+func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, sandbox Sandbox, inside string, push PushConfig) *Projects {
+	return &Projects{log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, inside: inside, push: push}
 }
 
 // index caches the log's events about projects, up to the last event read.

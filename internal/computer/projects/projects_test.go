@@ -33,7 +33,7 @@ func newLab(t *testing.T, change ...func(*workspace.Config)) *lab {
 	if err := l.Client.Mkdir(l.Within(), Folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l.Projects = New(l.Log, l.Events, l.Keeper, l.Workspace, workspacetest.Awake{Client: l.Client}, l.Dir)
+	l.Projects = New(l.Log, l.Events, l.Keeper, l.Workspace, workspacetest.Awake{Client: l.Client}, l.Dir, PushConfig{})
 	return l
 }
 

@@ -97,6 +97,8 @@ type System interface {
 	Machine
 	Models
 	Desktops
+	// RotateVault encrypts the vault under a new master key.
+	RotateVault(ctx context.Context) error
 }
 
 // Health is the health of the control plane and its parts.
@@ -196,6 +198,7 @@ func New(sys System, cfg Config) *API {
 	a.diagnosis(h)
 	a.settings(h)
 	a.egress(h)
+	a.vault(h)
 	a.computers(a.mux, h)
 	a.runs(h)
 	a.time(h)

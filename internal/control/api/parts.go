@@ -42,6 +42,8 @@ type Computer struct {
 	Rewinder  Rewinder
 	Copier    Copier
 	Collector Collector
+	Vault     Vault
+	Repos     Repos
 }
 
 // EventLog reads the events of a computer's log; eventstore.Store implements it.
@@ -130,10 +132,15 @@ type workspacePast interface {
 	ReadFileAt(ctx context.Context, seq uint64, path string) (choir.FileState, io.ReadCloser, error)
 }
 
-// Projects lists, adds and exports the projects in a computer's workspace;
+// Repos lists projects with what their hosts have of them, and clones from hosts.
+type Repos interface {
+	List(ctx context.Context) ([]Repo, error)
+	Clone(ctx context.Context, role choir.Role, name, url, credential string) (choir.RepoAdded, error)
+}
+
+// Projects adds and exports the projects in a computer's workspace;
 // projects.Projects implements it.
 type Projects interface {
-	List(ctx context.Context) ([]choir.RepoAdded, error)
 	Add(ctx context.Context, role choir.Role, n projects.NewProject, content io.Reader) (choir.RepoAdded, error)
 	Export(ctx context.Context, role choir.Role, name, format string, w io.Writer) error
 }

@@ -13,17 +13,52 @@ import (
 	"choiros/internal/computer/projects"
 )
 
+// Repo is a project with the repository at a host that it came from, and what that has of it.
+type Repo struct {
+	choir.RepoAdded
+	URL        string    `json:"url,omitempty" doc:"Repository that it was cloned from."`
+	Credential string    `json:"credential,omitempty" doc:"Entry of the vault that its requests get."`
+	Push       *RepoPush `json:"push,omitempty" doc:"State of its pushes; absent where git.remote_template pushes nothing."`
+}
+
+// RepoPush is the state of the pushes of a project's checkpoints.
+type RepoPush struct {
+	State    string `json:"state" enum:"nothing,waiting,failing,pushed" doc:"nothing was committed yet; the newest commit waits; it could not be pushed and is tried again; the host has it."`
+	URL      string `json:"url" doc:"Repository that is pushed to."`
+	Commit   string `json:"commit,omitempty" doc:"Commit that the host has."`
+	Attempts int    `json:"attempts,omitempty" doc:"That failed, one after the other."`
+	Said     string `json:"said,omitempty" doc:"What git in the sandbox said at the last of them; untrusted."`
+}
+
+// CloneRequest names a repository at a host to clone.
+type CloneRequest struct {
+	Name       string `json:"name" minLength:"1" maxLength:"100" doc:"Folder under workspace/."`
+	URL        string `json:"url" minLength:"1" maxLength:"2000" doc:"Address, https."`
+	Credential string `json:"credential,omitempty" maxLength:"64" doc:"Entry of the vault whose key the requests get."`
+}
+
 // repos registers the routes that list, add and export projects. Contents are streams of
 // any length, so they bypass huma, which would buffer them.
 func (a *API) repos(mux *routes, h huma.API) {
 	const base = "/api/computers/{computer}/repos"
 	huma.Register(h, op("listRepos", http.MethodGet, base, "List the projects that were added", 200),
-		func(ctx context.Context, r *In) (*body[[]choir.RepoAdded], error) {
+		func(ctx context.Context, r *In) (*body[[]Repo], error) {
 			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Projects.List(ctx))
+			return answer(c.Repos.List(ctx))
+		})
+	huma.Register(h, op("cloneRepo", http.MethodPost, base, "Clone a project from a repository at a host, through the git gateway", 201),
+		func(ctx context.Context, r *struct {
+			In
+			Body CloneRequest
+		}) (*body[choir.RepoAdded], error) {
+			c, p, err := a.findComputer(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.Repos.Clone(ctx, p.Role, r.Body.Name, r.Body.URL, r.Body.Credential))
 		})
 	mux.HandleFunc("PUT "+base+"/{name}", a.addRepo)
 	mux.HandleFunc("GET "+base+"/{name}/export", a.exportRepo)

@@ -34,6 +34,7 @@ import (
 	"choiros/internal/control/supervisor"
 	"choiros/internal/guestbin"
 	"choiros/internal/keyring/files"
+	"choiros/internal/keyring/vault"
 	"choiros/internal/model"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/sandbox/sandboxtest"
@@ -69,6 +70,7 @@ func Config(t testing.TB, data string) supervisor.Config {
 		OpenBlobs:   func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Connections: Connections(t, data, config.Models{}, nil),
 		Outside:     egress.Internet(),
+		Vault:       vault.New(filepath.Join(data, "keys", "vault"), time.Now),
 		Demo:        supervisor.DemoConfig{Play: func([]byte, supervisor.Wait) (map[string]modelgw.Route, error) { return nil, nil }},
 		Version:     "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	}

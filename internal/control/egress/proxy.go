@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"net"
 	"net/http"
@@ -72,6 +73,9 @@ type Outside struct {
 	// Permit says which addresses may be dialled.
 	Permit func(netip.Addr) bool
 	Dial   func(context.Context, netip.AddrPort) (net.Conn, error)
+	// Roots are the authorities of hosts to which the proxy speaks TLS itself; nil for the
+	// machine's.
+	Roots *x509.CertPool
 }
 
 // Internet returns the network of this machine, of which public addresses may be dialled.

@@ -10,6 +10,7 @@ import (
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/control/api"
 	"choiros/internal/control/gateway"
+	"choiros/internal/control/vault"
 	"choiros/internal/desktop"
 )
 
@@ -27,13 +28,13 @@ func (s *System) Edge() Edge { return Edge{s} }
 
 // Computers lists the computers.
 func (e Edge) Computers() []api.Computer {
-	return allParts(e.System.Computers(), e.System.policy.get().Mode)
+	return allParts(e.System, e.System.Computers(), e.System.policy.get().Mode)
 }
 
 // Computer returns the parts of a computer; see System.Computer.
 func (e Edge) Computer(id choir.ID) (api.Computer, error) {
 	c, err := e.System.Computer(id)
-	return partsOf(c, e.System.policy.get().Mode, err)
+	return partsOf(e.System, c, e.System.policy.get().Mode, err)
 }
 
 // Use opens a computer if it is not open, and keeps it open until release is called; see
@@ -117,13 +118,13 @@ func (r *Reader) Edge() ReaderEdge { return ReaderEdge{r} }
 
 // Computers lists the computers.
 func (e ReaderEdge) Computers() []api.Computer {
-	return allParts(e.Reader.Computers(), choir.EgressNone)
+	return allParts(nil, e.Reader.Computers(), choir.EgressNone)
 }
 
 // Computer returns the parts of a computer. Code not_found: there is none.
 func (e ReaderEdge) Computer(id choir.ID) (api.Computer, error) {
 	c, err := e.Reader.Computer(id)
-	return partsOf(c, choir.EgressNone, err)
+	return partsOf(nil, c, choir.EgressNone, err)
 }
 
 // Compare returns the differences between the files of two computers, as their logs have
@@ -184,29 +185,34 @@ func takeChanges(ctx context.Context, f finder, id choir.ID, role choir.Role, fr
 	return c.Copier().TakeChanges(ctx, role, other.Copier(), paths, dryRun)
 }
 
-// allParts returns the parts of each computer, under an egress policy of a mode.
-func allParts(all []*computer.Computer, mode choir.EgressMode) []api.Computer {
+// allParts returns the parts of each computer, of a system unless that is nil, under an egress policy of a mode.
+func allParts(s *System, all []*computer.Computer, mode choir.EgressMode) []api.Computer {
 	out := make([]api.Computer, 0, len(all))
 	for _, c := range all {
-		out = append(out, parts(c, mode))
+		out = append(out, parts(s, c, mode))
 	}
 	return out
 }
 
 // partsOf returns the parts of c, or err if that is not nil.
-func partsOf(c *computer.Computer, mode choir.EgressMode, err error) (api.Computer, error) {
+func partsOf(s *System, c *computer.Computer, mode choir.EgressMode, err error) (api.Computer, error) {
 	if err != nil {
 		return api.Computer{}, err
 	}
-	return parts(c, mode), nil
+	return parts(s, c, mode), nil
 }
 
 // parts returns the parts of a computer that the API uses.
-func parts(c *computer.Computer, mode choir.EgressMode) api.Computer {
+func parts(s *System, c *computer.Computer, mode choir.EgressMode) api.Computer {
+	var keys *vault.Vault
+	if s != nil {
+		keys = s.vault
+	}
 	return api.Computer{
 		ID: c.ID(), User: c.User(), Name: c.Name(), Egress: mode,
 		Log: c.Store(), Content: c.Blobs(), Desk: c.Desk(), Workspace: c.Workspace(), Projects: c.Projects(), Source: c.Source(),
 		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Grants: c.Grants(), Tasks: c.Tasks(), Verifier: c.Verifier(),
 		Moments: c.Moments(), Rewinder: c.Rewinder(), Copier: c.Copier(), Collector: c.Collector(),
+		Vault: computerVault{c, keys}, Repos: repos{c, s},
 	}
 }

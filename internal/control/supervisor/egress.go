@@ -12,6 +12,8 @@ import (
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
+	"choiros/internal/control/gitgate"
+	"choiros/internal/control/keygate"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/eventstore"
 )
@@ -20,6 +22,8 @@ import (
 type outlet struct {
 	*modelgw.Gateway
 	proxy *egress.Proxy
+	gate  *gitgate.Gate
+	keys  *keygate.Gate
 	stop  context.CancelFunc // ends the follower of the log
 	done  chan struct{}      // closed when it has ended
 }
@@ -39,10 +43,18 @@ type gateways struct {
 }
 
 // egress returns the handler of the egress door of a computer's sandboxes. It serves the
-// model gateway, and the proxy for requests to hosts.
+// model gateway, the gateways for git and for keys, and the proxy for requests to hosts.
 func (s *System) egress(c *computer.Computer) http.Handler {
 	out := s.outlet(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if gitgate.Serves(r) {
+			out.gate.ServeHTTP(w, r)
+			return
+		}
+		if keygate.Serves(r) {
+			out.keys.ServeHTTP(w, r)
+			return
+		}
 		if r.Method == http.MethodConnect || r.URL.IsAbs() {
 			out.proxy.ServeHTTP(w, r)
 			return
@@ -107,6 +119,8 @@ func (s *System) outlet(c *computer.Computer) *outlet {
 	return s.gateways.get(c.ID(), func() *outlet {
 		ctx, stop := context.WithCancel(context.Background())
 		out := &outlet{Gateway: s.newGateway(c), proxy: s.newProxy(c), stop: stop, done: make(chan struct{})}
+		out.gate = s.newGate(c, out.proxy)
+		out.keys = &keygate.Gate{Computer: c.ID(), Proxy: out.proxy, Vault: s.vault, Answer: api.WriteProblem}
 		head, _ := c.Store().Head()
 		go func() {
 			defer close(out.done)

@@ -155,3 +155,6 @@ func (r *Reader) RemoveScrapeToken() error { return r.refuse() }
 func (r *Reader) refuse() error {
 	return choir.E("choir", choir.CodeUnavailable, "no choir is running on %s", r.cfg.Data).WithRemedy("start it with: choir up")
 }
+
+// RotateVault fails: the vault is another process's.
+func (r *Reader) RotateVault(context.Context) error { return r.refuse() }

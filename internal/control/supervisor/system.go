@@ -24,7 +24,9 @@ import (
 	"choiros/internal/control/connections"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
+	"choiros/internal/control/vault"
 	"choiros/internal/diskquota"
+	"choiros/internal/keyring"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
 )
@@ -41,6 +43,8 @@ type Config struct {
 	Connections *connections.Connections
 	// Outside is how programs in the sandboxes reach hosts that File's policy lets out.
 	Outside egress.Outside
+	// Vault keeps the keys that programs use without having them; nil for none.
+	Vault keyring.Vault
 	// Reread reads the configuration file anew, as at the start, with its path; nil for none.
 	Reread func() (config.Config, string, error)
 	// Demo configures the recorded demo.
@@ -71,6 +75,7 @@ type System struct {
 	policy    policyInForce // for hosts outside, of all computers
 	computers computers
 	gateways  gateways
+	vault     *vault.Vault
 	desktops  desktops
 	guest     string // folder of the guest binaries
 	demos     demos
@@ -94,7 +99,7 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes()}
+	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes(), vault: vault.New(cfg.Vault)}
 	s.policy.set(policy, cfg.File.Egress)
 	s.computers.pool, s.computers.services.beside = s.newPool(), cfg.Beside
 	if err := s.open(ctx); err != nil {
@@ -167,6 +172,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		Disk:          s.diskOf(e.ID),
 		RunLimits:     l.Run(),
 		Egress:        s.egress, EgressOf: s.egressOf, EgressCheck: s.egressCheck, EgressEnded: s.egressEnded, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
+		PushRemote:     s.pushRemote(),
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,
 		AutoCheckpoint: dispatch.AutoCheckpoint{
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,

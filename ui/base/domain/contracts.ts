@@ -11,6 +11,7 @@ export type * from "./contracts/payload_run";
 export type * from "./contracts/payload_source";
 export type * from "./contracts/payload_terminal";
 export type * from "./contracts/payload_time";
+export type * from "./contracts/payload_vault";
 export type * from "./contracts/result";
 export type * from "./contracts/task";
 export type * from "./contracts/words";

@@ -194,6 +194,54 @@ export const german = {
       "said": "für {host} gilt keine Freigabe",
       "help": "choir egress zeigt die Freigaben"
     },
+    "vault_no_entry": {
+      "said": "im Tresor gibt es keinen Eintrag {name}",
+      "help": "choir vault list zeigt die Einträge, choir vault set {name} legt einen an"
+    },
+    "vault_unreadable": {
+      "said": "der Tresor ist nicht lesbar: {path}: {why}",
+      "help": "die Datei und ihren Hauptschlüssel aus einer Sicherung zurückholen, oder beide löschen und die Einträge neu setzen"
+    },
+    "vault_key_short": {
+      "said": "der Schlüssel hat weniger als {least} Zeichen und wäre von anderem Text nicht zu unterscheiden",
+      "help": "einen längeren nehmen"
+    },
+    "credential_not_for_this": {
+      "said": "der Eintrag {name} des Tresors gilt nicht für {address}",
+      "help": "ihn dort verwenden, wofür er gilt, oder neu binden: choir vault set {name} --host HOST --path PFAD"
+    },
+    "git_not_named": {
+      "said": "das Git-Tor kennt kein Repository {address}: der Besitzer hat es nicht genannt",
+      "help": "der Besitzer kann es nennen: choir repo add https://{address}"
+    },
+    "git_not_a_request": {
+      "said": "das Git-Tor befördert nur Anfragen von git über „smart HTTP“",
+      "help": "git selbst verwenden; andere Anfragen gehen an die eigene Adresse des Hosts"
+    },
+    "git_unauthorized": {
+      "said": "{address} verlangt einen Schlüssel und nimmt keinen, den es bekam",
+      "help": "einen nennen, der dafür gilt: choir vault set, dann choir repo add https://{address} --credential NAME"
+    },
+    "vault_none_for": {
+      "said": "kein Schlüssel des Tresors gilt für {address}",
+      "help": "der Besitzer kann einen binden: choir vault set NAME --host HOST --path PFAD --header HEADER"
+    },
+    "git_moved": {
+      "said": "{address} antwortet, dass das Repository woanders liegt",
+      "help": "es unter der neuen Adresse hinzufügen: choir repo add"
+    },
+    "git_encoded": {
+      "said": "{address} hat in einer Kodierung geantwortet, um die nicht gebeten war und in der sich ein Schlüssel verbergen könnte",
+      "help": "beim Betreiber des Hosts nachfragen"
+    },
+    "git_address": {
+      "said": "{address} ist keine Adresse eines Repositorys: https, ein Hostname in Kleinbuchstaben und ein Pfad ohne Passwort, .. oder %",
+      "help": "es so schreiben: https://host/besitzer/projekt.git"
+    },
+    "git_clone_failed": {
+      "said": "{address} ließ sich nicht klonen; git sagt: {said}",
+      "help": "die Adresse, die Netzregeln (choir egress) und den Schlüssel (choir vault list) prüfen und es erneut versuchen"
+    },
     "making_computers": {
       "said": "{n} Computer werden gerade angelegt",
       "help": "erneut versuchen, wenn einer da ist"

@@ -10,6 +10,7 @@ import type { BudgetReached, DecisionRefused, DocumentCreated, DocumentVersioned
 import type { DesktopBroke, DesktopUpgraded } from "./payload_source";
 import type { TerminalClosed, TerminalOpened } from "./payload_terminal";
 import type { ChangesTaken, ComputerExported, ComputerForked, ComputerImported, TimelineForked, TimelineUndone } from "./payload_time";
+import type { RepoLinked, RepoPushFailed, RepoPushed, VaultRemoved, VaultSet } from "./payload_vault";
 import type { Digest, ID, Time } from "./words";
 
 /** The payload of each event type. */
@@ -138,6 +139,16 @@ export interface PayloadByType {
   "repo.added": RepoAdded;
   /** Verified work left the computer as a branch or a patch. */
   "repo.exported": RepoExported;
+  /** The owner named the repository at a host that a project is fetched from and pushed to. */
+  "repo.linked": RepoLinked;
+  /** A host has a commit of a project on the computer's branch. */
+  "repo.pushed": RepoPushed;
+  /** A commit could not be pushed; it is tried again. */
+  "repo.push_failed": RepoPushFailed;
+  /** The computer's programs may use a key of the vault, for what it says. */
+  "vault.set": VaultSet;
+  /** The computer's programs can use a key of the vault no more. */
+  "vault.removed": VaultRemoved;
   /** Something in a sandbox wanted a host its profile does not allow. */
   "egress.refused": EgressRefused;
   /** A request of something in a sandbox was let out to a host, and has ended. */

@@ -451,6 +451,8 @@ export interface EgressPassed {
   cut?: "policy" | "limit" | "idle" | "error" | "grant";
   /** The grant that let it out, where the policy does not. */
   grant?: ID;
+  /** Entry of the vault whose key was added to the request outside of the sandbox. */
+  credential?: string;
 }
 
 /** BudgetReached says which limit ended something. */

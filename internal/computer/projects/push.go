@@ -1,0 +1,221 @@
+package projects
+
+import (
+	"context"
+	"maps"
+	"path"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// PushConfig says where commits of checkpoints are pushed to.
+type PushConfig struct {
+	Computer choir.ID
+	// Remote returns the address of the repository that a project is pushed to, and where git
+	// inside reaches it; ok is false for none. The link is empty for a project without one.
+	Remote func(name string, link Link) (url, gate string, ok bool)
+	// After returns a channel that receives after d, as time.After.
+	After func(d time.Duration) <-chan time.Time
+}
+
+// Push is the state of a project's pushes.
+type Push struct {
+	URL, Commit string // what the host has
+	Wanted      string // the commit of the newest checkpoint; "" for none
+	Attempts    int    // that failed since Wanted was made
+	Said        string // what git said at the last of them; untrusted
+}
+
+// Pending reports whether there is something to push.
+func (p Push) Pending() bool { return p.Wanted != "" && p.Wanted != p.Commit }
+
+// pushes are the states of all projects, by name.
+type pushes map[string]Push
+
+func (s pushes) clone() pushes {
+	if s == nil {
+		return pushes{}
+	}
+	return maps.Clone(s)
+}
+
+func (s *pushes) change(name string, do func(*Push)) {
+	if *s == nil {
+		*s = pushes{}
+	}
+	one := (*s)[name]
+	do(&one)
+	(*s)[name] = one
+}
+
+// committed notes the commit of a checkpoint.
+func (s *pushes) committed(c choir.Commit) {
+	if c.Repo == "" {
+		return
+	}
+	s.change(c.Repo, func(p *Push) {
+		if p.Wanted != c.Commit {
+			p.Wanted, p.Attempts, p.Said = c.Commit, 0, ""
+		}
+	})
+}
+
+func (s *pushes) pushed(e choir.RepoPushed) {
+	s.change(e.Name, func(p *Push) { p.URL, p.Commit, p.Attempts, p.Said = e.URL, e.Commit, 0, "" })
+}
+
+func (s *pushes) failed(e choir.RepoPushFailed) {
+	s.change(e.Name, func(p *Push) {
+		if p.Wanted == e.Commit {
+			p.Attempts, p.Said = e.Attempts, e.Said
+		}
+	})
+}
+
+// Pushes returns the states of the pushes of projects, by name.
+func (p *Projects) Pushes(ctx context.Context) (map[string]Push, error) {
+	k, err := p.read(ctx)
+	return k.pushes, err
+}
+
+// The waits between two attempts to push a commit: doubled each time.
+const (
+	firstWait = 5 * time.Second
+	longWait  = 10 * time.Minute
+)
+
+// waitAfter returns how long to wait after a number of failed attempts.
+func waitAfter(attempts int) time.Duration {
+	if attempts > 10 {
+		return longWait
+	}
+	return min(firstWait<<max(0, attempts-1), longWait)
+}
+
+// String returns the name of the service.
+func (p *Projects) String() string { return "pushes" }
+
+// Serve pushes the commits of checkpoints, one project after the other, until ctx ends. What is to
+// be pushed follows from the log, so that a restart forgets nothing; pushing a commit that the
+// host has changes nothing there.
+func (p *Projects) Serve(ctx context.Context) error {
+	if p.push.Remote == nil {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	tried := map[string]time.Time{} // when each project may be tried again, by this process's clock
+	for {
+		head, _ := p.log.Head()
+		next, err := p.pushAll(ctx, tried)
+		if err != nil {
+			return err
+		}
+		if err := p.waitForNews(ctx, head, next); err != nil {
+			return err
+		}
+	}
+}
+
+// pushAll tries each project whose time has come, and returns how long until the next one; 0 for
+// nothing to wait for.
+func (p *Projects) pushAll(ctx context.Context, tried map[string]time.Time) (next time.Duration, err error) {
+	k, err := p.read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, added := range k.list {
+		state := k.pushes[added.Name]
+		url, gate, ok := p.push.Remote(added.Name, k.link(added.Name))
+		if !ok || !state.Pending() && (state.Wanted == "" || state.URL == url) {
+			continue
+		}
+		if left := time.Until(tried[added.Name+" "+state.Wanted]); left > 0 {
+			next = soonest(next, left)
+			continue
+		}
+		failed, err := p.pushOne(ctx, added.Name, state, url, gate)
+		if err != nil {
+			return 0, err
+		}
+		if failed > 0 {
+			wait := waitAfter(failed)
+			tried[added.Name+" "+state.Wanted] = time.Now().Add(wait)
+			next = soonest(next, wait)
+		}
+	}
+	return next, nil
+}
+
+// soonest returns the shorter of two waits, of which 0 is none.
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// link returns the link of a project; the zero value for none.
+func (k known) link(name string) Link {
+	for _, l := range k.links {
+		if l.Name == name {
+			return l
+		}
+	}
+	return Link{}
+}
+
+// pushOne pushes the wanted commit to the computer's branch and records how that ended. It
+// returns the number of attempts that failed, 0 if this one did not.
+func (p *Projects) pushOne(ctx context.Context, name string, state Push, url, gate string) (failed int, err error) {
+	branch := "choir/" + string(p.push.Computer)
+	var said words
+	client, err := p.sandbox.Guest(ctx)
+	code := 0
+	if err == nil {
+		code, err = p.git(client, path.Join(Folder, name)).runWithin(ctx, cloneLimit, &said, &said, nil,
+			"push", "--quiet", "--no-verify", gate, "+"+state.Wanted+":refs/heads/"+branch)
+	}
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err == nil && code == 0 {
+		_, err = p.events.Append(ctx, choir.RoleControl, choir.RepoPushed{Name: name, URL: url, Branch: branch, Commit: state.Wanted})
+		return 0, err
+	}
+	if err != nil {
+		_, _ = said.Write([]byte(err.Error()))
+	}
+	failed = state.Attempts + 1
+	_, err = p.events.Append(ctx, choir.RoleControl, choir.RepoPushFailed{Name: name, URL: url, Commit: state.Wanted, Attempts: failed, Said: lastOf(said.String())})
+	return failed, err
+}
+
+// lastOf returns the end of what git said, which says why it failed.
+func lastOf(s string) string {
+	const most = 1000
+	if r := []rune(s); len(r) > most/2 {
+		return string(r[len(r)-most/2:])
+	}
+	return s
+}
+
+// waitForNews waits until the log has an event after head, or for d unless that is 0.
+func (p *Projects) waitForNews(ctx context.Context, head uint64, d time.Duration) error {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var due <-chan time.Time
+	if d > 0 {
+		due = p.push.After(d)
+	}
+	news := make(chan error, 1)
+	go func() { news <- p.log.WaitPast(waiting, head) }()
+	select {
+	case err := <-news:
+		return err
+	case <-due:
+		cancel()
+		<-news
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,181 @@
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"choiros/internal/choir"
+)
+
+// Errand is a request of a program in a sandbox that the proxy makes itself, over TLS to the
+// host, so that it can have headers which the sandbox does not see.
+type Errand struct {
+	Target Target // about which policy and grants decide; its Path is the one that is asked for
+	Query  string // without the question mark
+	Header http.Header
+	// Credential names the entry of the vault whose key is in Header, for the log.
+	Credential string
+	// Answer is called before anything of the answer is given to the program, and may replace
+	// its headers and its body. Its error is told instead.
+	Answer func(*http.Response) error
+}
+
+// ServeErrand makes the request that prepare returns for the work, under the policy, or refuses
+// it. The body is that of r; answer writes an error to the program.
+func (p *Proxy) ServeErrand(w http.ResponseWriter, r *http.Request, answer func(http.ResponseWriter, error), prepare func(context.Context, Work) (Errand, error)) {
+	work, err := p.cfg.Work(r)
+	if err != nil {
+		answer(w, err)
+		return
+	}
+	errand, one, err := p.admitErrand(r, work, prepare)
+	if err != nil {
+		answer(w, p.refused(r, work, err))
+		return
+	}
+	defer p.endPassage(one)
+	conn, err := p.dial(one)
+	if err != nil {
+		answer(w, p.refused(r, work, err))
+		return
+	}
+	defer conn.Close()
+	if err = p.carryErrand(w, r, one, conn, errand); err != nil && one.answerable {
+		answer(w, err)
+	}
+	if one.passed {
+		e := one.record(p.cfg.Now())
+		e.Credential = errand.Credential
+		// The client is gone or has its answer: a log that takes no event is told by the store.
+		_ = p.cfg.Log.RecordPassage(context.WithoutCancel(r.Context()), work, e)
+	}
+	if one.torn {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// admitErrand prepares an errand, decides about it and counts it as open.
+func (p *Proxy) admitErrand(r *http.Request, work Work, prepare func(context.Context, Work) (Errand, error)) (Errand, *passage, error) {
+	policy := p.Policy()
+	if work.Closed {
+		return Errand{}, nil, refuse(Target{Host: strings.ToValidUTF8(r.Host, "?")}, choir.EgressPolicy, choir.EgressNone, choir.ReasonEgressNone)
+	}
+	errand, err := prepare(r.Context(), work)
+	if err != nil {
+		return errand, nil, err
+	}
+	if policy.Mode == choir.EgressNone {
+		return errand, nil, refuse(errand.Target, choir.EgressPolicy, choir.EgressNone, choir.ReasonEgressNone)
+	}
+	grant, err := decideByAll(policy, work, errand.Target)
+	if err != nil {
+		return errand, nil, err
+	}
+	if !p.pace.Allow() {
+		return errand, nil, refuse(errand.Target, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
+	}
+	one, err := p.admit(r, errand.Target, policy, grant)
+	return errand, one, err
+}
+
+// carryErrand sends an errand over TLS on conn, and the answer back.
+func (p *Proxy) carryErrand(w http.ResponseWriter, r *http.Request, one *passage, conn net.Conn, errand Errand) error {
+	unreachable := choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
+	counted := &countedConn{Conn: conn, of: one, limits: p.cfg.Limits}
+	secure := tls.Client(counted, &tls.Config{ServerName: one.target.Host, RootCAs: p.cfg.Outside.Roots, NextProtos: []string{"http/1.1"}})
+	ctx, cancel := context.WithTimeout(one.ctx, p.cfg.Limits.Begin)
+	err := secure.HandshakeContext(ctx)
+	cancel()
+	if err != nil {
+		return unreachable
+	}
+	var used atomic.Bool
+	transport := &http.Transport{
+		DisableKeepAlives: true, DisableCompression: true, Proxy: nil,
+		MaxResponseHeaderBytes: p.cfg.Limits.Header, ResponseHeaderTimeout: p.cfg.Limits.Begin,
+		// The connection speaks TLS already.
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			if used.Swap(true) {
+				return nil, errors.New("one connection is all there is")
+			}
+			return secure, nil
+		},
+	}
+	defer transport.CloseIdleConnections()
+	one.passed = true
+	answer, err := transport.RoundTrip(errand.request(r, one))
+	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
+		answer.Body.Close()
+		err = errors.New("it switches protocols")
+	}
+	if err != nil {
+		one.cut("error")
+		return unreachable
+	}
+	body := answer.Body
+	defer body.Close()
+	one.status = answer.StatusCode
+	if err := errand.Answer(answer); err != nil {
+		return err
+	}
+	one.answerable = false
+	for name, values := range answer.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(answer.StatusCode)
+	if copyAnswer(w, answer.Body) != nil {
+		one.cut("error")
+		one.torn = true
+	}
+	return nil
+}
+
+// request returns the request for the host.
+func (e Errand) request(r *http.Request, one *passage) *http.Request {
+	out := &http.Request{
+		Method: one.target.Method, Header: e.Header, Host: strings.TrimSuffix(one.target.HostPort(), ":443"), ContentLength: r.ContentLength,
+		URL:   &url.URL{Scheme: "http", Host: one.target.HostPort(), Path: one.target.Path, RawQuery: e.Query},
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if r.ContentLength != 0 {
+		out.Body = io.NopCloser(r.Body)
+	}
+	return out.WithContext(one.ctx)
+}
+
+// ReadTarget returns the target of an authority, host or host:port, and a path that every
+// server reads as the same one; port 443 when none is said. ok is false for anything else.
+func ReadTarget(authority, path string) (t Target, ok bool) {
+	host, port := splitAuthority(authority, strconv.Itoa(tlsPort))
+	if t, ok = newTarget(host, port); !ok || !cleanPath(path) || !printable(path) {
+		return Target{}, false
+	}
+	t.Path = path
+	return t, true
+}
+
+// ReadAddress returns the target of an https address without password, query and fragment, in
+// its one canonical form. ok is false for anything else.
+func ReadAddress(address string) (t Target, ok bool) {
+	rest, ok := strings.CutPrefix(address, "https://")
+	slash := strings.IndexByte(rest, '/')
+	if !ok || slash < 0 {
+		return Target{}, false
+	}
+	t, ok = ReadTarget(rest[:slash], rest[slash:])
+	return t, ok && strings.TrimSuffix(t.HostPort(), ":443") == strings.TrimSuffix(rest[:slash], ":443")
+}
+
+// Below reports whether a clean path is prefix or lies below it: /a has /a and /a/b, not /ab.
+func Below(path, prefix string) bool { return cleanPath(path) && below(path, prefix) }
+
+// CleanPath reports whether every server reads an escaped path as the same one.
+func CleanPath(path string) bool { return cleanPath(path) }

@@ -1,0 +1,179 @@
+package supervisor
+
+import (
+	"context"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/computer/projects"
+	"choiros/internal/control/api"
+	"choiros/internal/control/egress"
+	"choiros/internal/control/gitgate"
+	"choiros/internal/control/vault"
+	"choiros/internal/keyring"
+)
+
+// errReading refuses what only a running choir does.
+var errReading = choir.Refuse("supervisor", choir.ReasonComputerNotRunning)
+
+// computerVault implements api.Vault for one computer.
+type computerVault struct {
+	c *computer.Computer
+	v *vault.Vault // nil where the computer is read only
+}
+
+// Set implements api.Vault.
+func (v computerVault) Set(ctx context.Context, role choir.Role, name, key string, bound choir.VaultBinding) (keyring.Entry, error) {
+	if v.v == nil {
+		return keyring.Entry{}, errReading
+	}
+	return v.v.Set(ctx, v.c.Events(), role, name, key, bound)
+}
+
+// List implements api.Vault.
+func (v computerVault) List(ctx context.Context) ([]keyring.Entry, error) {
+	if v.v == nil {
+		return nil, errReading
+	}
+	return v.v.List(ctx, v.c.ID())
+}
+
+// Remove implements api.Vault.
+func (v computerVault) Remove(ctx context.Context, role choir.Role, name string) error {
+	if v.v == nil {
+		return errReading
+	}
+	return v.v.Remove(ctx, v.c.Events(), role, name, v.c.ID())
+}
+
+// RotateVault encrypts the vault under a new master key.
+func (s *System) RotateVault(ctx context.Context) error { return s.vault.Rotate(ctx) }
+
+// repos implements api.Repos for one computer.
+type repos struct {
+	c *computer.Computer
+	s *System // nil where the computer is read only
+}
+
+// List implements api.Repos.
+func (r repos) List(ctx context.Context) ([]api.Repo, error) {
+	list, err := r.c.Projects().List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	links, err := r.c.Projects().Links(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pushes, err := r.c.Projects().Pushes(ctx)
+	out := make([]api.Repo, 0, len(list))
+	for _, added := range list {
+		one := api.Repo{RepoAdded: added}
+		var link projects.Link
+		for _, l := range links {
+			if l.Name == added.Name {
+				link, one.URL, one.Credential = l, l.URL, l.Credential
+			}
+		}
+		if r.s != nil {
+			one.Push = viewPush(pushes[added.Name], r.s, r.c, added.Name, link)
+		}
+		out = append(out, one)
+	}
+	return out, err
+}
+
+// viewPush returns the state of a project's pushes; nil where nothing is pushed.
+func viewPush(p projects.Push, s *System, c *computer.Computer, name string, link projects.Link) *api.RepoPush {
+	url, _, ok := s.remoteOf(c, name, link)
+	if !ok {
+		return nil
+	}
+	v := &api.RepoPush{URL: url, Commit: p.Commit, Attempts: p.Attempts, Said: p.Said, State: "pushed"}
+	switch {
+	case p.Wanted == "":
+		v.State = "nothing"
+	case p.Pending() && p.Attempts > 0:
+		v.State = "failing"
+	case p.Pending():
+		v.State = "waiting"
+	}
+	return v
+}
+
+// Clone implements api.Repos.
+func (r repos) Clone(ctx context.Context, role choir.Role, name, url, credential string) (choir.RepoAdded, error) {
+	if r.s == nil {
+		return choir.RepoAdded{}, errReading
+	}
+	gate, target, err := gitgate.Address(url)
+	if err != nil {
+		return choir.RepoAdded{}, err
+	}
+	if credential != "" {
+		err := r.s.vault.Permits(ctx, credential, vault.Want{Use: choir.VaultForGit, Computer: r.c.ID(), Project: name, Action: "fetch", Target: target})
+		if err != nil {
+			return choir.RepoAdded{}, err
+		}
+	}
+	return r.c.Projects().Clone(ctx, role, projects.NewClone{Link: projects.Link{Name: name, URL: url, Credential: credential}, Gate: gate})
+}
+
+// remoteOf returns the address that a project's checkpoints are pushed to, by git.remote_template,
+// and where git inside reaches it; ok is false for none.
+func (s *System) remoteOf(c *computer.Computer, name string, link projects.Link) (url, gate string, ok bool) {
+	template := s.cfg.File.Git.RemoteTemplate
+	if template == "" || strings.Contains(template, "{origin}") && link.URL == "" {
+		return "", "", false
+	}
+	url = strings.NewReplacer("{project}", name, "{computer}", string(c.ID()), "{origin}", link.URL).Replace(template)
+	gate, _, err := gitgate.Address(url)
+	return url, gate, err == nil
+}
+
+// pushRemote returns remoteOf for computers; nil if nothing is pushed.
+func (s *System) pushRemote() func(*computer.Computer, string, projects.Link) (url, gate string, ok bool) {
+	if s.cfg.File.Git.RemoteTemplate == "" {
+		return nil
+	}
+	return s.remoteOf
+}
+
+// namedRepositories returns what the git gateway of a computer leads to: what projects were cloned
+// from, and where they are pushed to.
+func (s *System) namedRepositories(ctx context.Context, c *computer.Computer) ([]gitgate.Repository, error) {
+	links, err := c.Projects().Links(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []gitgate.Repository
+	of := map[string]projects.Link{}
+	for _, l := range links {
+		if _, target, err := gitgate.Address(l.URL); err == nil {
+			out, of[l.Name] = append(out, gitgate.Repository{Project: l.Name, Target: target, Credential: l.Credential}), l
+		}
+	}
+	if s.cfg.File.Git.RemoteTemplate == "" {
+		return out, nil
+	}
+	list, err := c.Projects().List(ctx)
+	for _, added := range list {
+		url, _, ok := s.remoteOf(c, added.Name, of[added.Name])
+		if !ok || url == of[added.Name].URL {
+			continue
+		}
+		if _, target, err := gitgate.Address(url); err == nil {
+			out = append(out, gitgate.Repository{Project: added.Name, Target: target, Credential: s.cfg.File.Git.RemoteCredential})
+		}
+	}
+	return out, err
+}
+
+// newGate returns the git gateway of a computer.
+func (s *System) newGate(c *computer.Computer, proxy *egress.Proxy) *gitgate.Gate {
+	return &gitgate.Gate{
+		Computer: c.ID(), Proxy: proxy, Vault: s.vault,
+		Named: func(ctx context.Context) ([]gitgate.Repository, error) { return s.namedRepositories(ctx, c) },
+	}
+}

@@ -1,0 +1,243 @@
+// Package vault decides for which requests the keys of the vault may be used, and adds them to
+// those. A key leaves it in a request to the host that it is bound to, and nowhere else.
+package vault
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/egress"
+	"choiros/internal/keyring"
+	"choiros/internal/leak"
+)
+
+// Vault adds keys to requests. Its methods may be called at once.
+type Vault struct{ keys keyring.Vault }
+
+// New returns a vault over a keyring; nil for a choir without one, which has no entries.
+func New(keys keyring.Vault) *Vault { return &Vault{keys} }
+
+// Log appends to the log of the computer that an entry is bound to.
+type Log interface {
+	Append(ctx context.Context, role choir.Role, payloads ...choir.Payload) ([]choir.Receipt, error)
+}
+
+// Want is a request to which a key is to be added.
+type Want struct {
+	Use      choir.VaultUse
+	Computer choir.ID
+	Project  string // "" for none
+	Action   string // for git: fetch or push
+	Target   egress.Target
+}
+
+// Added is a header with a key.
+type Added struct {
+	Header, Value string
+	Secrets       *leak.Secrets // what of it must not come back
+}
+
+// Set binds a key and says so in the computer's log. Code invalid: a binding that permits
+// nothing, or not only what it says; a key that is too short to be told from other text.
+func (v *Vault) Set(ctx context.Context, log Log, role choir.Role, name, key string, b choir.VaultBinding) (keyring.Entry, error) {
+	if v.keys == nil {
+		return keyring.Entry{}, errNone
+	}
+	if err := check(&b); err != nil {
+		return keyring.Entry{}, err
+	}
+	if len(key) < leak.Shortest {
+		return keyring.Entry{}, choir.Refuse("vault.set", choir.ReasonVaultKeyShort, choir.CountOf("least", leak.Shortest)).At("key")
+	}
+	if err := v.mustBeOf(ctx, name, b.Computer); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
+		return keyring.Entry{}, err
+	}
+	if err := v.keys.Set(ctx, name, key, &b); err != nil {
+		return keyring.Entry{}, err
+	}
+	_, err := log.Append(ctx, role, choir.VaultSet{Name: name, Bound: b})
+	return keyring.Entry{Name: name, SetAt: v.keys.Describe(ctx, name).SetAt, Bound: &b}, err
+}
+
+// errNone refuses what needs a vault.
+var errNone = choir.E("vault", choir.CodeUnavailable, "this choir has no vault")
+
+// mustBeOf returns an error unless an entry is bound to the computer. Code not_found: there is
+// none; conflict: it is another computer's.
+func (v *Vault) mustBeOf(ctx context.Context, name string, computer choir.ID) error {
+	all, err := v.keys.List(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(e keyring.Entry) bool { return e.Name == name })
+	switch {
+	case i < 0:
+		return choir.Refuse("vault", choir.ReasonVaultNoEntry, choir.TextOf("name", name))
+	case all[i].Bound != nil && all[i].Bound.Computer != computer:
+		return choir.E("vault", choir.CodeConflict, "the entry %s is bound to computer %s", name, all[i].Bound.Computer).WithRemedy("take another name, or remove it there")
+	}
+	return nil
+}
+
+// List returns the entries of a computer.
+func (v *Vault) List(ctx context.Context, computer choir.ID) ([]keyring.Entry, error) {
+	if v.keys == nil {
+		return nil, nil
+	}
+	all, err := v.keys.List(ctx)
+	return slices.DeleteFunc(all, func(e keyring.Entry) bool { return e.Bound == nil || e.Bound.Computer != computer }), err
+}
+
+// Remove deletes an entry of a computer and says so in its log. Code not_found: there is none.
+func (v *Vault) Remove(ctx context.Context, log Log, role choir.Role, name string, computer choir.ID) error {
+	if v.keys == nil {
+		return errNone
+	}
+	err := v.mustBeOf(ctx, name, computer)
+	if err == nil {
+		err = v.keys.Delete(ctx, name)
+	}
+	if err == nil {
+		_, err = log.Append(ctx, role, choir.VaultRemoved{Name: name})
+	}
+	return err
+}
+
+// Rotate changes the master key.
+func (v *Vault) Rotate(ctx context.Context) error {
+	if v.keys == nil {
+		return errNone
+	}
+	return v.keys.Rotate(ctx)
+}
+
+// Secrets returns what to look for where no key may be.
+func (v *Vault) Secrets(ctx context.Context) (*leak.Secrets, error) {
+	if v.keys == nil {
+		return leak.New(nil), nil
+	}
+	keys, err := v.keys.Keys(ctx)
+	return leak.New(keys), err
+}
+
+// Permits returns nil if an entry is bound to what is wanted.
+func (v *Vault) Permits(ctx context.Context, name string, w Want) error {
+	_, err := v.Add(ctx, name, w)
+	return err
+}
+
+// For returns the entry that is bound to a request, the first by name. Code not_found: there is
+// none.
+func (v *Vault) For(ctx context.Context, w Want) (string, error) {
+	all, err := v.List(ctx, w.Computer)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(all, func(e keyring.Entry) bool { return fits(*e.Bound, w) })
+	if i < 0 {
+		return "", choir.Refuse("vault", choir.ReasonVaultNoneFor, choir.TextOf("address", w.Target.HostPort()+w.Target.Path))
+	}
+	return all[i].Name, nil
+}
+
+// Add returns the header with the key of an entry for a request. Code not_found: there is no such
+// entry; refused: it is not bound to such a request.
+func (v *Vault) Add(ctx context.Context, name string, w Want) (Added, error) {
+	if v.keys == nil {
+		return Added{}, errNone
+	}
+	var bound choir.VaultBinding
+	key, err := v.keys.Open(ctx, name, func(b choir.VaultBinding) error {
+		bound = b
+		if !fits(b, w) {
+			return choir.Refuse("vault", choir.ReasonCredentialNotForThis, choir.TextOf("name", name), choir.TextOf("address", w.Target.HostPort()+w.Target.Path))
+		}
+		return nil
+	})
+	if err != nil {
+		return Added{}, err
+	}
+	a := Added{Secrets: leak.New(map[string]string{name: key}), Header: bound.Header, Value: bound.Prefix + key}
+	if bound.Use == choir.VaultForGit {
+		a.Header, a.Value = "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(bound.User+":"+key))
+	}
+	return a, nil
+}
+
+// fits reports whether a binding permits a request.
+func fits(b choir.VaultBinding, w Want) bool {
+	method := w.Target.Method
+	if b.Use == choir.VaultForGit {
+		method = w.Action
+	}
+	return b.Use == w.Use && b.Computer == w.Computer && (b.Project == "" || b.Project == w.Project) &&
+		b.Host == w.Target.Host && b.Port == w.Target.Port && (len(b.Methods) == 0 || slices.Contains(b.Methods, method)) &&
+		slices.ContainsFunc(b.Paths, func(p string) bool { return egress.Below(w.Target.Path, p) })
+}
+
+// framing lists headers that a key is never added as, because others read the message by them.
+var framing = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Te", "Trailer", "Expect", "Content-Encoding"}
+
+// check returns an error unless a binding can be held, and fills in what has a default.
+func check(b *choir.VaultBinding) error {
+	if b.Port == 0 {
+		b.Port = 443
+	}
+	if len(b.Paths) == 0 {
+		b.Paths = []string{"/"}
+	}
+	t, ok := egress.ReadTarget(b.Host, "/")
+	if !ok || t.Host != b.Host {
+		return choir.Invalid("host", "%q is not a host name in lower case, nor an address", b.Host).WithRemedy("write it as example.com")
+	}
+	for _, p := range b.Paths {
+		if !egress.CleanPath(p) {
+			return choir.Invalid("paths", "%q is not a path from /, without .., // and %%", p)
+		}
+	}
+	if b.Use == choir.VaultForGit {
+		return checkGit(b)
+	}
+	b.Header = http.CanonicalHeaderKey(b.Header)
+	switch {
+	case b.User != "" || b.Project != "":
+		return choir.Invalid("user", "and project are for git's requests")
+	case !httpguts.ValidHeaderFieldName(b.Header) || slices.Contains(framing, b.Header) || strings.HasPrefix(b.Header, "Proxy-"):
+		return choir.Invalid("header", "%q is no header that a key can be added as", b.Header)
+	case !httpguts.ValidHeaderFieldValue(b.Prefix):
+		return choir.Invalid("prefix", "has a character that no header has")
+	}
+	for _, m := range b.Methods {
+		if !httpguts.ValidHeaderFieldName(m) || m != strings.ToUpper(m) || m == http.MethodConnect {
+			return choir.Invalid("methods", "%q is not an HTTP method in capitals", m)
+		}
+	}
+	return nil
+}
+
+// checkGit returns an error unless a binding for git can be held.
+func checkGit(b *choir.VaultBinding) error {
+	if b.User == "" {
+		b.User = "git"
+	}
+	switch {
+	case b.Header != "" || b.Prefix != "":
+		return choir.Invalid("header", "and prefix are for other requests than git's")
+	case strings.ContainsFunc(b.User, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }):
+		return choir.Invalid("user", "has a character that no user name has")
+	case b.Project != "" && !choir.ValidRepoName(b.Project):
+		return choir.Refuse("vault.set", choir.ReasonNotAProjectName, choir.TextOf("name", b.Project)).At("project")
+	}
+	for _, m := range b.Methods {
+		if m != "fetch" && m != "push" {
+			return choir.Invalid("methods", "must be fetch or push for git, not %q", m)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package vault
+
+import (
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/egress"
+)
+
+// bound is a binding for git.
+func bound(change func(*choir.VaultBinding)) choir.VaultBinding {
+	b := choir.VaultBinding{Use: choir.VaultForGit, Host: "h.test", Port: 443, Paths: []string{"/me"}, Computer: "c", Project: "p", User: "me", Methods: []string{"fetch"}}
+	change(&b)
+	return b
+}
+
+func TestAKeyIsForWhatItIsBoundToAlone(t *testing.T) {
+	right := Want{Use: choir.VaultForGit, Computer: "c", Project: "p", Action: "fetch", Target: egress.Target{Host: "h.test", Port: 443, Path: "/me/p.git"}}
+	if b := bound(func(*choir.VaultBinding) {}); !fits(b, right) {
+		t.Fatal("it does not fit what it is bound to")
+	}
+	for name, change := range map[string]func(*Want){
+		"another use":        func(w *Want) { w.Use = choir.VaultForHeader },
+		"another computer":   func(w *Want) { w.Computer = "d" },
+		"another project":    func(w *Want) { w.Project = "" },
+		"another action":     func(w *Want) { w.Action = "push" },
+		"a name below":       func(w *Want) { w.Target.Host = "x.h.test" },
+		"another port":       func(w *Want) { w.Target.Port = 8443 },
+		"a path beside":      func(w *Want) { w.Target.Path = "/meandyou/p.git" },
+		"a path above":       func(w *Want) { w.Target.Path = "/" },
+		"a path that climbs": func(w *Want) { w.Target.Path = "/me/../you" },
+		"an escaped path":    func(w *Want) { w.Target.Path = "/me/%2e%2e/you" },
+	} {
+		wrong := right
+		change(&wrong)
+		if fits(bound(func(*choir.VaultBinding) {}), wrong) {
+			t.Errorf("%s fits: %+v", name, wrong)
+		}
+	}
+}
+
+func TestABindingThatCannotBeHeldIsRefused(t *testing.T) {
+	header := func(change func(*choir.VaultBinding)) func(*choir.VaultBinding) {
+		return func(b *choir.VaultBinding) {
+			*b = choir.VaultBinding{Use: choir.VaultForHeader, Host: "h.test", Computer: "c", Header: "X-Key"}
+			change(b)
+		}
+	}
+	for at, change := range map[string]func(*choir.VaultBinding){
+		"host":           func(b *choir.VaultBinding) { b.Host = "*.test" },
+		"host ":          func(b *choir.VaultBinding) { b.Host = "h.test:80" },
+		"paths":          func(b *choir.VaultBinding) { b.Paths = []string{"/", "/a%2f"} },
+		"methods":        func(b *choir.VaultBinding) { b.Methods = []string{"GET"} },
+		"user":           func(b *choir.VaultBinding) { b.User = "a:b" },
+		"project":        func(b *choir.VaultBinding) { b.Project = "../x" },
+		"header":         func(b *choir.VaultBinding) { b.Header = "X" },
+		"header ":        header(func(b *choir.VaultBinding) { b.Header = "Transfer-Encoding" }),
+		"header  ":       header(func(b *choir.VaultBinding) { b.Header = "a b" }),
+		"prefix":         header(func(b *choir.VaultBinding) { b.Prefix = "a\r\nb" }),
+		"methods of all": header(func(b *choir.VaultBinding) { b.Methods = []string{"CONNECT"} }),
+	} {
+		b := bound(change)
+		err := check(&b)
+		if want, _, _ := strings.Cut(strings.TrimSpace(at), " "); choir.CodeOf(err) != choir.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", at, err)
+		}
+	}
+	b := bound(header(func(*choir.VaultBinding) {}))
+	if err := check(&b); err != nil || b.Port != 443 || len(b.Paths) != 1 || b.Paths[0] != "/" {
+		t.Errorf("what has a default is %+v, %v", b, err)
+	}
+}

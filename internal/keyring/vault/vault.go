@@ -1,0 +1,335 @@
+// Package vault implements a keyring by one file, encrypted with age under a master key.
+//
+// The master key is an age identity in a file of mode 600 beside it. While the master key is
+// changed that file has the new and the old one, so that the entries can be read whenever the
+// change breaks off.
+package vault
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"filippo.io/age"
+
+	"choiros/internal/choir"
+	"choiros/internal/durablefile"
+	"choiros/internal/keyring"
+)
+
+// sealed is an entry in the encrypted file.
+type sealed struct {
+	Key   string              `json:"key"`
+	SetAt choir.Time          `json:"set_at"`
+	Bound *choir.VaultBinding `json:"bound,omitempty"`
+}
+
+// content is what the file holds when it is decrypted.
+type content struct {
+	Version int               `json:"version"`
+	Entries map[string]sealed `json:"entries"`
+}
+
+// version is the version of content that is written. A newer one is refused.
+const version = 1
+
+// Vault is an encrypted keyring. Its methods may be called at once.
+type Vault struct {
+	dir string
+	now func() time.Time
+
+	mu sync.Mutex // held while the files are read or written, so that no change is lost
+}
+
+// New returns the vault in the folder dir, whose files the first Put or Set makes.
+func New(dir string, now func() time.Time) *Vault { return &Vault{dir: dir, now: now} }
+
+func (v *Vault) file() string   { return filepath.Join(v.dir, "vault.age") }
+func (v *Vault) master() string { return filepath.Join(v.dir, "vault.key") }
+
+// Put implements keyring.Keeper. The entry is bound to nothing.
+func (v *Vault) Put(ctx context.Context, name, key string) error { return v.Set(ctx, name, key, nil) }
+
+// Set implements keyring.Vault.
+func (v *Vault) Set(_ context.Context, name, key string, bound *choir.VaultBinding) error {
+	if err := errors.Join(keyring.CheckName(name), keyring.CheckKey(key)); err != nil {
+		return choir.Wrap("vault.set", choir.CodeInvalid, err, "keep a key")
+	}
+	return v.change("vault.set", func(c *content) {
+		c.Entries[name] = sealed{Key: key, SetAt: choir.TimeOf(v.now()), Bound: bound}
+	})
+}
+
+// Delete implements keyring.Keeper.
+func (v *Vault) Delete(_ context.Context, name string) error {
+	if err := keyring.CheckName(name); err != nil {
+		return err
+	}
+	return v.change("vault.delete", func(c *content) { delete(c.Entries, name) })
+}
+
+// Names implements keyring.Keeper.
+func (v *Vault) Names(ctx context.Context) ([]string, error) {
+	entries, err := v.List(ctx)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	return names, err
+}
+
+// List implements keyring.Vault.
+func (v *Vault) List(context.Context) ([]keyring.Entry, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c, err := v.read()
+	var out []keyring.Entry
+	for _, name := range slices.Sorted(maps.Keys(c.Entries)) {
+		out = append(out, keyring.Entry{Name: name, SetAt: c.Entries[name].SetAt, Bound: c.Entries[name].Bound})
+	}
+	return out, err
+}
+
+// Sweep implements keyring.Keeper.
+func (v *Vault) Sweep(_ context.Context, names []string) error {
+	if _, err := os.Stat(v.file()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	err := v.change("vault.sweep", func(c *content) {
+		maps.DeleteFunc(c.Entries, func(name string, _ sealed) bool { return !slices.Contains(names, name) })
+	})
+	return errors.Join(err, durablefile.RemoveUnfinished(v.dir))
+}
+
+// Describe implements keyring.Keeper.
+func (v *Vault) Describe(_ context.Context, name string) keyring.Description {
+	_, e, err := v.entry(name)
+	return keyring.Description{Where: v.file(), SetAt: e.SetAt, Err: err}
+}
+
+// Read implements keyring.Reader.
+func (v *Vault) Read(_ context.Context, name string) (string, error) {
+	key, _, err := v.entry(name)
+	return key, err
+}
+
+// Open implements keyring.Vault.
+func (v *Vault) Open(_ context.Context, name string, permits func(choir.VaultBinding) error) (string, error) {
+	key, e, err := v.entry(name)
+	switch {
+	case err != nil:
+		return "", err
+	case e.Bound == nil:
+		return "", choir.Refuse("vault", choir.ReasonVaultNoEntry, choir.TextOf("name", name))
+	}
+	if err := permits(*e.Bound); err != nil {
+		return "", err
+	}
+	return key, nil
+}
+
+// Keys implements keyring.Vault.
+func (v *Vault) Keys(context.Context) (map[string]string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c, err := v.read()
+	out := map[string]string{}
+	for name, e := range c.Entries {
+		out[name] = e.Key
+	}
+	return out, err
+}
+
+// entry returns an entry with its key.
+func (v *Vault) entry(name string) (string, keyring.Entry, error) {
+	if err := keyring.CheckName(name); err != nil {
+		return "", keyring.Entry{}, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c, err := v.read()
+	if err != nil {
+		return "", keyring.Entry{}, err
+	}
+	e, ok := c.Entries[name]
+	if !ok {
+		return "", keyring.Entry{}, choir.Refuse("vault", choir.ReasonVaultNoEntry, choir.TextOf("name", name))
+	}
+	return e.Key, keyring.Entry{Name: name, SetAt: e.SetAt, Bound: e.Bound}, nil
+}
+
+// Rotate implements keyring.Vault. In between the file of the master key has both.
+func (v *Vault) Rotate(context.Context) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c, err := v.read()
+	if err != nil {
+		return err
+	}
+	old, err := v.identities()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	fresh, err := age.GenerateX25519Identity()
+	if err != nil {
+		return choir.Wrap("vault.rotate", choir.CodeInternal, err, "make a master key")
+	}
+	err = v.writeMaster(append([]*age.X25519Identity{fresh}, old...))
+	if err == nil {
+		err = v.write(c, fresh)
+	}
+	if err == nil {
+		err = v.writeMaster([]*age.X25519Identity{fresh})
+	}
+	return kept("vault.rotate", err)
+}
+
+// change reads the entries, changes them and writes them.
+func (v *Vault) change(op string, do func(*content)) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c, err := v.read()
+	if err != nil {
+		return err
+	}
+	do(&c)
+	master, err := v.newest()
+	if err == nil {
+		err = v.write(c, master)
+	}
+	return kept(op, err)
+}
+
+// kept returns the error of a write that did not succeed, or not for certain.
+func kept(op string, err error) error {
+	if errors.Is(err, durablefile.ErrReplaced) {
+		err = fmt.Errorf("%w: %w", keyring.ErrUncertain, err)
+	}
+	return choir.Wrap(op, choir.CodeUnavailable, err, "write the vault")
+}
+
+// read returns the decrypted entries; none when there is no file yet.
+func (v *Vault) read() (content, error) {
+	c := content{Version: version, Entries: map[string]sealed{}}
+	raw, err := os.ReadFile(v.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, choir.Wrap("vault", choir.CodeUnavailable, err, "read the vault")
+	}
+	masters, err := v.identities()
+	if err != nil {
+		return c, unreadable(v.master(), err)
+	}
+	var all []age.Identity
+	for _, m := range masters {
+		all = append(all, m)
+	}
+	plain, err := age.Decrypt(bytes.NewReader(raw), all...)
+	if err == nil {
+		err = json.NewDecoder(plain).Decode(&c)
+	}
+	if err == nil && c.Version != version {
+		err = errors.New("another version of choir wrote it")
+	}
+	if err != nil {
+		return content{}, unreadable(v.file(), err)
+	}
+	if c.Entries == nil {
+		c.Entries = map[string]sealed{}
+	}
+	return c, nil
+}
+
+// unreadable returns the error of a file of the vault that cannot be used.
+func unreadable(path string, err error) error {
+	if choir.CodeOf(err) == choir.CodeRefused {
+		return err
+	}
+	return choir.Refuse("vault", choir.ReasonVaultUnreadable, choir.TextOf("path", path), choir.TextOf("why", err))
+}
+
+// write encrypts the entries for a master key and replaces the file.
+func (v *Vault) write(c content, master *age.X25519Identity) error {
+	var out bytes.Buffer
+	w, err := age.Encrypt(&out, master.Recipient())
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(json.NewEncoder(w).Encode(c), w.Close()); err != nil {
+		return err
+	}
+	return durablefile.Write(v.file(), out.Bytes())
+}
+
+// newest returns the master key to encrypt with, and makes one when there is none.
+func (v *Vault) newest() (*age.X25519Identity, error) {
+	masters, err := v.identities()
+	if err == nil {
+		return masters[0], nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	fresh, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, err
+	}
+	return fresh, v.writeMaster([]*age.X25519Identity{fresh})
+}
+
+// identities returns the master keys, the newest first. Code refused: others can read them.
+func (v *Vault) identities() ([]*age.X25519Identity, error) {
+	f, err := os.Open(v.master())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, choir.Refuse("vault", choir.ReasonKeyFileOpen, choir.TextOf("path", v.master()))
+	}
+	all, err := age.ParseIdentities(io.LimitReader(f, 64<<10))
+	if err != nil {
+		return nil, errors.New("it holds no master key") // the words of the parser could quote it
+	}
+	var out []*age.X25519Identity
+	for _, one := range all {
+		if id, ok := one.(*age.X25519Identity); ok {
+			out = append(out, id)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("it holds no master key")
+	}
+	return out, nil
+}
+
+// writeMaster replaces the file of the master keys.
+func (v *Vault) writeMaster(all []*age.X25519Identity) error {
+	if err := os.MkdirAll(v.dir, 0o700); err != nil {
+		return err
+	}
+	if err := errors.Join(os.Chmod(v.dir, 0o700), durablefile.SyncFolder(filepath.Dir(v.dir))); err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	for _, one := range all {
+		fmt.Fprintln(&out, one)
+	}
+	return durablefile.Write(v.master(), out.Bytes())
+}

@@ -1,0 +1,202 @@
+// Package leak finds secrets where they must not be, and strips them from streams: as they are,
+// and in the forms that they take on the way, base64 in each of its alignments, hexadecimal
+// and percent-encoded.
+package leak
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Shortest is the length in bytes of the shortest secret that is looked for: a shorter one
+// stands in any text by chance.
+const Shortest = 8
+
+// Form says how a secret is written.
+type Form string
+
+// The forms.
+const (
+	Raw     Form = "raw"
+	Base64  Form = "base64"
+	Hex     Form = "hex"
+	Percent Form = "percent-encoded"
+)
+
+// needle is one text that gives a secret away.
+type needle struct {
+	name string
+	form Form
+	text []byte
+}
+
+// Secrets are the texts to look for. The zero value finds nothing.
+type Secrets struct {
+	needles []needle
+	longest int
+}
+
+// New returns the forms of secrets, by their names. Secrets shorter than Shortest are left out.
+func New(byName map[string]string) *Secrets {
+	s := &Secrets{}
+	for name, value := range byName {
+		if len(value) < Shortest {
+			continue
+		}
+		s.add(name, Raw, value)
+		s.add(name, Hex, hex.EncodeToString([]byte(value)))
+		s.add(name, Hex, strings.ToUpper(hex.EncodeToString([]byte(value))))
+		s.add(name, Percent, url.QueryEscape(value))
+		s.add(name, Percent, url.PathEscape(value))
+		s.add(name, Percent, percentAll(value))
+		for offset := range 3 {
+			s.add(name, Base64, alignedBase64(base64.RawStdEncoding, value, offset))
+			s.add(name, Base64, alignedBase64(base64.RawURLEncoding, value, offset))
+		}
+	}
+	// The longest first: a raw text can be a part of its percent-encoded form.
+	slices.SortFunc(s.needles, func(a, b needle) int { return len(b.text) - len(a.text) })
+	return s
+}
+
+func (s *Secrets) add(name string, form Form, text string) {
+	if slices.ContainsFunc(s.needles, func(n needle) bool { return n.name == name && string(n.text) == text }) {
+		return
+	}
+	s.needles = append(s.needles, needle{name, form, []byte(text)})
+	s.longest = max(s.longest, len(text))
+}
+
+// alignedBase64 returns the characters that base64 of any text with value at an offset modulo 3
+// has for certain.
+func alignedBase64(enc *base64.Encoding, value string, offset int) string {
+	text := enc.EncodeToString([]byte(strings.Repeat("\x00", offset) + value))
+	first := (offset*8 + 5) / 6 // characters that have bits of what stands before
+	last := (offset + len(value)) * 8 / 6
+	return text[first:last]
+}
+
+// percentAll returns a text with each byte percent-encoded.
+func percentAll(value string) string {
+	var b strings.Builder
+	for _, c := range []byte(value) {
+		b.WriteByte('%')
+		b.WriteString(strings.ToUpper(hex.EncodeToString([]byte{c})))
+	}
+	return b.String()
+}
+
+// Hit is a secret that was found.
+type Hit struct {
+	Name   string // of the secret
+	Form   Form
+	Offset int64 // of its first byte
+}
+
+// chunk is how much is read at a time.
+const chunk = 256 << 10
+
+// Find returns the first hit of each secret and form in a stream.
+func (s *Secrets) Find(r io.Reader) ([]Hit, error) {
+	if len(s.needles) == 0 {
+		_, err := io.Copy(io.Discard, r)
+		return nil, err
+	}
+	var hits []Hit
+	buf := make([]byte, 0, chunk+s.longest)
+	base := int64(0) // offset of buf in the stream
+	for {
+		n, err := io.ReadFull(r, buf[len(buf):len(buf)+chunk])
+		buf = buf[:len(buf)+n]
+		for _, one := range s.needles {
+			i := bytes.Index(buf, one.text)
+			if i >= 0 && !slices.ContainsFunc(hits, func(h Hit) bool { return h.Name == one.name && h.Form == one.form }) {
+				hits = append(hits, Hit{one.name, one.form, base + int64(i)})
+			}
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return hits, nil
+		}
+		if err != nil {
+			return hits, err
+		}
+		keep := min(len(buf), s.longest-1)
+		base += int64(len(buf) - keep)
+		buf = append(buf[:0], buf[len(buf)-keep:]...)
+	}
+}
+
+// In reports whether a text has one of the secrets.
+func (s *Secrets) In(text string) bool {
+	return slices.ContainsFunc(s.needles, func(n needle) bool { return strings.Contains(text, string(n.text)) })
+}
+
+// Strip overwrites the secrets in b with asterisks.
+func (s *Secrets) Strip(b []byte) {
+	for _, n := range s.needles {
+		for at := 0; ; {
+			i := bytes.Index(b[at:], n.text)
+			if i < 0 {
+				break
+			}
+			for j := range n.text {
+				b[at+i+j] = '*'
+			}
+			at += i + len(n.text)
+		}
+	}
+}
+
+// Reader returns a stream without the secrets: each is overwritten with asterisks, so that
+// nothing changes its length. It holds back no more than what may be the beginning of one.
+func (s *Secrets) Reader(r io.Reader) io.Reader {
+	if len(s.needles) == 0 {
+		return r
+	}
+	return &stripped{secrets: s, in: r}
+}
+
+// stripped reads a stream without secrets.
+type stripped struct {
+	secrets *Secrets
+	in      io.Reader
+	buf     []byte
+	more    [32 << 10]byte
+	ready   int // bytes of buf that can be given
+	err     error
+}
+
+func (r *stripped) Read(p []byte) (int, error) {
+	for r.ready == 0 && r.err == nil {
+		n, err := r.in.Read(r.more[:])
+		r.buf, r.err = append(r.buf, r.more[:n]...), err
+		r.secrets.Strip(r.buf)
+		r.ready = len(r.buf)
+		if err == nil {
+			r.ready -= r.secrets.begun(r.buf)
+		}
+	}
+	if r.ready == 0 {
+		return 0, r.err
+	}
+	n := copy(p, r.buf[:r.ready])
+	r.buf, r.ready = r.buf[n:], r.ready-n
+	return n, nil
+}
+
+// begun returns the length of the longest end of b with which a secret could begin.
+func (s *Secrets) begun(b []byte) int {
+	for n := min(len(b), s.longest-1); n > 0; n-- {
+		end := b[len(b)-n:]
+		if slices.ContainsFunc(s.needles, func(one needle) bool { return len(one.text) > n && bytes.HasPrefix(one.text, end) }) {
+			return n
+		}
+	}
+	return 0
+}
