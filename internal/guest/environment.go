@@ -14,6 +14,9 @@ const ProxyAddress = "127.0.0.1:8801"
 // uses carries its choir.CallMark.
 const ProxyListens = "0.0.0.0:8801"
 
+// NamesListen is the address at which init answers DNS questions; sandboxes' resolv.conf has it.
+const NamesListen = "127.0.0.1:53"
+
 // systemPath is the part of PATH after the toolchains. Its last folders are those of
 // compilers that distributions leave out.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin:/usr/local/cargo/bin"

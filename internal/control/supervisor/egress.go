@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"choiros/internal/choir"
@@ -38,12 +39,16 @@ type gateways struct {
 }
 
 // egress returns the handler of the egress door of a computer's sandboxes. It serves the
-// model gateway, and the proxy for requests to hosts.
+// model gateway, the proxy for requests to hosts, and what init asks about their names.
 func (s *System) egress(c *computer.Computer) http.Handler {
 	out := s.outlet(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodConnect || r.URL.IsAbs() {
 			out.proxy.ServeHTTP(w, r)
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, choir.NamesPath) {
+			out.proxy.ServeName(w, r)
 			return
 		}
 		out.ServeHTTP(w, r)
