@@ -11,7 +11,7 @@ import (
 
 // ServeName answers at choir.NamesPath which ports of a host a program in the sandbox may reach,
 // by the policy, the profile of its task and its grants. It looks nothing up. A refused name is
-// recorded, and asked for, as a request to its port 443 is.
+// recorded, and asked for, as a tunnel to its first port of the policy is, or to 443.
 func (p *Proxy) ServeName(w http.ResponseWriter, r *http.Request) {
 	work, err := p.cfg.Work(r)
 	if err == nil {
@@ -41,21 +41,27 @@ func (p *Proxy) nameOf(host string, work Work) ([]int, error) {
 	if !p.pace.Allow() {
 		return nil, refuse(t, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
 	}
-	ports := policy.With(work.Grants).ports(host)
-	ports = slices.DeleteFunc(ports, func(port int) bool {
-		to := Target{Host: host, Port: port}
-		_, err := decideByAll(policy, work, to.tunnel())
-		return err != nil
-	})
-	if len(ports) > 0 {
-		return ports, nil
+	var open []int
+	var refused error
+	for _, port := range policy.With(work.Grants).ports(host) {
+		t.Port = port
+		_, err := decideByAll(policy, work, t)
+		switch {
+		case err == nil:
+			open = append(open, port)
+		case refused == nil:
+			refused = err
+		}
 	}
-	_, err := decideByAll(policy, work, t)
-	return nil, err
+	if len(open) == 0 && refused == nil { // nobody has said a word about the host
+		t.Port = tlsPort
+		_, refused = decideByAll(policy, work, t)
+	}
+	if len(open) == 0 {
+		return nil, refused
+	}
+	return open, nil
 }
-
-// tunnel returns the tunnel to a target's host and port.
-func (t Target) tunnel() Target { return Target{Host: t.Host, Port: t.Port, Tunnel: true} }
 
 // ports returns the ports at which rules have a host, in order.
 func (p Policy) ports(host string) (ports []int) {

@@ -1,11 +1,13 @@
 package supervisor_test
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
 	"net/netip"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +33,7 @@ func sshBanner(t *testing.T) string {
 			go func() {
 				defer conn.Close()
 				_, _ = io.WriteString(conn, "SSH-2.0-greeting\r\n")
-				_, _ = io.Copy(io.Discard, conn)
+				_, _ = bufio.NewReader(conn).ReadString('\n')
 			}()
 		}
 	}()
@@ -60,8 +62,8 @@ func TestProgramsThatIgnoreTheProxyReachWhatThePolicyLetsOut(t *testing.T) {
 		{"Python", "/usr/bin/python3", `/usr/bin/python3 -c 'import ssl, os, http.client as h; c = h.HTTPSConnection("npm.test", context=ssl.create_default_context(cafile=os.environ["TMPDIR"]+"/ca.pem")); c.request("GET", "/greet"); print(c.getresponse().read())'`, "dist-tags", "npm.test"},
 		{"Node", "/usr/bin/node", `NODE_EXTRA_CA_CERTS=$TMPDIR/ca.pem node -e 'require("https").get("https://npm.test/greet", r => r.pipe(process.stdout))'`, "dist-tags", "npm.test"},
 		{"curl", "/usr/bin/curl", "curl -sS --noproxy '*' --cacert $TMPDIR/ca.pem https://npm.test/greet; curl -sS --noproxy '*' http://npm.test/greet", "dist-tags", "npm.test"},
-		{"ssh", "/usr/bin/ssh", "ssh -v -o BatchMode=yes -o ConnectTimeout=20 git.test true 2>&1 | sed '/remote software version/q'", "greeting", "git.test"},
-		{"raw TCP at a port of the policy", "/bin/bash", "exec 3<>/dev/tcp/git.test/7000; head -1 <&3", "SSH-2.0-greeting", "git.test"},
+		{"ssh", "/usr/bin/ssh", "ssh -v -o BatchMode=yes -o ConnectTimeout=20 git.test true 2>&1; true", "greeting", "git.test"},
+		{"raw TCP at a port of the policy", "/bin/bash", "bash -c 'exec 3<>/dev/tcp/git.test/7000; head -1 <&3; echo >&3'", "SSH-2.0-greeting", "git.test"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := exec.LookPath(c.needs); err != nil {
@@ -81,12 +83,12 @@ func TestProgramsThatIgnoreTheProxyReachWhatThePolicyLetsOut(t *testing.T) {
 		})
 	}
 	t.Run("a refused name", func(t *testing.T) {
-		task, r := executeTask(t, p, nil, bare+"getent hosts outside.test && exit 9; exec 3<>/dev/tcp/git.test/443 && head -1 <&3; exit 0")
+		task, r := executeTask(t, p, nil, bare+"getent hosts outside.test && exit 9; bash -c 'exec 3<>/dev/tcp/git.test/443; head -1 <&3'; exit 0")
 		if r.Status != choir.StatusOK {
 			t.Errorf("%s %s: %+v", r.Status, r.Summary, r.CommandsRun)
 		}
-		refused := egressEvents[choir.EgressRefused](t, p, task)
-		if len(refused) != 2 || refused[0].Host != "outside.test" || refused[0].Port != 443 || !refused[0].Asked || refused[1].Host != "git.test" || refused[1].Port != 443 {
+		refused := slices.DeleteFunc(egressEvents[choir.EgressRefused](t, p, task), func(e choir.EgressRefused) bool { return !e.Asked })
+		if len(refused) != 2 || refused[0].Host != "outside.test" || refused[0].Port != 443 || refused[1].Host != "git.test" || refused[1].Port != 443 {
 			t.Errorf("recorded %+v", refused)
 		}
 	})
@@ -94,7 +96,7 @@ func TestProgramsThatIgnoreTheProxyReachWhatThePolicyLetsOut(t *testing.T) {
 		profile := &choir.EgressProfile{Mode: choir.EgressAllowlist, Allowlist: []choir.EgressHost{{Host: "npm.test"}}}
 		task, _ := executeTask(t, p, profile, bare+"getent hosts npm.test >/dev/null && getent hosts git.test; exit 0")
 		refused := egressEvents[choir.EgressRefused](t, p, task)
-		if len(refused) != 1 || refused[0].Host != "git.test" || refused[0].Why != choir.EgressTask {
+		if len(refused) == 0 || refused[0].Host != "git.test" || refused[0].Port != 22 || refused[0].Why != choir.EgressTask {
 			t.Errorf("recorded %+v", refused)
 		}
 	})
