@@ -205,6 +205,9 @@ func (s *seat) spec() sandbox.Spec {
 	if s.role == choir.RoleAssociate {
 		spec.Mounts = []sandbox.Mount{sandbox.Workspace(s.workspace(), s.transport())}
 		spec.DiskLimited = s.diskHeld
+		if s.h.cfg.Trust != "" && s.h.cfg.Driver.Capabilities().Mounts {
+			spec.Mounts = append(spec.Mounts, sandbox.Mount{Kind: sandbox.MountHost, Folder: s.h.cfg.Trust, Target: sandbox.TrustInside, ReadOnly: true})
+		}
 	}
 	return spec
 }

@@ -47,7 +47,7 @@ func (p *Proxy) nameOf(host string, work Work) ([]int, error) {
 		t.Port = port
 		_, err := decideByAll(policy, work, t)
 		switch {
-		case err == nil:
+		case err == nil, p.inspects(t, err):
 			open = append(open, port)
 		case refused == nil:
 			refused = err

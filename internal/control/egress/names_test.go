@@ -45,7 +45,7 @@ func TestANameIsThereWhenThePolicyLetsItOut(t *testing.T) {
 		{"other.test", Work{}, nil, choir.EgressPolicy, 443},
 		{"other.test", Work{Grants: []Grant{{ID: "g", Host: "other.test", Port: 8443}}}, []int{8443}, "", 0},
 		{"good.test", Work{Grants: []Grant{{ID: "g", Host: "good.test", Port: 80}}}, []int{22, 80, 443}, "", 0},
-		{"read.test", Work{}, nil, choir.EgressRule, 80},
+		{"read.test", Work{}, []int{80}, "", 0}, // its requests are looked into one by one
 		{"good.test", Work{Profile: &choir.EgressProfile{Mode: choir.EgressAllowlist, Allowlist: []choir.EgressHost{{Host: "good.test", Port: 22}}}}, []int{22}, "", 0},
 		{"good.test", Work{Profile: &choir.EgressProfile{Mode: choir.EgressNone}}, nil, choir.EgressTask, 22},
 		{"good.test", Work{Closed: true}, nil, choir.EgressPolicy, 443},
