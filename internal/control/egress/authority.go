@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -52,7 +53,10 @@ var hostBundles = []string{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/c
 // writes what its sandboxes trust. Code unavailable: the folder cannot be read or written.
 func OpenAuthority(dir, computer string, now func() time.Time) (*Authority, error) {
 	a := &Authority{now: now, leaves: map[string]*tls.Certificate{}}
-	err := os.MkdirAll(filepath.Join(dir, TrustFolder), 0o711)
+	err := makeFolder(dir, 0o711)
+	if err == nil {
+		err = makeFolder(filepath.Join(dir, TrustFolder), 0o755)
+	}
 	if err == nil && a.read(dir) != nil { // there is none, or it was cut off by a crash
 		err = a.make(dir, computer)
 	}
@@ -63,6 +67,14 @@ func OpenAuthority(dir, computer string, now func() time.Time) (*Authority, erro
 		return nil, choir.Wrap("egress.authority", choir.CodeUnavailable, err, "keep the authority of the sandbox's TLS in %s", dir)
 	}
 	return a, nil
+}
+
+// makeFolder makes a folder with a mode, whatever the umask.
+func makeFolder(path string, mode os.FileMode) error {
+	if err := os.Mkdir(path, mode); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return os.Chmod(path, mode)
 }
 
 // read reads the key and the certificate.
@@ -115,10 +127,13 @@ func (a *Authority) writeTrust(dir string) error {
 			break
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, TrustFile), own, 0o644); err != nil {
-		return err
+	for name, text := range map[string][]byte{TrustFile: own, BundleFile: bundle} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, text, 0o644), os.Chmod(path, 0o644)); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(dir, BundleFile), bundle, 0o644)
+	return nil
 }
 
 // PEM returns the certificate of the authority.

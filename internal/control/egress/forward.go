@@ -83,7 +83,7 @@ func (p *Proxy) secure(one *passage, conn net.Conn) (net.Conn, error) {
 	}
 	ctx, cancel := context.WithTimeout(one.ctx, p.cfg.Limits.Begin)
 	defer cancel()
-	to := tls.Client(conn, &tls.Config{ServerName: one.target.Host, RootCAs: p.cfg.Roots, NextProtos: []string{"http/1.1"}})
+	to := tls.Client(conn, &tls.Config{ServerName: one.target.Host, RootCAs: p.cfg.Outside.Roots, NextProtos: []string{"http/1.1"}})
 	return to, to.HandshakeContext(ctx)
 }
 

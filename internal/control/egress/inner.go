@@ -90,7 +90,7 @@ func (p *Proxy) serveInside(ctx context.Context, conn net.Conn, outer *passage) 
 		},
 		ReadHeaderTimeout: p.cfg.Limits.Begin, IdleTimeout: p.cfg.Limits.Idle, MaxHeaderBytes: int(p.cfg.Limits.Header),
 		DisableGeneralOptionsHandler: true,
-		ErrorLog: log.New(io.Discard, "", 0), // what clients do wrong is told to them
+		ErrorLog:                     log.New(io.Discard, "", 0), // what clients do wrong is told to them
 	}
 	_ = server.Serve(only) // it ends with the connection
 }

@@ -45,7 +45,7 @@ func newInspected(t *testing.T, policy Policy, inject Injector) (*rig, *tls.Conf
 	roots, trust := x509.NewCertPool(), x509.NewCertPool()
 	roots.AppendCertsFromPEM(theirs.PEM())
 	trust.AppendCertsFromPEM(ours.PEM())
-	g := newRig(t, policy, func(c *Config) { c.Authority, c.Roots, c.Inject = ours, roots, inject })
+	g := newRig(t, policy, func(c *Config) { c.Authority, c.Outside.Roots, c.Inject = ours, roots, inject })
 	g.serve(good, 443, server.URL)
 	return g, &tls.Config{RootCAs: trust, ServerName: "good.test"}, &heard
 }
@@ -132,7 +132,7 @@ func TestTheProxyTrustsAHostLikeItsClientWould(t *testing.T) {
 	if err := tls.Client(conn, other).Handshake(); r.StatusCode != 200 || err == nil {
 		t.Errorf("a client that does not trust the authority: %v %v", r.Status, err)
 	}
-	g.cfg.Roots = x509.NewCertPool()
+	g.cfg.Outside.Roots = x509.NewCertPool()
 	if statuses, _ := g.inside(cfg, getInside("/")); statuses[0] == 200 || len(*heard) > 0 {
 		t.Errorf("a host that shows a strange certificate: %v", statuses)
 	}
@@ -142,7 +142,7 @@ func TestTheProxyTrustsAHostLikeItsClientWould(t *testing.T) {
 func TestAHostThatIsAllowedWholeIsNotLookedInto(t *testing.T) {
 	g, cfg, heard := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test"}, choir.EgressHost{Host: "good.test", Paths: []string{"/x"}}), nil)
 	theirs := cfg.Clone()
-	theirs.RootCAs = g.cfg.Roots
+	theirs.RootCAs = g.cfg.Outside.Roots
 	if statuses, _ := g.inside(theirs, getInside("/")); statuses[0] != 200 || len(*heard) != 1 {
 		t.Errorf("%v", statuses)
 	}

@@ -73,6 +73,8 @@ type Outside struct {
 	// Permit says which addresses may be dialled.
 	Permit func(netip.Addr) bool
 	Dial   func(context.Context, netip.AddrPort) (net.Conn, error)
+	// Roots sign the certificates of hosts whose TLS the proxy speaks; nil for this machine's.
+	Roots *x509.CertPool
 }
 
 // Internet returns the network of this machine, of which public addresses may be dialled.
@@ -82,7 +84,7 @@ func Internet() Outside {
 	}}
 }
 
-// Config configures a proxy. All of it is required but Authority, Roots and Inject.
+// Config configures a proxy. All of it is required but Authority and Inject.
 type Config struct {
 	Policy  Policy
 	Outside Outside
@@ -94,9 +96,8 @@ type Config struct {
 	Answer func(http.ResponseWriter, error)
 	Now    func() time.Time
 	// Authority ends TLS for hosts that rules look into; nil for none, which lets no TLS to them
-	// out. Roots are the ones that such hosts must show, nil for this machine's.
+	// out.
 	Authority *Authority
-	Roots     *x509.CertPool
 	// Inject adds credentials and the like to requests; nil for nothing.
 	Inject Injector
 }

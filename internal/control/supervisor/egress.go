@@ -164,7 +164,7 @@ func (s *System) newProxy(c *computer.Computer) *egress.Proxy {
 		Work:   func(r *http.Request) (egress.Work, error) { return errandOf(r, c) },
 		Log:    passages{c, func() *egress.Proxy { return proxy }},
 		Answer: api.WriteProblem,
-		Now:    s.cfg.Now,
+		Now:    s.cfg.Now, Authority: s.authority(c),
 	})
 	return proxy
 }

@@ -3,6 +3,7 @@ package supervisor_test
 import (
 	"bufio"
 	"context"
+	"crypto/x509"
 	"io"
 	"net"
 	"net/netip"
@@ -52,9 +53,11 @@ func TestProgramsThatIgnoreTheProxyReachWhatThePolicyLetsOut(t *testing.T) {
 		}
 		return dial(ctx, to)
 	}
+	outside.Roots = x509.NewCertPool()
+	outside.Roots.AppendCertsFromPEM([]byte(n.ca))
 	cfg := controltest.Config(t, newData(t))
 	cfg.Outside = outside
-	cfg.File.Egress = config.Egress{Mode: "allowlist", Allowlist: []config.EgressHost{{Host: "npm.test"}, {Host: "npm.test", Port: 80}, {Host: "git.test", Port: 22}, {Host: "git.test", Port: 7000}}}
+	cfg.File.Egress = config.Egress{Mode: "allowlist", Allowlist: []config.EgressHost{{Host: "npm.test"}, {Host: "npm.test", Port: 80}, {Host: "git.test", Port: 22}, {Host: "git.test", Port: 7000}, {Host: "pypi.test", Paths: []string{"/simple"}, Methods: []string{"GET"}}}}
 	p := controltest.StartWith(t, cfg)
 	const bare = "unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY no_proxy NO_PROXY; "
 	with := "cat > $TMPDIR/ca.pem <<'EOF'\n" + n.ca + "EOF\n" + bare
@@ -82,6 +85,22 @@ func TestProgramsThatIgnoreTheProxyReachWhatThePolicyLetsOut(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a rule with paths looks into TLS", func(t *testing.T) {
+		script := "node -e 'require(\"https\").get(\"https://pypi.test/simple/greet/\", r => console.log(\"node\", r.statusCode))'; " +
+			"/usr/bin/python3 -c 'import urllib.request as u; print(\"python\", u.urlopen(\"https://pypi.test/simple/greet/\").status)'; " +
+			"for f in simple/greet/ files/greet-1.0-py3-none-any.whl; do curl -s -o /dev/null -w '%{http_code}\\n' https://pypi.test/$f; done"
+		for proxied, before := range map[string]string{"by the proxy": "", "without it": bare} {
+			task, r := executeTask(t, p, nil, before+script)
+			if len(r.CommandsRun) != 1 || !strings.Contains(r.CommandsRun[0].StdoutTail, "node 200") || !strings.Contains(r.CommandsRun[0].StdoutTail, "python 200") || !strings.Contains(r.CommandsRun[0].StdoutTail, "\n200\n403") {
+				t.Errorf("%s: %s %s: %+v", proxied, r.Status, r.Summary, r.CommandsRun)
+			}
+			for _, e := range egressEvents[choir.EgressPassed](t, p, task) {
+				if e.Method != "GET" || e.Path != "/simple/greet/" || e.Status != 200 || e.Port != 443 {
+					t.Errorf("recorded %+v", e)
+				}
+			}
+		}
+	})
 	t.Run("a refused name", func(t *testing.T) {
 		task, r := executeTask(t, p, nil, bare+"getent hosts outside.test && exit 9; bash -c 'exec 3<>/dev/tcp/git.test/443; head -1 <&3'; exit 0")
 		if r.Status != choir.StatusOK {

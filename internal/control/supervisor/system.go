@@ -71,6 +71,7 @@ type System struct {
 	policy    policyInForce // for hosts outside, of all computers
 	computers computers
 	gateways  gateways
+	signers   authorities
 	desktops  desktops
 	guest     string // folder of the guest binaries
 	demos     demos
@@ -166,7 +167,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
 		Disk:          s.diskOf(e.ID),
 		RunLimits:     l.Run(),
-		Egress:        s.egress, EgressOf: s.egressOf, EgressCheck: s.egressCheck, EgressEnded: s.egressEnded, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
+		Egress:        s.egress, EgressOf: s.egressOf, EgressCheck: s.egressCheck, EgressEnded: s.egressEnded, Trust: s.trust, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,
 		AutoCheckpoint: dispatch.AutoCheckpoint{
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,
