@@ -86,7 +86,7 @@ func TestProgramsThatIgnoreTheProxyReachWhatThePolicyLetsOut(t *testing.T) {
 		})
 	}
 	t.Run("a rule with paths looks into TLS", func(t *testing.T) {
-		script := "node -e 'require(\"https\").get(\"https://pypi.test/simple/greet/\", r => console.log(\"node\", r.statusCode))'; " +
+		script := "node -e 'require(\"https\").get(\"https://pypi.test/simple/greet/\", r => { r.resume(); console.log(\"node\", r.statusCode) })'; " +
 			"/usr/bin/python3 -c 'import urllib.request as u; print(\"python\", u.urlopen(\"https://pypi.test/simple/greet/\").status)'; " +
 			"for f in simple/greet/ files/greet-1.0-py3-none-any.whl; do curl -s -o /dev/null -w '%{http_code}\\n' https://pypi.test/$f; done"
 		for proxied, before := range map[string]string{"by the proxy": "", "without it": bare} {
