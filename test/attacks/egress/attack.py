@@ -235,6 +235,34 @@ def carried():
     attack("what leaves for an allowed host is told", len(told) != 1 or told[0]["sent"] < len(heard[0].data), told)
 
 
+# A program that knows no proxy: it looks a name up as it is, and connects to what it gets.
+BARE = r"""
+import os, socket, sys
+for i, to in enumerate(sys.argv[1:]):
+    host, port = to.rsplit(":", 1)
+    try:
+        s = socket.create_connection((host, int(port)), 20)
+        s.sendall(b"bare%03d\r\n" % i); s.shutdown(socket.SHUT_WR); s.recv(100)
+        print("sent", to)
+    except OSError as e:
+        print("refused", to, e)
+"""
+
+
+def names():
+    """Looks names up in the sandbox and connects, without a proxy."""
+    wanted = ["victim.test:22", "VICTIM.test.:22", "x.victim.test:22", "good.test:25", "10.1.2.3:22", "11.22.33.44:22", "loop.test:22", "private.test:22", "victim.test.good.test:22", "127.0.16.1:22"]
+    _, out = sandbox("", argv=["python3", "-c", BARE, *wanted])
+    heard = canary.heard()
+    for to in wanted:
+        attack("names without a proxy", any(h.address != GOOD or h.port == 25 for h in heard), to)
+    reload(*OPEN)
+    _, out = sandbox("", argv=["python3", "-c", BARE, "victim.test:22", "good.test:22"])
+    heard = canary.heard()
+    control("names without a proxy", {h.address for h in heard if b"bare00" in h.data} == {VICTIM, GOOD}, out)
+    reload(*NARROW)
+
+
 def all_modes():
     """Sends an honest request under mode none."""
     reload(mode="none")
@@ -251,10 +279,8 @@ policy(*NARROW)
 up = subprocess.Popen([CHOIR, "up", "--json", "--data", lib.DATA], stdout=subprocess.PIPE)
 try:
     choir_origin = json.loads(up.stdout.readline())["address"].removeprefix("http://")
-    for part in (readings, addresses, redirects, smuggling, floods, grants, carried, all_modes):
-        began = time.monotonic()
+    for part in (readings, addresses, redirects, smuggling, floods, grants, carried, names, all_modes):
         part()
-        print(part.__name__, time.monotonic() - began, file=sys.stderr)
 finally:
     up.send_signal(signal.SIGTERM)
     up.wait(60)
