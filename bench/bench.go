@@ -46,6 +46,7 @@ var benchmarks = []benchmark{
 	{"pty", benchPTY},
 	{"deliver", benchDeliver},
 	{"desktop", benchDesktop},
+	{"egress", benchEgress},
 }
 
 // Names lists the benchmarks.

@@ -55,6 +55,8 @@ var targets = []Target{
 	{"desk", "documents", Ratio, "<=", 1.2, "<= 1.2x of empty"},
 	{"desk", "a folder's listing", Ratio, "<=", 1.2, "<= 1.2x of empty"},
 	{"desk", "GET of a changed file", Ratio, "<=", 1.2, "<= 1.2x of empty"},
+	{"egress", "a request in a tunnel", Over, "<=", 1, "adds <= 1 ms p50"},
+	{"egress", "throughput", Ratio, ">=", 0.8, "passes >= 0.8x of the throughput"},
 	{"rewind", "100 of 1,000 files", Ratio, "<=", 1, "rewind of the whole computer (files, windows, documents) <= 1x `git reset --hard`"},
 }
 

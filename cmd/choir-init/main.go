@@ -103,6 +103,7 @@ func serve(args []string) error {
 		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(toolchains), Programs: guest.NewReaper(true),
 		Session: []string{"/proc/self/exe", sessionArg},
 		Proxy:   guest.ProxyListens,
+		Names:   guest.NamesListen,
 	}).Serve(ctx)
 	// What still runs ends with this process: the kernel kills a pid namespace
 	// whose first process is gone.

@@ -70,6 +70,9 @@ type Config struct {
 	// EgressOf says whether a task with an egress profile, nil for none of its own, may reach
 	// something outside, and what of it the computer's policy does not let out; "" for nothing.
 	EgressOf func(*Computer, *choir.EgressProfile) (online bool, wider string)
+	// Trust returns a folder of certificates that programs in the Associate's sandbox trust; ""
+	// for none. It may be nil.
+	Trust func(*Computer) string
 	// EgressCheck returns nil if a grant for a host and port can let something out; EgressEnded
 	// cuts what is open by a grant that was revoked. Both may be nil where nothing is granted.
 	EgressCheck func(c *Computer, host string, port int) error

@@ -199,11 +199,19 @@ func roleConfig(c *Computer) rolehost.Config {
 	return rolehost.Config{
 		ID: cfg.ID, User: cfg.User, Dir: cfg.Dir, Guest: cfg.Guest, Driver: cfg.Driver,
 		HostUIDs: cfg.HostUIDs, Limits: cfg.Limits, RequireLimits: cfg.RequireLimits, Disk: cfg.Disk,
-		RunLimits: cfg.RunLimits, Egress: func() http.Handler { return cfg.Egress(c) },
+		RunLimits: cfg.RunLimits, Egress: func() http.Handler { return cfg.Egress(c) }, Trust: func() string { return trustOf(c) },
 		ReadOnly: c.reading, Boot: cfg.Boot, Observer: cfg.Observer, Now: cfg.Now, Log: cfg.Log,
 		Terminals: cfg.Terminals, TerminalFolder: projects.Folder, TerminalUsed: func() { c.workspace.TerminalUsed() },
 		GuestPatience: cfg.Patience.Guest, StartPatience: cfg.Patience.Start, IdentityLife: cfg.Patience.Identity,
 	}
+}
+
+// trustOf returns the folder of certificates that a computer's programs trust; "" for none.
+func trustOf(c *Computer) string {
+	if c.cfg.Trust == nil {
+		return ""
+	}
+	return c.cfg.Trust(c)
 }
 
 // roleBus implements rolehost.Bus by the hub.

@@ -220,7 +220,7 @@ type Egress struct {
 type EgressHost struct {
 	Host    string   `toml:"host" also:"name domain" doc:"Host name in lower case, *.example.com for all names below example.com, or an address."`
 	Port    int      `toml:"port" doc:"Port; default 443, where TLS for the same host must be spoken. On another one anything may be."`
-	Methods []string `toml:"methods" also:"method" doc:"HTTP methods in capitals; default all. With it or paths only plain HTTP gets out, because choir does not look into TLS."`
+	Methods []string `toml:"methods" also:"method" doc:"HTTP methods in capitals; default all. With it or paths choir looks into each request, and ends TLS with an authority that only this sandbox trusts."`
 	Paths   []string `toml:"paths" also:"path" doc:"Paths below which requests may go; default all."`
 }
 

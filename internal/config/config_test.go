@@ -55,7 +55,7 @@ func TestRefusalsNameTheKey(t *testing.T) {
 		{"a key of egress", "[egress]\nmodes = 'none'", "egress.modes", choir.CodeInvalid},
 		{"hosts for none", "[[egress.allowlist]]\nhost = 'a.test'", "egress.allowlist", choir.CodeInvalid},
 		{"an address for a host", "[egress]\nmode = 'allowlist'\n[[egress.allowlist]]\nhost = 'a.test'\n[[egress.allowlist]]\nhost = 'https://b.test'", "egress.allowlist[1].host", choir.CodeInvalid},
-		{"paths behind TLS", "[egress]\nmode = 'git+pkg'\n[[egress.allowlist]]\nhost = 'a.test'\npaths = ['/x']", "egress.allowlist[0].paths", choir.CodeInvalid},
+		{"a path with escapes", "[egress]\nmode = 'git+pkg'\n[[egress.allowlist]]\nhost = 'a.test'\npaths = ['/%2e']", "egress.allowlist[0].paths", choir.CodeInvalid},
 		{"a key of a host", "[egress]\nmode = 'git+pkg'\n[[egress.allowlist]]\nhosts = 'a.test'", "egress.allowlist.hosts", choir.CodeInvalid},
 		{"two keys", "[[models.provider]]\nname = 'a'\nkind = 'openai'\nkey_file = 'x'\nkey_env = 'Y'", "models.provider[0].key_env", choir.CodeInvalid},
 	} {

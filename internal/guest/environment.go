@@ -1,8 +1,11 @@
 package guest
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
+
+	"choiros/internal/sandbox"
 )
 
 // ProxyAddress is the address of the HTTP proxy for tools inside a sandbox; it leads to
@@ -13,6 +16,9 @@ const ProxyAddress = "127.0.0.1:8801"
 // address of the sandbox's only network, loopback, because the address that a program
 // uses carries its choir.CallMark.
 const ProxyListens = "0.0.0.0:8801"
+
+// NamesListen is the address at which init answers DNS questions; sandboxes' resolv.conf has it.
+const NamesListen = "127.0.0.1:53"
 
 // systemPath is the part of PATH after the toolchains. Its last folders are those of
 // compilers that distributions leave out.
@@ -32,7 +38,7 @@ func Path(toolchains []string) string {
 // gateway adds the real ones outside.
 func Environment(toolchains []string) []string {
 	const proxy = "http://" + ProxyAddress
-	return []string{
+	return append(trusting(sandbox.TrustInside), []string{
 		"PATH=" + Path(toolchains),
 		"HOME=/home/choir", "USER=choir", "LOGNAME=choir", "SHELL=/bin/bash",
 		"LANG=C.UTF-8", "TMPDIR=/tmp",
@@ -40,5 +46,18 @@ func Environment(toolchains []string) []string {
 		"no_proxy=localhost,127.0.0.1,::1", "NO_PROXY=localhost,127.0.0.1,::1",
 		"ANTHROPIC_BASE_URL=" + proxy + "/anthropic", "ANTHROPIC_API_KEY=choir",
 		"OPENAI_BASE_URL=" + proxy + "/openai/v1", "OPENAI_API_KEY=choir",
+	}...)
+}
+
+// trusting returns the variables by which programs trust what is in a folder besides the
+// host's roots; none if it has nothing.
+func trusting(folder string) (env []string) {
+	bundle := folder + "/bundle.pem"
+	if _, err := os.Stat(bundle); err != nil {
+		return nil
 	}
+	for _, name := range []string{"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO"} {
+		env = append(env, name+"="+bundle)
+	}
+	return append(env, "NODE_EXTRA_CA_CERTS="+folder+"/choir-egress.pem")
 }

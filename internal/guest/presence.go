@@ -109,6 +109,8 @@ func (p *presence) waitOnce(ctx context.Context) (over bool, err error) {
 // attach handles the operation attach: it sends notices until the client closes the
 // connection.
 func (s *Server) attach(ctx context.Context, w *wire, _ *request) (any, error) {
+	// The driver has opened the port by now, if it could; without it names do not resolve.
+	_ = s.names.open(s.cfg.Names)
 	ch := s.presence.join()
 	gone := make(chan struct{})
 	go func() { // ends when the connection does, which serveConn closes

@@ -28,6 +28,9 @@ type Config struct {
 	Session []string
 	// Proxy is the loopback address that leads to the egress door; empty for none.
 	Proxy string
+	// Names is the address at which DNS questions are answered by the egress policy, from the
+	// first attachment on; empty for none.
+	Names string
 	// Tools, when given, is used in the place of Proxy; the server closes it.
 	Tools net.Listener
 	// DialPort connects to a port inside; nil dials loopback. Code unavailable when
@@ -46,14 +49,18 @@ type Server struct {
 	handlers sync.WaitGroup
 	// terminals are the commands that have one.
 	terminals terminalSet
+	names     *names
+	tunnels   chan struct{} // the connections to virtual addresses; full at maxForwards
 }
 
 // NewServer returns a server that does nothing until Serve.
 func NewServer(cfg Config) *Server {
-	return &Server{
+	s := &Server{
 		cfg: cfg, started: time.Now(), presence: newPresence(cfg.Orphan), tree: newTree(cfg.Workspace),
-		offers: newOffers(),
+		offers: newOffers(), tunnels: make(chan struct{}, maxForwards),
 	}
+	s.names = newNames(s)
+	return s
 }
 
 // Serve answers requests until ctx ends or no control plane was attached for
@@ -76,6 +83,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		defer stop()
 		s.handlers.Go(func() { s.forward(ctx, tools) })
 	}
+	s.handlers.Go(func() { s.names.run(ctx) })
 	stopCollecting := s.collect()
 	s.handlers.Go(func() { s.accept(ctx, cancel) })
 	err := s.presence.wait(ctx)

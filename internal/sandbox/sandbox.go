@@ -107,6 +107,9 @@ const (
 	WorkspaceInside = "/workspace"
 	// MountsInside is the folder in which mounts other than the workspace are.
 	MountsInside = "/run"
+	// TrustInside is the folder of certificates that programs trust besides the host's roots,
+	// where a computer has them.
+	TrustInside = MountsInside + "/choir-trust"
 	// InsideUID and InsideGID are who everything inside runs as.
 	InsideUID = 1000
 	InsideGID = 1000

@@ -192,22 +192,25 @@ func short(repo string) string {
 func (sc *Scope) Tree() *proctree.Tree { return sc.trunk.Tree }
 
 // Env returns the environment of the commands of a tool call, counted from 1, or of the
-// task outside of calls (0). Its proxy variables have an address that tells the egress
-// proxy the task and the call, see choir.CallMark; daemonised processes inherit it.
+// task outside of calls (0). Its proxy variables have an address, and its variables for the
+// resolver a search domain, that tell the egress proxy the task and the call, see
+// choir.CallMark; daemonised processes inherit them.
 func (sc *Scope) Env(task choir.ID, call int) []string {
 	old, ok := proxyIn(sc.env)
 	if !ok {
 		return sc.env[:len(sc.env):len(sc.env)]
 	}
-	at := netip.AddrPortFrom(choir.MarkOf(task, call).Addr(), old.Port())
-	env := make([]string, 0, len(sc.env)+8)
+	mark := choir.MarkOf(task, call)
+	at := netip.AddrPortFrom(mark.Addr(), old.Port())
+	env := make([]string, 0, len(sc.env)+10)
 	for _, kv := range sc.env {
 		if strings.HasPrefix(strings.ToLower(kv), "no_proxy=") {
 			kv += "," + at.Addr().String()
 		}
 		env = append(env, strings.ReplaceAll(kv, "http://"+old.String(), "http://"+at.String()))
 	}
-	return env
+	// Programs that look names up themselves carry the mark in the domain that they try first.
+	return append(env, "LOCALDOMAIN="+mark.SearchDomain(), "RES_OPTIONS=ndots:15")
 }
 
 // proxyIn returns the address in the variable http_proxy of an environment; ok is false

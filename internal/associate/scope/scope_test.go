@@ -137,7 +137,7 @@ func TestTheWayOutSaysOnWhoseBehalf(t *testing.T) {
 	defer s.Close()
 	at := choir.MarkOf("task", 3).Addr().String()
 	env := s.Env("task", 3)
-	for _, want := range []string{"http_proxy=http://" + at + ":8801", "BASE=http://" + at + ":8801/v1", "NO_PROXY=localhost," + at} {
+	for _, want := range []string{"http_proxy=http://" + at + ":8801", "BASE=http://" + at + ":8801/v1", "NO_PROXY=localhost," + at, "LOCALDOMAIN=" + choir.MarkOf("task", 3).SearchDomain(), "RES_OPTIONS=ndots:15"} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is missing in %q", want, env)
 		}

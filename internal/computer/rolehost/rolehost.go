@@ -108,6 +108,8 @@ type Config struct {
 	// Egress returns the handler of a starting sandbox's egress door. Caller tells it which
 	// program made a request.
 	Egress func() http.Handler
+	// Trust returns a folder of certificates that the Associate's programs trust; "" for none.
+	Trust func() string
 	// ReadOnly makes every method that needs a sandbox fail with code unavailable.
 	ReadOnly bool
 	// Boot identifies the machine's current boot; empty if unknown.

@@ -205,8 +205,20 @@ func (s *seat) spec() sandbox.Spec {
 	if s.role == choir.RoleAssociate {
 		spec.Mounts = []sandbox.Mount{sandbox.Workspace(s.workspace(), s.transport())}
 		spec.DiskLimited = s.diskHeld
+		if trust := s.trust(); trust != "" {
+			spec.Mounts = append(spec.Mounts, sandbox.Mount{Kind: sandbox.MountHost, Folder: trust, Target: sandbox.TrustInside, ReadOnly: true})
+		}
 	}
 	return spec
+}
+
+// trust returns the folder of certificates that the role's programs trust; "" for none, and where
+// the driver cannot show it.
+func (s *seat) trust() string {
+	if s.h.cfg.Trust == nil || !s.h.cfg.Driver.Capabilities().Mounts {
+		return ""
+	}
+	return s.h.cfg.Trust()
 }
 
 // workspace returns the workspace's folder on the host.

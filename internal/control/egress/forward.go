@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -23,8 +24,17 @@ var hopByHop = []string{
 
 // forward sends a request to the host over conn, written anew from what was read, and the
 // answer back. Redirects are the client's: it asks again.
-func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, conn net.Conn) error {
-	counted := &countedConn{Conn: conn, of: one, limits: p.cfg.Limits}
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, work Work, one *passage, conn net.Conn) error {
+	counted, err := p.secure(one, &countedConn{Conn: conn, of: one, limits: p.cfg.Limits})
+	if err != nil {
+		return choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
+	}
+	out := outgoing(r, one)
+	if one.inject != nil {
+		if err := one.inject.Inject(one.ctx, work, one.target, out.Header); err != nil {
+			return err
+		}
+	}
 	var used atomic.Bool
 	transport := &http.Transport{
 		DisableKeepAlives: true, DisableCompression: true, Proxy: nil,
@@ -38,7 +48,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, co
 	}
 	defer transport.CloseIdleConnections()
 	one.passed = true
-	answer, err := transport.RoundTrip(outgoing(r, one))
+	answer, err := transport.RoundTrip(out)
 	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
 		answer.Body.Close()
 		err = errors.New("it switches protocols")
@@ -54,6 +64,9 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, co
 		header[name] = values
 	}
 	dropHops(header)
+	if one.inject != nil {
+		one.inject.Strip(one.target, header)
+	}
 	w.WriteHeader(answer.StatusCode)
 	if copyAnswer(w, answer.Body) != nil {
 		one.cut("error")
@@ -62,12 +75,27 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, co
 	return nil
 }
 
+// secure returns the connection for a request, with TLS to its host where the proxy ended the
+// client's. The host must show a certificate for its name.
+func (p *Proxy) secure(one *passage, conn net.Conn) (net.Conn, error) {
+	if !one.target.Secure {
+		return conn, nil
+	}
+	ctx, cancel := context.WithTimeout(one.ctx, p.cfg.Limits.Begin)
+	defer cancel()
+	to := tls.Client(conn, &tls.Config{ServerName: one.target.Host, RootCAs: p.cfg.Outside.Roots, NextProtos: []string{"http/1.1"}})
+	return to, to.HandshakeContext(ctx)
+}
+
 // outgoing returns the request for the host. It has the canonical host, whatever the
 // client's headers said.
 func outgoing(r *http.Request, one *passage) *http.Request {
 	out := r.Clone(one.ctx)
 	out.RequestURI, out.Close, out.Trailer = "", false, nil
 	out.Host = strings.TrimSuffix(one.target.HostPort(), ":80")
+	if one.target.Secure {
+		out.Host = strings.TrimSuffix(one.target.HostPort(), ":443")
+	}
 	out.URL = &url.URL{Scheme: "http", Host: one.target.HostPort(), Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
 	if r.ContentLength == 0 {
 		out.Body = nil

@@ -122,6 +122,9 @@ func (o *passage) fits(policy Policy) bool {
 	if o.grant != nil {
 		return policy.Mode != choir.EgressNone
 	}
+	if o.inspected {
+		return policy.names(o.target)
+	}
 	_, ok := policy.Find(o.target)
 	return ok
 }

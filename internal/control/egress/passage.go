@@ -26,6 +26,9 @@ type passage struct {
 	cancel  context.CancelCauseFunc
 	began   time.Time
 	status  int // of the answer to a request
+	inject  Injector
+
+	inspected bool // a tunnel whose requests are let out, and recorded, one by one
 
 	answerable bool // nothing was written to the client
 	passed     bool // something may have been sent to the host

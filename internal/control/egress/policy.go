@@ -18,9 +18,9 @@ type Rule struct {
 	// example.com, and not for example.com.
 	Host string
 	Port int
-	// Methods and Paths, where given, limit the rule to requests in absolute form with one of
-	// the methods and below one of the paths. They cannot be seen in a tunnel, which such a
-	// rule therefore never lets out.
+	// Methods and Paths, where given, limit the rule to requests with one of the methods and
+	// below one of the paths. Such a rule lets no tunnel out whole: the proxy looks into it, and
+	// on port 443 ends its TLS.
 	Methods []string
 	Paths   []string
 }
@@ -33,8 +33,7 @@ type Policy struct {
 
 // NewPolicy returns the policy of a mode with the hosts of a list, which add to those of
 // git+pkg. Code invalid, with the path of the entry: a host that is not canonical, a path that
-// is no clean one, hosts in mode none, or methods and paths of port 443, in whose requests
-// the proxy does not look.
+// is no clean one, or hosts in mode none.
 func NewPolicy(mode choir.EgressMode, hosts []choir.EgressHost) (Policy, error) {
 	p := Policy{Mode: mode}
 	switch mode {
@@ -74,9 +73,6 @@ func newRule(h choir.EgressHost) (Rule, error) {
 		return Rule{}, choir.Invalid("host", "%q: an address has no names below it", h.Host)
 	case r.Port < 1 || r.Port > 65535:
 		return Rule{}, choir.Invalid("port", "must be 1 to 65535, not %d", r.Port)
-	case r.Port == tlsPort && len(h.Methods)+len(h.Paths) > 0:
-		return Rule{}, choir.Invalid("paths", "and methods cannot be seen on port 443: choir passes TLS through and does not look into it").
-			WithRemedy("allow the host whole, or leave it out")
 	}
 	for _, m := range h.Methods {
 		if m == "" || m != strings.ToUpper(m) || m == "CONNECT" {
@@ -103,6 +99,16 @@ func (p Policy) Find(t Target) (rule Rule, ok bool) {
 // names reports whether a rule has the target's host and port, whatever its methods and paths.
 func (p Policy) names(t Target) bool {
 	return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.names(t) })
+}
+
+// Inspected returns the rules for whose hosts TLS ends at the proxy.
+func (p Policy) Inspected() (rules []Rule) {
+	for _, r := range p.rules {
+		if r.Port == tlsPort && len(r.Methods)+len(r.Paths) > 0 {
+			rules = append(rules, r)
+		}
+	}
+	return rules
 }
 
 // With returns the policy with hosts of grants in addition.

@@ -96,7 +96,7 @@ func TestAPolicyThatIsNoneIsRefused(t *testing.T) {
 		"another script":          {choir.EgressAllowlist, choir.EgressHost{Host: "bücher.test"}, "allowlist[0].host"},
 		"a number":                {choir.EgressAllowlist, choir.EgressHost{Host: "2130706433"}, "allowlist[0].host"},
 		"a port":                  {choir.EgressAllowlist, choir.EgressHost{Host: "a.test", Port: 65536}, "allowlist[0].port"},
-		"paths behind TLS":        {choir.EgressAllowlist, choir.EgressHost{Host: "a.test", Paths: []string{"/x"}}, "allowlist[0].paths"},
+		"paths with escapes":      {choir.EgressAllowlist, choir.EgressHost{Host: "a.test", Paths: []string{"/%78"}}, "allowlist[0].paths"},
 		"a path from nowhere":     {choir.EgressAllowlist, choir.EgressHost{Host: "a.test", Port: 80, Paths: []string{"x"}}, "allowlist[0].paths"},
 		"a path with a way up":    {choir.EgressAllowlist, choir.EgressHost{Host: "a.test", Port: 80, Paths: []string{"/x/../y"}}, "allowlist[0].paths"},
 		"a method in small type":  {choir.EgressAllowlist, choir.EgressHost{Host: "a.test", Port: 80, Methods: []string{"get"}}, "allowlist[0].methods"},

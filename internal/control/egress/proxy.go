@@ -85,7 +85,7 @@ func Internet() Outside {
 	}}
 }
 
-// Config configures a proxy. All of it is required.
+// Config configures a proxy. All of it is required but Authority and Inject.
 type Config struct {
 	Policy  Policy
 	Outside Outside
@@ -96,6 +96,11 @@ type Config struct {
 	// Answer writes an error to a client.
 	Answer func(http.ResponseWriter, error)
 	Now    func() time.Time
+	// Authority ends TLS for hosts that rules look into; nil for none, which lets no TLS to them
+	// out.
+	Authority *Authority
+	// Inject adds credentials and the like to requests; nil for nothing.
+	Inject Injector
 }
 
 // Proxy serves the requests of a computer's sandboxes for hosts outside. Its methods may be
@@ -168,6 +173,21 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.cfg.Answer(w, p.refused(r, work, err))
 		return
 	}
+	if one.inspected {
+		defer p.endPassage(one)
+		if err := p.inspect(w, r, one); err != nil {
+			err = p.refused(r, work, err)
+			if one.answerable {
+				p.cfg.Answer(w, err)
+			}
+		}
+		return
+	}
+	p.carry(w, r, work, one)
+}
+
+// carry dials the host of an admitted request or tunnel, carries it and records its end.
+func (p *Proxy) carry(w http.ResponseWriter, r *http.Request, work Work, one *passage) {
 	defer p.endPassage(one)
 	conn, err := p.dial(one)
 	if err != nil {
@@ -178,7 +198,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if one.target.Tunnel {
 		err = p.tunnel(w, one, conn)
 	} else {
-		err = p.forward(w, r, one, conn)
+		err = p.forward(w, r, work, one, conn)
 	}
 	if err != nil {
 		err = p.refused(r, work, err)
@@ -231,20 +251,21 @@ func (p *Proxy) admitRequest(r *http.Request, work Work) (*passage, error) {
 		return nil, refuse(unread(r, t, ok), choir.EgressUnclear, policy.Mode, choir.ReasonEgressUnclear)
 	}
 	grant, err := decideByAll(policy, work, t)
-	if err != nil {
+	inspected := p.inspects(t, err)
+	if err != nil && !inspected {
 		return nil, err
 	}
 	if !p.pace.Allow() {
 		return nil, refuse(t, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
 	}
-	return p.admit(r, t, policy, grant)
+	return p.admit(r, t, policy, grant, inspected)
 }
 
 // admit counts a request as open. Code rate_limited: there are too many; unavailable: the proxy
 // is closed.
-func (p *Proxy) admit(r *http.Request, t Target, policy Policy, grant *Grant) (*passage, error) {
+func (p *Proxy) admit(r *http.Request, t Target, policy Policy, grant *Grant, inspected bool) (*passage, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	one := &passage{target: t, mode: policy.Mode, grant: grant, ctx: ctx, cancel: cancel, began: p.cfg.Now(), answerable: true}
+	one := &passage{target: t, mode: policy.Mode, grant: grant, ctx: ctx, cancel: cancel, began: p.cfg.Now(), answerable: true, inspected: inspected}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	still := one.fits(p.policy) && !p.ended.has(grant)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +23,9 @@ import (
 	"choiros/internal/choir"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { endReaders(); os.Exit(code) }))
+}
 
 // patience is the limit of every wait.
 const patience = 30 * time.Second

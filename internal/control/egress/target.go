@@ -16,6 +16,8 @@ type Target struct {
 	Port int
 	// Tunnel is set for CONNECT, whose Method and Path are empty.
 	Tunnel bool
+	// Secure is set for a request inside of a tunnel whose TLS the proxy ends.
+	Secure bool
 	Method string
 	Path   string // as it was escaped, without the query
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"choiros/internal/choir"
@@ -43,7 +44,8 @@ type gateways struct {
 }
 
 // egress returns the handler of the egress door of a computer's sandboxes. It serves the
-// model gateway, the gateways for git and for keys, and the proxy for requests to hosts.
+// model gateway, the gateways for git and for keys, the proxy for requests to hosts, and
+// what init asks about their names.
 func (s *System) egress(c *computer.Computer) http.Handler {
 	out := s.outlet(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,6 +59,10 @@ func (s *System) egress(c *computer.Computer) http.Handler {
 		}
 		if r.Method == http.MethodConnect || r.URL.IsAbs() {
 			out.proxy.ServeHTTP(w, r)
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, choir.NamesPath) {
+			out.proxy.ServeName(w, r)
 			return
 		}
 		out.ServeHTTP(w, r)
@@ -193,7 +199,7 @@ func (s *System) newProxy(c *computer.Computer) *egress.Proxy {
 		Work:   func(r *http.Request) (egress.Work, error) { return errandOf(r, c) },
 		Log:    passages{c, func() *egress.Proxy { return proxy }},
 		Answer: api.WriteProblem,
-		Now:    s.cfg.Now,
+		Now:    s.cfg.Now, Authority: s.authority(c),
 	})
 	return proxy
 }

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer"
 	"choiros/internal/control/api"
+	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/names"
 	"choiros/internal/sandbox"
@@ -71,6 +74,7 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 	for _, c := range s.computers.list() {
 		p := c.Store().Checked()
 		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0, Detail: p.String()})
+		d.Checks = append(d.Checks, grantChecks(ctx, c)...)
 	}
 	for _, f := range s.Failed() {
 		d.Checks = append(d.Checks, sandbox.Check{Name: "computer " + f.Name, Detail: f.Why.Error(), Remedy: f.Why.Remedy})
@@ -131,8 +135,42 @@ func egressCheck(cfg Config) sandbox.Check {
 	case choir.EgressAllowlist:
 		detail = "programs in the Associate's sandbox reach the hosts of [[egress.allowlist]] (egress.mode allowlist)"
 	}
+	if policy, err := newPolicy(cfg.File.Egress); err == nil && len(policy.Inspected()) > 0 {
+		detail += "; choir looks into TLS, with an authority that only the sandbox trusts, for"
+		for i, r := range policy.Inspected() {
+			if i > 0 {
+				detail += ","
+			}
+			detail += " " + r.String()
+		}
+	}
 	return sandbox.Check{Name: "egress", OK: true, Detail: detail}
 }
+
+// grantChecks return a check for each grant that is in force in a computer.
+func grantChecks(ctx context.Context, c *computer.Computer) (checks []sandbox.Check) {
+	state, err := c.Grants().List(ctx)
+	if err != nil {
+		return []sandbox.Check{{Name: "grants of " + c.Name(), Detail: err.Error()}}
+	}
+	for _, g := range state.Grants {
+		detail := fmt.Sprintf("%s is let out for %s", egress.Target{Host: g.Host, Port: g.Port}.HostPort(), scopeWords[g.Scope])
+		switch {
+		case g.Task != "":
+			detail += " " + string(g.Task)
+		case g.Run != "":
+			detail += " " + string(g.Run)
+		}
+		if g.Expires != 0 {
+			detail += ", until " + g.Expires.Std().UTC().Format(time.RFC3339)
+		}
+		checks = append(checks, sandbox.Check{Name: "grant in " + c.Name(), OK: true, Detail: detail})
+	}
+	return checks
+}
+
+// scopeWords say whose a grant is.
+var scopeWords = map[choir.EgressScope]string{choir.EgressForTask: "task", choir.EgressForRun: "run", choir.EgressAlways: "every task"}
 
 // modelCheck returns the check of the models in force, and whether the page or
 // choir.toml names them.

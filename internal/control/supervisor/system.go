@@ -76,6 +76,7 @@ type System struct {
 	computers computers
 	gateways  gateways
 	vault     *vault.Vault
+	signers   authorities
 	desktops  desktops
 	guest     string // folder of the guest binaries
 	demos     demos
@@ -171,7 +172,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
 		Disk:          s.diskOf(e.ID),
 		RunLimits:     l.Run(),
-		Egress:        s.egress, EgressOf: s.egressOf, EgressCheck: s.egressCheck, EgressEnded: s.egressEnded, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
+		Egress:        s.egress, EgressOf: s.egressOf, EgressCheck: s.egressCheck, EgressEnded: s.egressEnded, Trust: s.trust, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
 		PushRemote:     s.pushRemote(),
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,
 		AutoCheckpoint: dispatch.AutoCheckpoint{

@@ -84,6 +84,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return b.notMade(err, "the sandbox has ended already")
 	}
 	b.state.Init = procName{PID: pid, Start: b.init.start}
+	_ = m.openPorts(pid) // see there
 	return nil
 }
 

@@ -1,0 +1,229 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// newInspected starts a proxy with an authority, and good.test behind TLS of an authority of its
+// own. It returns a client that trusts the proxy's, and what good.test heard.
+func newInspected(t *testing.T, policy Policy, inject Injector) (*rig, *tls.Config, *[]*http.Request) {
+	t.Helper()
+	theirs, err := OpenAuthority(t.TempDir(), "theirs", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := OpenAuthority(t.TempDir(), "ours", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard []*http.Request
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard = append(heard, r)
+		w.Header().Set("Echo", r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, "hello from "+r.Host+r.URL.Path)
+	}))
+	leaf, err := theirs.leaf("good.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.TLS, server.Config.ErrorLog = &tls.Config{Certificates: []tls.Certificate{*leaf}}, quiet
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	roots, trust := x509.NewCertPool(), x509.NewCertPool()
+	roots.AppendCertsFromPEM(theirs.PEM())
+	trust.AppendCertsFromPEM(ours.PEM())
+	g := newRig(t, policy, func(c *Config) { c.Authority, c.Outside.Roots, c.Inject = ours, roots, inject })
+	g.serve(good, 443, server.URL)
+	return g, &tls.Config{RootCAs: trust, ServerName: "good.test"}, &heard
+}
+
+// inside opens a tunnel to good.test and TLS in it, sends raw requests, and returns the answers' statuses.
+func (g *rig) inside(cfg *tls.Config, raw ...string) (statuses []int, last *http.Response) {
+	g.t.Helper()
+	r, _, conn := g.sendRaw(connectTo("good.test:443"))
+	if r.StatusCode != 200 {
+		return []int{r.StatusCode}, r
+	}
+	secure := tls.Client(conn, cfg)
+	in := bufio.NewReader(secure)
+	for _, one := range raw {
+		if _, err := io.WriteString(secure, one); err != nil {
+			g.t.Fatal(err)
+		}
+		r, err := http.ReadResponse(in, nil)
+		if err != nil {
+			return append(statuses, 0), nil
+		}
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		statuses, last = append(statuses, r.StatusCode), r
+	}
+	return statuses, last
+}
+
+func getInside(path string, headers ...string) string {
+	return "GET " + path + " HTTP/1.1\r\nHost: good.test\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n"
+}
+
+// TestARuleWithPathsLooksIntoTLS sends requests in one tunnel, of which the rule lets some out.
+func TestARuleWithPathsLooksIntoTLS(t *testing.T) {
+	g, cfg, heard := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test", Methods: []string{"GET"}, Paths: []string{"/pub"}}), nil)
+	statuses, last := g.inside(cfg, getInside("/pub/a"), getInside("/private"), getInside("/pub/../private"), getInside("/pub/%2e%2e/private"),
+		"POST /pub/a HTTP/1.1\r\nHost: good.test\r\nContent-Length: 1\r\n\r\nx", getInside("/pub/b"))
+	if len(statuses) != 6 || statuses[0] != 200 || statuses[1] != 403 || statuses[2] != 403 || statuses[3] != 403 || statuses[4] != 403 || statuses[5] != 200 {
+		t.Fatalf("%v", statuses)
+	}
+	if body, _ := io.ReadAll(last.Body); string(body) != "hello from good.test/pub/b" || len(*heard) != 2 {
+		t.Errorf("%q, %d requests arrived", body, len(*heard))
+	}
+	if e := g.nextPassage(); e.Path != "/pub/b" && e.Path != "/pub/a" || e.Method != "GET" || e.Status != 200 || e.Port != 443 || e.Sent == 0 || e.Received == 0 {
+		t.Errorf("recorded %+v", e)
+	}
+	if r := g.lastRefusal(); r.Why != choir.EgressRule || r.Host != "good.test" || r.Port != 443 {
+		t.Errorf("recorded %+v", r)
+	}
+}
+
+// TestNothingIsFrontedInsideOfTLS names other hosts inside of a tunnel that is looked into.
+func TestNothingIsFrontedInsideOfTLS(t *testing.T) {
+	rule := choir.EgressHost{Host: "good.test", Paths: []string{"/"}}
+	for name, raw := range map[string]string{
+		"another Host":      "GET / HTTP/1.1\r\nHost: victim.test\r\n\r\n",
+		"another port":      "GET / HTTP/1.1\r\nHost: good.test:80\r\n\r\n",
+		"an absolute form":  "GET http://victim.test/ HTTP/1.1\r\nHost: good.test\r\n\r\n",
+		"an absolute https": "GET https://good.test/ HTTP/1.1\r\nHost: good.test\r\n\r\n",
+		"an authority":      "GET //victim.test/ HTTP/1.1\r\nHost: good.test\r\n\r\n",
+		"a tunnel":          "CONNECT victim.test:443 HTTP/1.1\r\nHost: victim.test:443\r\n\r\n",
+		"a dot":             "GET / HTTP/1.1\r\nHost: good.test.\r\n\r\n",
+		"no Host":           "GET / HTTP/1.0\r\n\r\n",
+		"a star":            "OPTIONS * HTTP/1.1\r\nHost: good.test\r\n\r\n",
+		"HTTP/2":            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+	} {
+		g, cfg, heard := newInspected(t, policyOf(t, rule), nil)
+		if statuses, _ := g.inside(cfg, raw); len(*heard) > 0 || statuses[0] == 200 {
+			t.Errorf("%s: %v", name, statuses)
+		}
+		if statuses, _ := g.inside(cfg, getInside("/")); len(*heard) != 1 || statuses[0] != 200 {
+			t.Errorf("%s: the control: %v", name, statuses)
+		}
+	}
+}
+
+// TestTheProxyTrustsAHostLikeItsClientWould has a host show a certificate that nobody trusts, and a
+// client not trust the proxy's.
+func TestTheProxyTrustsAHostLikeItsClientWould(t *testing.T) {
+	g, cfg, heard := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test", Paths: []string{"/"}}), nil)
+	other := cfg.Clone()
+	other.RootCAs = x509.NewCertPool()
+	r, _, conn := g.sendRaw(connectTo("good.test:443"))
+	if err := tls.Client(conn, other).Handshake(); r.StatusCode != 200 || err == nil {
+		t.Errorf("a client that does not trust the authority: %v %v", r.Status, err)
+	}
+	g.cfg.Outside.Roots = x509.NewCertPool()
+	if statuses, _ := g.inside(cfg, getInside("/")); statuses[0] == 200 || len(*heard) > 0 {
+		t.Errorf("a host that shows a strange certificate: %v", statuses)
+	}
+}
+
+// TestAHostThatIsAllowedWholeIsNotLookedInto has the client see the host's own certificate.
+func TestAHostThatIsAllowedWholeIsNotLookedInto(t *testing.T) {
+	g, cfg, heard := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test"}, choir.EgressHost{Host: "good.test", Paths: []string{"/x"}}), nil)
+	theirs := cfg.Clone()
+	theirs.RootCAs = g.cfg.Outside.Roots
+	if statuses, _ := g.inside(theirs, getInside("/")); statuses[0] != 200 || len(*heard) != 1 {
+		t.Errorf("%v", statuses)
+	}
+}
+
+// vault injects a header for good.test.
+type vault struct{}
+
+func (vault) Wants(host string, port int) bool { return host == "good.test" && port == 443 }
+func (vault) Inject(_ context.Context, _ Work, t Target, h http.Header) error {
+	if t.Method != "GET" {
+		return choir.E("vault", choir.CodeRefused, "only to read")
+	}
+	h.Set("Authorization", "secret")
+	return nil
+}
+func (vault) Strip(_ Target, h http.Header) {
+	if h.Get("Echo") == "secret" {
+		h.Del("Echo")
+	}
+}
+
+// TestWhatIsInjectedIsSeenByTheHostAlone has a header added that the client does not know, and that
+// it cannot set itself.
+func TestWhatIsInjectedIsSeenByTheHostAlone(t *testing.T) {
+	g, cfg, heard := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test"}), vault{})
+	put, _ := g.inside(cfg, "PUT / HTTP/1.1\r\nHost: good.test\r\nContent-Length: 0\r\n\r\n")
+	statuses, last := g.inside(cfg, getInside("/", "Authorization: mine"))
+	if put[0] != 403 || statuses[0] != 200 || len(*heard) != 1 {
+		t.Fatalf("%v %v", put, statuses)
+	}
+	if got := (*heard)[0].Header.Get("Authorization"); got != "secret" || last.Header.Get("Echo") != "" {
+		t.Errorf("the host heard %q, the client %q", got, last.Header.Get("Echo"))
+	}
+}
+
+// TestAnotherPolicyCutsATunnelThatIsLookedInto takes the rule away while a tunnel is open.
+func TestAnotherPolicyCutsATunnelThatIsLookedInto(t *testing.T) {
+	g, cfg, _ := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test", Paths: []string{"/"}}), nil)
+	_, _, conn := g.sendRaw(connectTo("good.test:443"))
+	secure := tls.Client(conn, cfg)
+	if err := secure.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	if cut := g.SetPolicy(policyOf(t)); cut != 1 {
+		t.Errorf("%d cut", cut)
+	}
+	if _, err := secure.Read(make([]byte, 1)); err == nil {
+		t.Error("it is open")
+	}
+}
+
+// TestAnAuthorityIsKept opens one again, and one whose files a crash has cut off.
+func TestAnAuthorityIsKept(t *testing.T) {
+	dir := t.TempDir()
+	first, err := OpenAuthority(dir, "c", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenAuthority(dir, "c", time.Now)
+	if err != nil || !first.cert.Equal(again.cert) {
+		t.Fatal("another one", err)
+	}
+	info, err := os.Stat(filepath.Join(dir, keyFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode(), err)
+	}
+	bundle, err := os.ReadFile(filepath.Join(dir, TrustFolder, BundleFile))
+	if err != nil || !strings.Contains(string(bundle), string(first.PEM())) || strings.Contains(string(bundle), "PRIVATE") {
+		t.Error("the bundle", err)
+	}
+	if err := os.Truncate(filepath.Join(dir, keyFile), 20); err != nil {
+		t.Fatal(err)
+	}
+	if third, err := OpenAuthority(dir, "c", time.Now); err != nil || third.cert.Equal(first.cert) {
+		t.Error("not made anew", err)
+	}
+	for _, host := range []string{"good.test", "192.0.2.1", "2001:db8::1"} {
+		leaf, err := first.leaf(host)
+		if err != nil || leaf.Leaf.VerifyHostname(host) != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
