@@ -70,13 +70,25 @@ func (b inside) lowerPIDs(t *testing.T) {
 	there := b.run(t, "/bin/cat", "/proc/sys/kernel/pid_max").Stdout
 	for _, p := range processesOf(t, b.spec) {
 		pid, name, _ := strings.Cut(p, " ")
-		if name != "choir-init" || string(here) == string(there) {
+		if name != "choir-init" || string(here) == string(there) || !ownPIDs(t, pid) {
 			continue
 		}
 		out, err := exec.Command("nsenter", "-t", pid, "-p", "sh", "-c", "echo 1500 > /proc/sys/kernel/pid_max").CombinedOutput()
 		t.Logf("the sandbox's own pid_max is lowered: %s %v", out, err)
 		return
 	}
+}
+
+// ownPIDs reports whether a process of the host is in another pid namespace than this one. A
+// relay is not: it is outside of its sandbox.
+func ownPIDs(t *testing.T, pid string) bool {
+	t.Helper()
+	ours, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := os.Readlink("/proc/" + pid + "/ns/pid")
+	return err == nil && theirs != ours // an error means that it has ended
 }
 
 // stand is a test control plane. It tells every caller at the egress door whether init

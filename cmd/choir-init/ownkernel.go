@@ -1,0 +1,80 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+)
+
+// lastCapability is the last number that a capability can have in its 64 bits.
+const lastCapability = 63
+
+// rootFlags adds flags for a sandbox with a kernel of its own, where init begins as root, and
+// returns a function that does nothing without them. It limits the number of processes by a cgroup
+// file system, hides that, and makes this process the user of everything inside, in the folder of
+// the workspace, without a way back.
+func rootFlags(flags *flag.FlagSet) (leaveRoot func(workspace string) error) {
+	mount := flags.String("cgroup", "", "where the cgroup file system of a kernel of the sandbox's own is mounted; init begins as root then")
+	most := flags.Uint64("cgroup-processes", 0, "processes and threads that it is to allow")
+	return func(workspace string) error {
+		if *mount == "" {
+			return nil
+		}
+		if err := limitProcesses(*mount, *most); err != nil {
+			return fmt.Errorf("limit processes by %s: %w", *mount, err)
+		}
+		if err := unix.Unmount(*mount, unix.MNT_DETACH); err != nil {
+			return fmt.Errorf("hide %s: %w", *mount, err)
+		}
+		if err := becomeUser(); err != nil {
+			return fmt.Errorf("give up root: %w", err)
+		}
+		if workspace == "" {
+			workspace = guest.Home
+		}
+		return os.Chdir(workspace)
+	}
+}
+
+func limitProcesses(mount string, most uint64) error {
+	group := filepath.Join(mount, "inside")
+	if err := os.Mkdir(group, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(group, "pids.max"), []byte(strconv.FormatUint(most, 10)), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(strconv.Itoa(os.Getpid())), 0o644)
+}
+
+// becomeUser makes every thread of this process the user inside, without capabilities or a way to
+// get any.
+func becomeUser() error {
+	for c := range uintptr(lastCapability + 1) {
+		_, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0)
+		if errno == syscall.EINVAL {
+			break // there are no more
+		}
+		if errno != 0 {
+			return errno
+		}
+	}
+	if err := syscall.Setgroups(nil); err != nil {
+		return err
+	}
+	if err := syscall.Setresgid(sandbox.InsideGID, sandbox.InsideGID, sandbox.InsideGID); err != nil {
+		return err
+	}
+	if err := syscall.Setresuid(sandbox.InsideUID, sandbox.InsideUID, sandbox.InsideUID); err != nil {
+		return err
+	}
+	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+}
