@@ -53,10 +53,14 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 // fill creates the parts of a sandbox one after another and stores each in b, so that the
 // caller can remove them if a later one fails.
 func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
-	var err error
 	if err := os.Mkdir(b.state.Folder, 0o711); err != nil {
 		return choir.Wrap("gvisor.create", choir.CodeUnavailable, err, "make the folder of a sandbox")
 	}
+	guests, err := host.CopyReadable(m.cfg.StateDir, spec.Guest)
+	if err != nil {
+		return err
+	}
+	spec.Guest = guests
 	if err := m.writeBundle(b.state.Folder, spec); err != nil {
 		return err
 	}
@@ -165,7 +169,7 @@ func commonFlags(state string) []string {
 	return []string{
 		"--root=" + state, "--platform=systrap", "--network=none", "--directfs=false",
 		"--overlay2=none", "--host-uds=none", "--host-fifo=none", "--ignore-cgroups",
-		"--file-access=exclusive", "--file-access-mounts=shared", "--gofer-network-namespace=new",
+		"--file-access=exclusive", "--file-access-mounts=exclusive", "--gofer-network-namespace=new",
 		"--host-settings=ignore", "--sidecar-usage-policy=LEGACY_DEPRECATED_SLOW_EMBEDDED_FALLBACK",
 	}
 }

@@ -2,6 +2,7 @@ package gvisor
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -111,17 +112,25 @@ func (m *machine) bundle(spec sandbox.Spec) ociSpec {
 			// Root is for what belongs to the system, which is read-only.
 			UIDMappings: ids, GIDMappings: ids,
 		},
-		Annotations: cached,
+		Annotations: sharedMounts(spec),
 	}
 }
 
-// cached says that the host does not change /usr while a sandbox runs, so that looking for
-// a program needs no question to the gofer each time. A file that was replaced is seen as
-// it was.
-var cached = map[string]string{
-	"dev.gvisor.spec.mount.usr.source": "/usr",
-	"dev.gvisor.spec.mount.usr.type":   "bind",
-	"dev.gvisor.spec.mount.usr.share":  "container",
+// sharedMounts returns the annotations that make the sentry ask the gofer each time about
+// files that the host may change: those of the spec's mounts. What belongs to the system is
+// remembered (--file-access-mounts=exclusive): a file that the host replaces is seen as it
+// was.
+func sharedMounts(spec sandbox.Spec) map[string]string {
+	out := map[string]string{}
+	for i, m := range spec.Mounts {
+		if m.Folder == "" {
+			continue
+		}
+		for key, value := range map[string]string{"source": m.Folder, "type": "bind", "share": "shared"} {
+			out[fmt.Sprintf("dev.gvisor.spec.mount.m%d.%s", i, key)] = value
+		}
+	}
+	return out
 }
 
 func (m *machine) mounts(spec sandbox.Spec) []ociMount {

@@ -9,7 +9,7 @@
 // starts the sentry and the gofer, which alone opens files of the host (--directfs=false),
 // and waits for them. All four end with each other.
 //
-// The workspace is bound through the gofer (--file-access-mounts=shared), so that both
+// The workspace is bound through the gofer (share=shared), so that both
 // sides see each other's changes at once. A user namespace of the bundle maps the user
 // inside to the host user of the computer, so that files belong to it on the host, and the
 // gofer, although its user is root, has rights to files of that user and of root only, and

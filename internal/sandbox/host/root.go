@@ -63,25 +63,32 @@ func PrepareRoot(dir string, more []string) (string, error) {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "look through the host's /etc")
 	}
 	target := filepath.Join(dir, "root-"+sum)
+	return target, putInPlace(dir, target, func(tmp string) error { return fillRoot(tmp, picked, more) })
+}
+
+// putInPlace makes the folder target below dir with fill, or leaves an existing one. It is
+// whole or not there, also after a power cut.
+func putInPlace(dir, target string, fill func(tmp string) error) error {
+	const op = "host.root"
 	if isDir(target) {
-		return target, nil
+		return nil
 	}
 	tmp, err := os.MkdirTemp(dir, "new-root-")
 	if err != nil {
-		return "", choir.Wrap(op, choir.CodeInternal, err, "make a root folder for sandboxes")
+		return choir.Wrap(op, choir.CodeInternal, err, "make a folder for sandboxes")
 	}
 	defer os.RemoveAll(tmp) // nothing is left of it once it has its name
-	if err := fillRoot(tmp, picked, more); err != nil {
-		return "", choir.Wrap(op, choir.CodeInternal, err, "fill the root folder of sandboxes")
+	if err := fill(tmp); err != nil {
+		return choir.Wrap(op, choir.CodeInternal, err, "fill a folder of sandboxes")
 	}
 	fault.Point("sandbox.root.rename")
 	if err := syncTree(tmp); err != nil {
-		return "", choir.Wrap(op, choir.CodeInternal, err, "make the root folder of sandboxes durable")
+		return choir.Wrap(op, choir.CodeInternal, err, "make a folder of sandboxes durable")
 	}
 	if err := os.Rename(tmp, target); err != nil && !isDir(target) {
-		return "", choir.Wrap(op, choir.CodeInternal, err, "put the root folder of sandboxes in place")
+		return choir.Wrap(op, choir.CodeInternal, err, "put a folder of sandboxes in place")
 	}
-	return target, nil
+	return nil
 }
 
 // syncTree fsyncs every file and folder below dir, so that the tree is whole after a
