@@ -1,12 +1,14 @@
 package main
 
 import (
+	"encoding/base64"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -24,6 +26,7 @@ const lastCapability = 63
 func rootFlags(flags *flag.FlagSet) (leaveRoot func(workspace string) error) {
 	mount := flags.String("cgroup", "", "where the cgroup file system of a kernel of the sandbox's own is mounted; init begins as root then")
 	most := flags.Uint64("cgroup-processes", 0, "processes and threads that it is to allow")
+	filter := flags.String("seccomp", "", "seccomp program to load after that, in base64")
 	return func(workspace string) error {
 		if *mount == "" {
 			return nil
@@ -40,8 +43,24 @@ func rootFlags(flags *flag.FlagSet) (leaveRoot func(workspace string) error) {
 		if workspace == "" {
 			workspace = guest.Home
 		}
-		return os.Chdir(workspace)
+		if err := os.Chdir(workspace); err != nil {
+			return err
+		}
+		return loadFilter(*filter)
 	}
+}
+
+// loadFilter puts a seccomp program in force for every thread of this process; none for "".
+func loadFilter(encoded string) error {
+	program, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || len(program) == 0 {
+		return err
+	}
+	fprog := unix.SockFprog{Len: uint16(len(program) / int(unsafe.Sizeof(unix.SockFilter{}))), Filter: (*unix.SockFilter)(unsafe.Pointer(&program[0]))}
+	if _, _, errno := syscall.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&fprog))); errno != 0 {
+		return fmt.Errorf("load the seccomp program: %w", errno)
+	}
+	return nil
 }
 
 func limitProcesses(mount string, most uint64) error {

@@ -97,14 +97,18 @@ func readPID(path string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(raw)))
 }
 
-// hostThreads is the number of threads that the sentry, the gofer, runsc and the relay
-// have beside those of the programs inside.
-const hostThreads = 512
+// hostThreads and hostBytes are the threads and the memory that the sentry, the gofer, runsc
+// and the relay have beside those of the programs inside.
+const (
+	hostThreads = 512
+	hostBytes   = 256 << 20
+)
 
 // hostLimits returns the limits of the cgroup around the sandbox. The sentry limits the
 // programs' processes itself: a sentry that gets no thread ends the whole sandbox.
 func hostLimits(l sandbox.Limits) sandbox.Limits {
 	l.Processes = 2*l.Processes + hostThreads
+	l.MemoryBytes += hostBytes
 	return l
 }
 

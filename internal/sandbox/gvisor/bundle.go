@@ -188,7 +188,7 @@ func inMemory(target, mode string, bytes, owner int) ociMount {
 func (m *machine) initArgs(spec sandbox.Spec) []string {
 	args := []string{
 		filepath.Join(sandbox.GuestInside, initName), "--joined", "--max-files", strconv.Itoa(spec.Limits.OpenFiles),
-		"--cgroup", limitsInside, "--cgroup-processes", strconv.Itoa(spec.Limits.Processes),
+		"--cgroup", limitsInside, "--cgroup-processes", strconv.Itoa(spec.Limits.Processes), "--seccomp", m.filter,
 	}
 	if _, has := spec.Workspace(); !has {
 		args = append(args, "--workspace", "")

@@ -1,6 +1,7 @@
 package gvisor
 
 import (
+	"encoding/base64"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ type machine struct {
 	// root and rootWorkspace are the root folders without and with a workspace.
 	root, rootWorkspace string
 	boxes               string // the folder of the sandboxes' own folders
+	filter              string // the seccomp program, in base64
 	limits              host.Limiter
 	bootID              string
 }
@@ -46,8 +48,13 @@ func newMachine(cfg Config) (*machine, error) {
 			return nil, choir.Wrap("gvisor.setup", choir.CodeInternal, err, "make the folder of packages")
 		}
 	}
+	filter, err := host.SeccompProgram()
+	if err != nil {
+		return nil, err
+	}
 	m := &machine{
-		cfg: cfg, runsc: runsc, boxes: boxes, bootID: host.BootID(),
+		filter: base64.StdEncoding.EncodeToString(filter),
+		cfg:    cfg, runsc: runsc, boxes: boxes, bootID: host.BootID(),
 		limits: host.FindLimiter(cfg.WithoutCgroups, host.GroupLabel(cfg.StateDir)),
 	}
 	if m.root, err = host.PrepareRoot(cfg.StateDir, alwaysPoints); err != nil {

@@ -89,7 +89,7 @@ func findBwrap(cfg Config) (string, error) {
 
 // filterFile returns the seccomp program in a sealed file in memory.
 func filterFile() (*os.File, error) {
-	program, err := assemble()
+	program, err := host.SeccompProgram()
 	if err != nil {
 		return nil, err
 	}
