@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -19,23 +18,25 @@ import (
 // lastCapability is the last number that a capability can have in its 64 bits.
 const lastCapability = 63
 
+// pidsMax is the limit of the sandbox's cgroup in a kernel of its own, which has version 1.
+const pidsMax = "/sys/fs/cgroup/pids/pids.max"
+
 // rootFlags adds flags for a sandbox with a kernel of its own, where init begins as root, and
-// returns a function that does nothing without them. It limits the number of processes by a cgroup
-// file system, hides that, and makes this process the user of everything inside, in the folder of
-// the workspace, without a way back.
+// returns a function that does nothing without them. It limits the number of processes by that
+// kernel's cgroups, covers them, makes this process the user of everything inside, in the folder of
+// the workspace and without a way back, and puts a seccomp program in force.
 func rootFlags(flags *flag.FlagSet) (leaveRoot func(workspace string) error) {
-	mount := flags.String("cgroup", "", "where the cgroup file system of a kernel of the sandbox's own is mounted; init begins as root then")
-	most := flags.Uint64("cgroup-processes", 0, "processes and threads that it is to allow")
+	most := flags.Uint64("cgroup-processes", 0, "processes and threads that the cgroups of a kernel of the sandbox's own are to allow; init begins as root then")
 	filter := flags.String("seccomp", "", "seccomp program to load after that, in base64")
 	return func(workspace string) error {
-		if *mount == "" {
+		if *most == 0 {
 			return nil
 		}
-		if err := limitProcesses(*mount, *most); err != nil {
-			return fmt.Errorf("limit processes by %s: %w", *mount, err)
+		if err := os.WriteFile(pidsMax, []byte(strconv.FormatUint(*most, 10)), 0); err != nil {
+			return fmt.Errorf("limit processes: %w", err)
 		}
-		if err := unix.Unmount(*mount, unix.MNT_DETACH); err != nil {
-			return fmt.Errorf("hide %s: %w", *mount, err)
+		if err := unix.Mount("none", "/sys", "tmpfs", unix.MS_RDONLY, "mode=0555,size=4096"); err != nil {
+			return fmt.Errorf("cover the cgroups: %w", err)
 		}
 		if err := becomeUser(); err != nil {
 			return fmt.Errorf("give up root: %w", err)
@@ -61,17 +62,6 @@ func loadFilter(encoded string) error {
 		return fmt.Errorf("load the seccomp program: %w", errno)
 	}
 	return nil
-}
-
-func limitProcesses(mount string, most uint64) error {
-	group := filepath.Join(mount, "inside")
-	if err := os.Mkdir(group, 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(group, "pids.max"), []byte(strconv.FormatUint(most, 10)), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(strconv.Itoa(os.Getpid())), 0o644)
 }
 
 // becomeUser makes every thread of this process the user inside, without capabilities or a way to

@@ -76,10 +76,6 @@ const (
 	workspaceBytes = 2 << 30
 )
 
-// limitsInside is where choir-init finds the cgroup of the sentry's own that counts
-// processes, until it has hidden it.
-const limitsInside = "/run/limits"
-
 // writeBundle writes config.json for a spec into the folder dir.
 func (m *machine) writeBundle(dir string, spec sandbox.Spec) error {
 	raw, err := json.Marshal(m.bundle(spec))
@@ -136,8 +132,9 @@ func sharedMounts(spec sandbox.Spec) map[string]string {
 func (m *machine) mounts(spec sandbox.Spec) []ociMount {
 	mounts := []ociMount{
 		{"/proc", "proc", "proc", nil},
-		// Everything in it would be the sentry's invention.
-		{"/sys", "tmpfs", "tmpfs", []string{"ro", "mode=0555", "size=4096"}},
+		// The sentry's own cgroups: init limits the processes by them, and covers them.
+		{"/sys", "tmpfs", "tmpfs", []string{"mode=0755", "size=64k"}},
+		{"/sys/fs/cgroup", "cgroup", "cgroup", nil},
 		bound("/usr", "/usr", true),
 	}
 	for _, name := range host.SystemFolders {
@@ -148,7 +145,6 @@ func (m *machine) mounts(spec sandbox.Spec) []ociMount {
 	mounts = append(mounts,
 		inMemory("/tmp", "1777", tmpBytes, 0), inMemory("/home/choir", "0700", homeBytes, sandbox.InsideUID),
 		inMemory("/dev/shm", "1777", tmpBytes, 0), inMemory(sandbox.MountsInside, "0755", 64<<10, 0),
-		ociMount{limitsInside, "cgroup", "cgroup", []string{"pids"}},
 		bound(spec.Guest, sandbox.GuestInside, true))
 	for _, mount := range spec.Mounts {
 		if mount.Transport == sandbox.TransportCopy {
@@ -188,7 +184,7 @@ func inMemory(target, mode string, bytes, owner int) ociMount {
 func (m *machine) initArgs(spec sandbox.Spec) []string {
 	args := []string{
 		filepath.Join(sandbox.GuestInside, initName), "--joined", "--max-files", strconv.Itoa(spec.Limits.OpenFiles),
-		"--cgroup", limitsInside, "--cgroup-processes", strconv.Itoa(spec.Limits.Processes), "--seccomp", m.filter,
+		"--cgroup-processes", strconv.Itoa(spec.Limits.Processes), "--seccomp", m.filter,
 	}
 	if _, has := spec.Workspace(); !has {
 		args = append(args, "--workspace", "")

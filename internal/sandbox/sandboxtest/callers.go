@@ -23,17 +23,26 @@ const asking = 200
 
 // callersAreKnown checks that init never takes a tool's stream for one of the role, even
 // when pids are reused, and takes the role's own for the role's.
-func (b inside) callersAreKnown(t *testing.T) {
+func (s suite) callersAreKnown(t *testing.T, b inside) {
 	d := b.stand(t)
 	if _, err := d.client.StartRole(timeout(t), associate); err != nil {
 		t.Fatal(err)
 	}
 	d.heard(t, "role")
-	b.refused(t, forbidden, "list", "/proc/"+strconv.Itoa(rolePID(t, b.facts(t)))+"/fd")
+	role := "/proc/" + strconv.Itoa(rolePID(t, b.facts(t)))
+	for _, file := range []string{"/fd/0", "/mem", "/environ"} {
+		b.refused(t, forbidden, "read", role+file)
+	}
+	t.Run("what is open is not listed", s.part(func(t *testing.T) { b.refused(t, forbidden, "list", role+"/fd") }))
+	t.Run("when numbers are used again", s.part(b.neverTakenForTheRole))
+}
+
+// neverTakenForTheRole checks that init takes no connection for the role's because the role
+// has the number of the process that opened it.
+func (b inside) neverTakenForTheRole(t *testing.T) {
 	b.lowerPIDs(t)
-	most := strings.TrimSpace(string(b.run(t, "/bin/cat", "/proc/sys/kernel/pid_max").Stdout))
-	if most == "" || len(most) > 5 {
-		t.Skipf("processes have numbers up to %q here (\"\" is nowhere said): they cannot be used up in a test", most)
+	if most := b.run(t, "/bin/cat", "/proc/sys/kernel/pid_max"); len(strings.TrimSpace(string(most.Stdout))) > 5 {
+		t.Skipf("processes have numbers up to %s here: they cannot be used up in a test", most.Stdout)
 	}
 	got := value[probed.Reuse](t, b.probe(t, "reuse", strconv.Itoa(asking)))
 	if n := len(got.Before); n != asking || len(got.After) != n || got.Role == 0 {

@@ -119,5 +119,5 @@ func (s suite) doors(t *testing.T) {
 		}
 		b.refused(t, invisible, "hello", "/run/"+sandbox.ControlSocket)
 	})
-	t.Run("a caller is who opened the stream", func(t *testing.T) { b.callersAreKnown(t) })
+	t.Run("a caller is who opened the stream", func(t *testing.T) { s.callersAreKnown(t, b) })
 }

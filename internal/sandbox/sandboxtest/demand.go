@@ -20,6 +20,10 @@ const (
 	HostKernel Demand = "the host's kernel"
 	// ClosedPrograms: the kernel inside runs programs that may not be read.
 	ClosedPrograms Demand = "programs that nobody may read"
+	// FewNumbers: the numbers of processes can be used up within a test.
+	FewNumbers Demand = "process numbers that are soon used again"
+	// OneVictim: what takes too much memory ends alone, and the rest of its sandbox lives on.
+	OneVictim Demand = "memory that ends one process"
 	// Processes: programs are processes, and a control plane can die alone.
 	Processes Demand = "processes"
 )
@@ -34,8 +38,11 @@ var Demands = map[string]Demand{
 	"doors":     Isolation,
 	"inherited": Isolation,
 
-	"profile/the host's start and hardware are hidden": HostKernel,
-	"profile/guest binaries are unreadable":            ClosedPrograms,
+	"profile/the host's start and hardware are hidden":                    HostKernel,
+	"profile/guest binaries are unreadable":                               ClosedPrograms,
+	"doors/a caller is who opened the stream/what is open is not listed":  HostKernel,
+	"doors/a caller is who opened the stream/when numbers are used again": FewNumbers,
+	"limits/memory hog/ends alone":                                        OneVictim,
 
 	"limits": Isolation,
 
