@@ -22,7 +22,7 @@ func levelOf(limits string, disk bool) sandbox.Level {
 	l := sandbox.Level{
 		Driver: Name,
 		Name:   "gvisor: a kernel of its own (runsc, systrap), no network, no capabilities, " + limits,
-		Limits: limits + ": memory (and 256 MiB for the sentry), CPU, threads on the host; sentry: processes, open files, no core files",
+		Limits: limits + ": memory (and 256 MiB for the sentry), CPU, threads on the host; sentry: processes (about), open files, no core files",
 	}
 	if !disk {
 		l.Missing = append(l.Missing, sandbox.NoDiskLimit)

@@ -22,6 +22,8 @@ const (
 	ClosedPrograms Demand = "programs that nobody may read"
 	// FewNumbers: the numbers of processes can be used up within a test.
 	FewNumbers Demand = "process numbers that are soon used again"
+	// ExactCount: the limit of processes holds to the last one, and not about.
+	ExactCount Demand = "an exact count of processes"
 	// OneVictim: what takes too much memory ends alone, and the rest of its sandbox lives on.
 	OneVictim Demand = "memory that ends one process"
 	// Processes: programs are processes, and a control plane can die alone.
@@ -42,6 +44,7 @@ var Demands = map[string]Demand{
 	"profile/guest binaries are unreadable":                               ClosedPrograms,
 	"doors/a caller is who opened the stream/what is open is not listed":  HostKernel,
 	"doors/a caller is who opened the stream/when numbers are used again": FewNumbers,
+	"limits/fork bomb/to the last process":                                ExactCount,
 	"limits/memory hog/ends alone":                                        OneVictim,
 
 	"limits": Isolation,
