@@ -1,6 +1,7 @@
 package gvisor
 
 import (
+	"bytes"
 	"encoding/base64"
 	"os"
 	"os/exec"
@@ -64,7 +65,28 @@ func newMachine(cfg Config) (*machine, error) {
 		return nil, err
 	}
 	m.limits.Sweep()
+	m.sweepBoxes()
 	return m, nil
+}
+
+// sweepBoxes removes the folders of sandboxes that a control plane left which was killed
+// while it made or removed them. A folder that a process has in its arguments is in use.
+func (m *machine) sweepBoxes() {
+	left, err := os.ReadDir(m.boxes)
+	if err != nil || len(left) == 0 {
+		return // what is left takes some kilobytes; the next start tries again
+	}
+	var arguments []byte
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
+	for _, path := range lines {
+		line, _ := os.ReadFile(path) // it may have ended
+		arguments = append(arguments, line...)
+	}
+	for _, e := range left {
+		if !bytes.Contains(arguments, []byte(e.Name())) {
+			os.RemoveAll(filepath.Join(m.boxes, e.Name())) // as above
+		}
+	}
 }
 
 // alwaysPoints are the mount points of every sandbox that the root folder of package host
