@@ -27,7 +27,7 @@ type Limiter interface {
 	Sweep()
 }
 
-// limitsV1, limitsV2 and limitsRlimits are the names of the limiters; handles contain
+// LimitsV1, LimitsV2 and LimitsRlimits are the names of the limiters; handles contain
 // them.
 const (
 	LimitsV1      = "cgroup v1"
