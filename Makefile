@@ -27,7 +27,7 @@ BIOME := $(CURDIR)/ui/desktop/node_modules/.bin/biome
 PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) ui/base -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: help up build test quick bench peers attack crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui unit race beside whole ui-test e2e shots pictures browsers budget generate
+.PHONY: help up build test quick bench peers attack crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui runsc unit race beside whole ui-test e2e shots pictures browsers budget generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -140,7 +140,10 @@ lint-ui: ui/desktop/node_modules
 		(cd $$folder && $(if $(REPORTED),$(CURDIR)/$(REPORT) check $(CURDIR)/$(OUT) biome-$$(basename $$folder) --) $(BIOME) ci .) || failed=yes; \
 	done; test -z "$$failed"
 
-unit: ## Go tests without the race detector: the quick look
+runsc:
+	@tools/runsc.sh
+
+unit: runsc ## Go tests without the race detector: the quick look
 	@go test ./...
 
 # What vet finds it finds in its own part; nobody debugs these binaries.
@@ -151,13 +154,13 @@ QUICK := -vet=off -ldflags=-w
 # cuts at every place takes some of the places; the soak takes all.
 RACE := -race -short -gcflags='modernc.org/...=-race=false -d=checkptr=0'
 
-race:
+race: runsc
 	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test $(RACE) $(QUICK) -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$' -e '/tools')
 
 # Whole computers, started some hundred times, the benchmarks and the tools: with
 # the race detector they take most of the time that all checks may take, so that
 # is left to the soak.
-whole:
+whole: runsc
 	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test $(QUICK) -timeout 25m $(if $(REPORTED),-json) ./cmd/choir ./bench ./tools/...
 
 # The crash matrix waits for disks and kills, holds beside any load, and leaves room for

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,12 @@ import (
 	"choiros/internal/sandbox/local"
 )
 
+// driver is a driver of sandboxes that ends with its lab.
+type driver interface {
+	sandbox.Driver
+	io.Closer
+}
+
 // lab is the scratch folder of one benchmark and what lives in it.
 type lab struct {
 	dir      string
@@ -23,7 +30,7 @@ type lab struct {
 	events   int
 	version  string
 	versions Versions
-	driver   *local.Driver
+	driver   driver
 	folders  int // how many were made
 }
 
@@ -66,10 +73,15 @@ func (l *lab) folder() (string, error) {
 
 // cannotIsolate says why no sandbox can be made here; empty when one can.
 func (l *lab) cannotIsolate(ctx context.Context) string {
+	return cannotIsolate(ctx, l.driver)
+}
+
+// cannotIsolate says why a driver can make no sandbox here; empty when it can.
+func cannotIsolate(ctx context.Context, d driver) string {
 	if _, err := guestbin.Read(guestbin.Init); err != nil {
 		return err.Error()
 	}
-	if r := l.driver.Probe(ctx); !r.Usable {
+	if r := d.Probe(ctx); !r.Usable {
 		for _, c := range r.Checks {
 			if c.Required && !c.OK {
 				return "this machine cannot isolate a sandbox: " + c.Detail

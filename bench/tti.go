@@ -22,6 +22,13 @@ const barePeer = "bare bwrap --unshare-all running the same command"
 // output: the computesdk protocol (sequential, staggered, burst), and a sandbox
 // that is up already.
 func benchTTI(ctx context.Context, l *lab, emit func(Row)) error {
+	if err := benchLocalTTI(ctx, l, emit); err != nil {
+		return err
+	}
+	return benchGvisorTTI(ctx, l, emit)
+}
+
+func benchLocalTTI(ctx context.Context, l *lab, emit func(Row)) error {
 	if why := l.cannotIsolate(ctx); why != "" {
 		for _, name := range []string{"sequential", "staggered", "burst", "warm claim"} {
 			emit(Row{Case: name, Unit: "ms", Peer: barePeer, Skipped: why})

@@ -55,7 +55,7 @@ var plainPackages = []string{
 	"internal/model/attempt", "internal/model/bedrock", "internal/model/gateway", "internal/model/messages",
 	"internal/model/modeltest", "internal/model/openai", "internal/model/replay", "internal/model/wiretest",
 	"internal/names", "internal/recovery", "internal/sandbox", "internal/sandbox/fake",
-	"internal/sandbox/local", "internal/sandbox/sandboxtest",
+	"internal/sandbox/local", "internal/sandbox/host", "internal/sandbox/gvisor", "internal/sandbox/sandboxtest",
 	"internal/sandbox/sandboxtest/probe", "internal/sandbox/sandboxtest/probed", "internal/snapshot",
 	"internal/timeline", "planted",
 }

@@ -1,5 +1,6 @@
 // Command choir-init is PID 1 of every sandbox: it serves the control door, whose listening socket
-// the driver passes as file descriptor 3.
+// the driver passes as file descriptor 3. With --joined that descriptor is a connection to a relay,
+// which is this program too, outside of the sandbox: see relay.go.
 package main
 
 import (
@@ -30,18 +31,19 @@ func main() {
 	// Before anything else: a tool could otherwise trace this process and speak
 	// in its name.
 	err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	session := len(os.Args) > 3 && os.Args[1] == sessionArg
 	if err == nil {
-		err = inherited.Close(lastHanded(session))
+		err = inherited.Close(lastHanded(os.Args[1:]))
 	}
 	if err == nil {
 		err = fault.FollowFile(sandbox.GuestInside + "/fault")
 	}
-	if err == nil && session {
+	if err == nil && isSession(os.Args[1:]) {
 		var code int
 		if code, err = guest.RunSession(os.Args[2], os.Args[3:], os.Environ()); err == nil {
 			os.Exit(code)
 		}
+	} else if err == nil && isRelay(os.Args[1:]) {
+		err = relay()
 	} else if err == nil {
 		err = serve(os.Args[1:])
 	}
@@ -55,13 +57,19 @@ func main() {
 const door = 3
 
 // lastHanded returns the last file descriptor that this process keeps open: the door, which a
-// terminal's session must not have.
-func lastHanded(session bool) int {
-	if session {
+// terminal's session must not have, and for a relay the way into the sandbox.
+func lastHanded(args []string) int {
+	switch {
+	case isSession(args):
 		return inherited.Standard
+	case isRelay(args):
+		return inside
 	}
 	return door
 }
+
+// isSession reports whether the arguments are those of a terminal's first process.
+func isSession(args []string) bool { return len(args) > 2 && args[0] == sessionArg }
 
 // serve applies limits, restricts this process and serves the control door until it is stopped.
 func serve(args []string) error {
@@ -69,6 +77,7 @@ func serve(args []string) error {
 	orphan := flags.Duration("orphan", sandbox.OrphanSeconds*time.Second, "how long to live without a control plane")
 	workspace := flags.String("workspace", defaultWorkspace(), "folder of files and snapshots; empty for none")
 	walled := flags.Bool("landlock", false, "write only in the workspace and in folders in memory")
+	joined := flags.Bool("joined", false, "file descriptor 3 is a connection to a relay, which alone may speak at the door")
 	var toolchains, writable []string
 	flags.Func("writable", "further folder that may be written to with --landlock; may be repeated", func(path string) error {
 		writable = append(writable, path)
@@ -78,11 +87,14 @@ func serve(args []string) error {
 		toolchains = append(toolchains, path)
 		return nil
 	})
-	limit := limitFlags(flags) // drivers pass these: see limits.go
+	limit, leaveRoot := limitFlags(flags), rootFlags(flags) // drivers pass these: see limits.go, ownkernel.go
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if err := limit(); err != nil {
+		return err
+	}
+	if err := leaveRoot(*workspace); err != nil {
 		return err
 	}
 	if *walled {
@@ -90,23 +102,40 @@ func serve(args []string) error {
 			return err
 		}
 	}
-	handed := os.NewFile(door, "control")
-	listener, err := net.FileListener(handed)
-	handed.Close()
+	listener, allow, err := openDoor(*joined)
 	if err != nil {
-		return fmt.Errorf("file descriptor 3 is no listening socket: %w", err)
+		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	return guest.NewServer(guest.Config{
 		Version: version, Listener: listener, Workspace: *workspace, GuestDir: sandbox.GuestInside,
-		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(toolchains), Programs: guest.NewReaper(true),
+		Orphan: *orphan, Allow: allow, Env: guest.Environment(toolchains), Programs: guest.NewReaper(true),
 		Session: []string{"/proc/self/exe", sessionArg},
 		Proxy:   guest.ProxyListens,
 		Names:   guest.NamesListen,
 	}).Serve(ctx)
 	// What still runs ends with this process: the kernel kills a pid namespace
 	// whose first process is gone.
+}
+
+// openDoor returns the control door and who may speak at it. Behind a connection is the relay,
+// and nobody inside can make another.
+func openDoor(joined bool) (net.Listener, func(net.Conn) error, error) {
+	handed := os.NewFile(door, "control")
+	defer handed.Close()
+	if joined {
+		conn, err := net.FileConn(handed)
+		if err != nil {
+			return nil, nil, fmt.Errorf("file descriptor 3 is no connection: %w", err)
+		}
+		return guest.SingleListener(conn), func(net.Conn) error { return nil }, nil
+	}
+	listener, err := net.FileListener(handed)
+	if err != nil {
+		return nil, nil, fmt.Errorf("file descriptor 3 is no listening socket: %w", err)
+	}
+	return listener, guest.OutsideOnly, nil
 }
 
 // defaultWorkspace returns the workspace's folder, "" if the sandbox has none.

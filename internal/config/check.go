@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,12 +37,14 @@ func notYet(key, what string) error {
 
 // checkFeatures returns an error with code unavailable for keys of features that do not exist yet.
 func (c Config) checkFeatures() error {
-	rungs := []string{"gvisor", "container", "microvm", "sprites", "tee"}
+	rungs := []string{"container", "microvm", "sprites", "tee"}
 	switch {
 	case slices.Contains(rungs, c.Runtime.Mode):
 		return notYet("runtime.mode", "the "+c.Runtime.Mode+" rung")
-	case c.Runtime.Mode != "local":
-		return choir.Invalid("runtime.mode", "must be local, not %q", c.Runtime.Mode)
+	case c.Runtime.Mode != "local" && c.Runtime.Mode != "gvisor":
+		return choir.Invalid("runtime.mode", "must be local or gvisor, not %q", c.Runtime.Mode)
+	case c.Gvisor.Runsc != "" && !filepath.IsAbs(c.Gvisor.Runsc):
+		return choir.Invalid("gvisor.runsc", "%q is not an absolute path", c.Gvisor.Runsc)
 	case c.Storage.BlobsURL != "":
 		return notYet("storage.blobs_url", "an object store")
 	case c.TEE.AttestationServer != "":

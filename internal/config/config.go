@@ -29,6 +29,7 @@ type Config struct {
 	Auth    Auth    `toml:"auth"`
 	Limits  Limits  `toml:"limits"`
 	Bus     Bus     `toml:"bus"`
+	Gvisor  Gvisor  `toml:"gvisor"`
 	MicroVM MicroVM `toml:"microvm"`
 	Trace   Trace   `toml:"trace"`
 	Egress  Egress  `toml:"egress"`
@@ -41,7 +42,7 @@ type Config struct {
 
 // Runtime configures sandboxes.
 type Runtime struct {
-	Mode          string `toml:"mode" report:"shown" doc:"Rung of the isolation ladder: local."`
+	Mode          string `toml:"mode" report:"shown" doc:"Rung of the isolation ladder: local (bubblewrap), or gvisor (a kernel of its own for each sandbox; choir must be root)."`
 	RequireLimits bool   `toml:"require_limits" doc:"Refuse to start where process, memory and CPU limits cannot be held by cgroups."`
 	// Toolchains are absolute, existing folders: see CheckToolchains.
 	Toolchains []string `toml:"toolchains" doc:"Folders with compilers and the like that tasks see, read-only, with their bin first in PATH."`
@@ -196,6 +197,11 @@ type Bus struct {
 	Cluster            []string `toml:"cluster" doc:"Nodes of the NATS cluster that keeps a second copy of each log, as nats://host:port or tls://host:port."`
 	ClusterCredentials string   `toml:"cluster_credentials" doc:"File with NATS credentials (.creds) or one line user:password, readable by you alone."`
 	ClusterTimeout     int      `toml:"cluster_timeout" doc:"Seconds an append waits for the cluster before it says that it is not replicated yet."`
+}
+
+// Gvisor configures the gvisor rung.
+type Gvisor struct {
+	Runsc string `toml:"runsc" doc:"Path of runsc, gVisor's program; empty looks it up in PATH. choir doctor says how to install it."`
 }
 
 // MicroVM configures the microvm rung.

@@ -22,6 +22,7 @@ func TestRefusalsNameTheKey(t *testing.T) {
 		{"not TOML", "[limits", "line 1", choir.CodeInvalid},
 		{"rung to come", "[runtime]\nmode = 'microvm'", "runtime.mode", choir.CodeUnavailable},
 		{"no such rung", "[runtime]\nmode = 'host'", "runtime.mode", choir.CodeInvalid},
+		{"a program of gVisor's somewhere", "[runtime]\nmode = 'gvisor'\n[gvisor]\nrunsc = 'runsc'", "gvisor.runsc", choir.CodeInvalid},
 		{"object store", "[storage]\nblobs_url = 's3://x'", "storage.blobs_url", choir.CodeUnavailable},
 		{"no such durability", "[storage]\ndurability = 'some'", "storage.durability", choir.CodeInvalid},
 		{"replicated nowhere", "[storage]\ndurability = 'replicated'", "bus.cluster", choir.CodeInvalid},

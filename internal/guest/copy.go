@@ -39,7 +39,7 @@ func (s *Server) copy(ctx context.Context, _ *wire, r *request) (any, error) {
 	err = c.entry(from, name, to, temp, 0)
 	if err == nil {
 		fault.Point("guest.copy.rename")
-		err = pathError("copy", r.To, unix.Renameat2(to, temp, to, newName, unix.RENAME_NOREPLACE))
+		err = pathError("copy", r.To, snapshot.RenameNew(to, temp, to, newName))
 	}
 	if err != nil {
 		// Even when the caller is gone; the first error counts.

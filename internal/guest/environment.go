@@ -33,6 +33,9 @@ func Path(toolchains []string) string {
 	return strings.Join(append(dirs, systemPath), ":")
 }
 
+// Home is the home folder inside every sandbox.
+const Home = "/home/choir"
+
 // Environment returns the whole environment of roles and tools, for these toolchain
 // folders; they inherit nothing else. The API keys in it are placeholders: the model
 // gateway adds the real ones outside.
@@ -40,7 +43,7 @@ func Environment(toolchains []string) []string {
 	const proxy = "http://" + ProxyAddress
 	return append(trusting(sandbox.TrustInside), []string{
 		"PATH=" + Path(toolchains),
-		"HOME=/home/choir", "USER=choir", "LOGNAME=choir", "SHELL=/bin/bash",
+		"HOME=" + Home, "USER=choir", "LOGNAME=choir", "SHELL=/bin/bash",
 		"LANG=C.UTF-8", "TMPDIR=/tmp",
 		"http_proxy=" + proxy, "https_proxy=" + proxy, "HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy,
 		"no_proxy=localhost,127.0.0.1,::1", "NO_PROXY=localhost,127.0.0.1,::1",

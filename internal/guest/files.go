@@ -152,7 +152,7 @@ func (s *Server) rename(_ context.Context, _ *wire, r *request) (any, error) {
 	}
 	defer unix.Close(to)
 	fault.Point("guest.rename")
-	err = unix.Renameat2(from, name, to, newName, unix.RENAME_NOREPLACE)
+	err = snapshot.RenameNew(from, name, to, newName)
 	if err == unix.EACCES {
 		err = renameClosed(from, name, to, newName)
 	}
@@ -176,7 +176,7 @@ func renameClosed(from int, name string, to int, newName string) error {
 	if err := unix.Chmod(open, st.Mode&0o7777|0o200); err != nil {
 		return unix.EACCES
 	}
-	err = unix.Renameat2(from, name, to, newName, unix.RENAME_NOREPLACE)
+	err = snapshot.RenameNew(from, name, to, newName)
 	if back := unix.Chmod(open, st.Mode&0o7777); err == nil {
 		err = back
 	}

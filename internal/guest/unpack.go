@@ -14,6 +14,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/fault"
+	"choiros/internal/snapshot"
 )
 
 // unpackTemp is the temporary name of the folder into which an archive is extracted.
@@ -48,7 +49,7 @@ func (s *Server) unpack(ctx context.Context, w *wire, r *request) (any, error) {
 	err = u.into(dir, temp, &streamReader{w: w})
 	if err == nil {
 		fault.Point("guest.unpack.rename")
-		err = unix.Renameat2(dir, temp, dir, name, unix.RENAME_NOREPLACE)
+		err = snapshot.RenameNew(dir, temp, dir, name)
 	}
 	if err != nil {
 		removeAll(context.WithoutCancel(ctx), dir, temp, nil) // the first error counts; the next unpack tries again

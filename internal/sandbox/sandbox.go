@@ -120,6 +120,11 @@ const (
 // ControlSocket is the control door's name in Spec.Doors.
 const ControlSocket = "control.sock"
 
+// RelayArg makes choir-init a relay outside of a sandbox that has no socket on the host: see
+// guest.Relay. File descriptor 3 is the control door's listening socket, 4 a connection to the
+// choir-init inside, which has the flag --joined.
+const RelayArg = "relay"
+
 // Limits of one sandbox; zero means the driver's default.
 type Limits struct {
 	Processes   int   // processes and threads

@@ -127,7 +127,7 @@ func (r *treeRemoval) moveUp(name string) bool {
 	for range 1000 {
 		r.moved++
 		to := ".choir-removed-" + strconv.Itoa(r.moved)
-		err := unix.Renameat2(r.at, name, r.root, to, unix.RENAME_NOREPLACE)
+		err := RenameNew(r.at, name, r.root, to)
 		if err != unix.EEXIST {
 			return err == nil
 		}

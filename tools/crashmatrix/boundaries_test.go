@@ -25,7 +25,7 @@ var gitWrites = []string{"update-ref", "fast-import", "repack"}
 // durable are the folders whose boundaries count.
 var durable = []string{
 	"internal/journal", "internal/eventstore", "internal/blob/fs", "internal/bus/hub", "internal/computer", "internal/snapshot",
-	"internal/guest", "internal/associate/git", "internal/control/supervisor", "internal/control/auth", "internal/sandbox/local",
+	"internal/guest", "internal/associate/git", "internal/control/supervisor", "internal/control/auth", "internal/sandbox/local", "internal/sandbox/host", "internal/sandbox/gvisor",
 	"internal/desktop", "internal/bus/cluster", "internal/associate/tools", "cmd/choir",
 	"internal/durablefile", "internal/keyring", "internal/control/connections",
 }
@@ -38,7 +38,12 @@ var harmless = map[string]string{
 	"internal/blob/fs/segment.go discard":                     "a file that nothing is in",
 	"internal/bus/hub/door.go":                                "a socket",
 	"internal/bus/hub/launch.go moveAside":                    "the bus is no truth",
-	"internal/sandbox/local/door.go":                          "a socket",
+	"internal/sandbox/host/door.go":                           "a socket",
+	"internal/snapshot/renamenew.go":                          "its callers pass points",
+	"internal/sandbox/local/box.go clear":                     "a cgroup",
+	"internal/sandbox/host/cgroup_v1.go Create":               "a cgroup",
+	"internal/sandbox/host/cgroup_v2.go Create":               "a cgroup",
+	"internal/sandbox/gvisor/box.go":                          "the folder of a sandbox that has ended",
 	"internal/computer/rolehost/folders.go":                   "a socket",
 	"internal/computer/workspace/spool.go":                    "a temporary file",
 	"internal/computer/copies/import.go flush":                "a batch of blobs, whose parts have points",

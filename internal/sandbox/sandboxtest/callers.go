@@ -23,13 +23,23 @@ const asking = 200
 
 // callersAreKnown checks that init never takes a tool's stream for one of the role, even
 // when pids are reused, and takes the role's own for the role's.
-func (b inside) callersAreKnown(t *testing.T) {
+func (s suite) callersAreKnown(t *testing.T, b inside) {
 	d := b.stand(t)
 	if _, err := d.client.StartRole(timeout(t), associate); err != nil {
 		t.Fatal(err)
 	}
 	d.heard(t, "role")
-	b.refused(t, forbidden, "list", "/proc/"+strconv.Itoa(rolePID(t, b.facts(t)))+"/fd")
+	role := "/proc/" + strconv.Itoa(rolePID(t, b.facts(t)))
+	for _, file := range []string{"/fd/0", "/mem", "/environ"} {
+		b.refused(t, forbidden, "read", role+file)
+	}
+	t.Run("what is open is not listed", s.part(func(t *testing.T) { b.refused(t, forbidden, "list", role+"/fd") }))
+	t.Run("when numbers are used again", s.part(b.neverTakenForTheRole))
+}
+
+// neverTakenForTheRole checks that init takes no connection for the role's because the role
+// has the number of the process that opened it.
+func (b inside) neverTakenForTheRole(t *testing.T) {
 	b.lowerPIDs(t)
 	if most := b.run(t, "/bin/cat", "/proc/sys/kernel/pid_max"); len(strings.TrimSpace(string(most.Stdout))) > 5 {
 		t.Skipf("processes have numbers up to %s here: they cannot be used up in a test", most.Stdout)
@@ -70,13 +80,25 @@ func (b inside) lowerPIDs(t *testing.T) {
 	there := b.run(t, "/bin/cat", "/proc/sys/kernel/pid_max").Stdout
 	for _, p := range processesOf(t, b.spec) {
 		pid, name, _ := strings.Cut(p, " ")
-		if name != "choir-init" || string(here) == string(there) {
+		if name != "choir-init" || string(here) == string(there) || !ownPIDs(t, pid) {
 			continue
 		}
 		out, err := exec.Command("nsenter", "-t", pid, "-p", "sh", "-c", "echo 1500 > /proc/sys/kernel/pid_max").CombinedOutput()
 		t.Logf("the sandbox's own pid_max is lowered: %s %v", out, err)
 		return
 	}
+}
+
+// ownPIDs reports whether a process of the host is in another pid namespace than this one. A
+// relay is not: it is outside of its sandbox.
+func ownPIDs(t *testing.T, pid string) bool {
+	t.Helper()
+	ours, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := os.Readlink("/proc/" + pid + "/ns/pid")
+	return err == nil && theirs != ours // an error means that it has ended
 }
 
 // stand is a test control plane. It tells every caller at the egress door whether init

@@ -100,7 +100,11 @@ func (s suite) initIsClosed(t *testing.T) {
 		{"read", "/proc/1/mem"}, {"read", "/proc/1/environ"}, {"read", "/proc/1/maps"}, {"read", "/proc/1/auxv"},
 		{"read", "/proc/1/exe"}, {"read", "/proc/1/fd/3"}, {"list", "/proc/1/fd"}, {"list", "/proc/1/map_files"}, {"list", "/proc/1/root"},
 	} {
-		t.Run(strings.Join(try, " "), func(t *testing.T) { b.refused(t, forbidden, try...) })
+		why := forbidden
+		if try[1] == "/proc/1/map_files" { // a kernel of the sandbox's own may not have it
+			why = append(why[:len(why):len(why)], invisible...)
+		}
+		t.Run(strings.Join(try, " "), func(t *testing.T) { b.refused(t, why, try...) })
 	}
 }
 
@@ -115,5 +119,5 @@ func (s suite) doors(t *testing.T) {
 		}
 		b.refused(t, invisible, "hello", "/run/"+sandbox.ControlSocket)
 	})
-	t.Run("a caller is who opened the stream", func(t *testing.T) { b.callersAreKnown(t) })
+	t.Run("a caller is who opened the stream", func(t *testing.T) { s.callersAreKnown(t, b) })
 }

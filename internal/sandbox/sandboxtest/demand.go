@@ -15,6 +15,17 @@ type Demand string
 const (
 	// Isolation: the kernel keeps what is inside from what is outside.
 	Isolation Demand = "isolation"
+	// HostKernel: the kernel inside is the host's, so that what it tells of the host must be
+	// hidden.
+	HostKernel Demand = "the host's kernel"
+	// ClosedPrograms: the kernel inside runs programs that may not be read.
+	ClosedPrograms Demand = "programs that nobody may read"
+	// FewNumbers: the numbers of processes can be used up within a test.
+	FewNumbers Demand = "process numbers that are soon used again"
+	// ExactCount: the limit of processes holds to the last one, and not about.
+	ExactCount Demand = "an exact count of processes"
+	// OneVictim: what takes too much memory ends alone, and the rest of its sandbox lives on.
+	OneVictim Demand = "memory that ends one process"
 	// Processes: programs are processes, and a control plane can die alone.
 	Processes Demand = "processes"
 )
@@ -28,7 +39,15 @@ var Demands = map[string]Demand{
 	"init":      Isolation,
 	"doors":     Isolation,
 	"inherited": Isolation,
-	"limits":    Isolation,
+
+	"profile/the host's start and hardware are hidden":                    HostKernel,
+	"profile/guest binaries are unreadable":                               ClosedPrograms,
+	"doors/a caller is who opened the stream/what is open is not listed":  HostKernel,
+	"doors/a caller is who opened the stream/when numbers are used again": FewNumbers,
+	"limits/fork bomb/to the last process":                                ExactCount,
+	"limits/memory hog/ends alone":                                        OneVictim,
+
+	"limits": Isolation,
 
 	"lifecycle/the end of PID 1 is the end":                 Processes,
 	"lifecycle/a failed create leaves nothing":              Processes,
@@ -66,6 +85,9 @@ func (o *Outcome) Check(t *testing.T, lacking ...Demand) {
 	defer o.mu.Unlock()
 	for name, d := range Demands {
 		reason, skipped := o.skipped[name]
+		if parent, _, nested := strings.Cut(name, "/"); nested && o.skipped[parent] != "" {
+			continue // it was skipped with that
+		}
 		switch {
 		case slices.Contains(lacking, d) != skipped || skipped && reason == "":
 			t.Errorf("%q, which demands %s: skipped %v, for %q", name, d, skipped, reason)

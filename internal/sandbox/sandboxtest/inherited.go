@@ -83,8 +83,8 @@ func hasTarget(listing, target string) bool {
 }
 
 // notHeld checks from the host that no process inside has one of the open files, which a
-// tool inside could not see of choir-init. Bubblewrap's monitor, outside of the pid
-// namespace, does not count. Without root it checks nothing.
+// tool inside could not see of choir-init. The monitors of bubblewrap and runsc, outside of
+// the pid namespace, do not count. Without root it checks nothing.
 func (b inside) notHeld(t *testing.T, open map[string]string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -93,7 +93,7 @@ func (b inside) notHeld(t *testing.T, open map[string]string) {
 	looked := 0
 	for _, p := range processesOf(t, b.spec) {
 		pid, name, _ := strings.Cut(p, " ")
-		if name == "bwrap" {
+		if name == "bwrap" || name == "runsc" {
 			continue
 		}
 		links, err := filepath.Glob("/proc/" + pid + "/fd/*")
@@ -107,7 +107,7 @@ func (b inside) notHeld(t *testing.T, open map[string]string) {
 			}
 			looked++
 			for what, held := range open {
-				if target == held {
+				if target == held && sameFile(link, held) {
 					t.Errorf("process %s inside holds %s of the host", p, what)
 				}
 			}
@@ -116,4 +116,13 @@ func (b inside) notHeld(t *testing.T, open map[string]string) {
 	if looked == 0 {
 		t.Error("no descriptor of a process inside was seen, so nothing was checked")
 	}
+}
+
+// sameFile reports whether an open file of another process is the one that a path names
+// here: a process with a root folder of its own has another file at that path. A socket
+// has no path and counts as the same.
+func sameFile(link, path string) bool {
+	theirs, err := os.Stat(link)
+	ours, oursErr := os.Stat(path)
+	return err != nil || oursErr != nil || os.SameFile(theirs, ours)
 }

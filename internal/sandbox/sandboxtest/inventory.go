@@ -34,7 +34,8 @@ func nothingLeft(t testing.TB, specs ...sandbox.Spec) {
 	}
 }
 
-// processesOf returns pid and name of the processes of a sandbox's host user. Without
+// processesOf returns pid and name of the processes of a sandbox's host user, and of those
+// that have its computer's id in their arguments: a runtime's own have other users. Without
 // root, only processes with the names of a sandbox's programs count.
 func processesOf(t testing.TB, spec sandbox.Spec) []string {
 	entries, err := os.ReadDir("/proc")
@@ -48,7 +49,7 @@ func processesOf(t testing.TB, spec sandbox.Spec) []string {
 	var out []string
 	for _, e := range entries {
 		status, err := os.ReadFile("/proc/" + e.Name() + "/status")
-		if err != nil || !strings.Contains(string(status), "\nUid:\t"+strconv.Itoa(uid)+"\t") {
+		if err != nil || !strings.Contains(string(status), "\nUid:\t"+strconv.Itoa(uid)+"\t") && !(root && hasArgument(e.Name(), spec)) {
 			continue // no process, one that has ended, or another's
 		}
 		if strings.Contains(string(status), "\nState:\tZ") && !strings.Contains(string(status), "\nPPid:\t"+strconv.Itoa(os.Getpid())+"\n") {
@@ -60,6 +61,13 @@ func processesOf(t testing.TB, spec sandbox.Spec) []string {
 		}
 	}
 	return out
+}
+
+// hasArgument reports whether the id of a sandbox's computer is in the arguments of a
+// process.
+func hasArgument(pid string, spec sandbox.Spec) bool {
+	line, err := os.ReadFile("/proc/" + pid + "/cmdline")
+	return err == nil && strings.Contains(string(line), string(spec.Computer))
 }
 
 // cgroupsOf returns the cgroups whose name contains the id of the sandbox's computer.

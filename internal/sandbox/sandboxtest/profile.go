@@ -59,7 +59,11 @@ func (s suite) profile(t *testing.T) {
 			sandbox.GuestInside + "/choir-init", "/dev/x",
 			"/proc/sys/kernel/core_pattern", "/proc/sys/user/max_user_namespaces", "/proc/1/oom_score_adj",
 		} {
-			b.refused(t, readOnly, "write", path)
+			why := readOnly
+			if strings.HasPrefix(path, "/proc/") { // a kernel of the sandbox's own may not have it
+				why = append(why[:len(why):len(why)], invisible...)
+			}
+			b.refused(t, why, "write", path)
 		}
 	})
 	t.Run("own folders are writable", func(t *testing.T) {
@@ -91,11 +95,11 @@ func (s suite) profile(t *testing.T) {
 			t.Errorf("/home has %q", homes)
 		}
 	})
-	t.Run("the host's start and hardware are hidden", func(t *testing.T) { b.procIsEmpty(t) })
+	t.Run("the host's start and hardware are hidden", s.part(b.procIsEmpty))
 	t.Run("etc is made up", func(t *testing.T) { b.etcIsMadeUp(t) })
-	t.Run("guest binaries are unreadable", func(t *testing.T) {
+	t.Run("guest binaries are unreadable", s.part(func(t *testing.T) {
 		b.refused(t, forbidden, "read", sandbox.GuestInside+"/choir-init")
-	})
+	}))
 }
 
 // markHome writes a file into the home folder of the test's user and returns its path.

@@ -160,22 +160,35 @@ func newUserNamespace() error {
 }
 
 // fork starts processes until it has the given number or is refused, and returns how many
-// it started.
+// it started, or how many of them still ran when it was refused.
 func fork(args []string) (any, error) {
-	n := 0
-	for ; n < number(args[0]); n++ {
+	var pids []int
+	for len(pids) < number(args[0]) {
 		pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
 		if errno != 0 {
-			return n, errno
+			return countRunning(pids), errno
 		}
 		if pid == 0 {
 			for {
 				syscall.RawSyscall(syscall.SYS_PPOLL, 0, 0, 0)
 			}
 		}
+		pids = append(pids, int(pid))
 		defer syscall.Kill(int(pid), syscall.SIGKILL)
 	}
-	return n, nil
+	return len(pids), nil
+}
+
+// countRunning returns how many of these children have not ended: a kernel may end the
+// child of a program with several threads.
+func countRunning(pids []int) int {
+	n := 0
+	for _, pid := range pids {
+		if ended, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil); ended == 0 && err == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // hog allocates and touches memory, a mebibyte at a time, up to the given number of

@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"encoding/binary"
@@ -33,13 +33,13 @@ type rule struct {
 	check  []bpf.Instruction
 }
 
-// assemble returns the seccomp program of every process in a sandbox, as an array of
+// SeccompProgram returns the seccomp program of every process in a sandbox, as an array of
 // struct sock_filter. It allows calls without a rule: namespaces and missing capabilities
 // isolate; the filter only reduces the attack surface.
-func assemble() ([]byte, error) {
+func SeccompProgram() ([]byte, error) {
 	raw, err := bpf.Assemble(program(rules()))
 	if err != nil {
-		return nil, choir.Wrap("local.filter", choir.CodeInternal, err, "assemble the seccomp program")
+		return nil, choir.Wrap("host.filter", choir.CodeInternal, err, "assemble the seccomp program")
 	}
 	out := make([]byte, 0, 8*len(raw))
 	for _, in := range raw {
@@ -108,3 +108,6 @@ func allowOnly(arg uint32, e unix.Errno, values ...uint32) []bpf.Instruction {
 	}
 	return append(p, deny(e))
 }
+
+// SeccompRules returns the number of rules in the seccomp program.
+func SeccompRules() int { return len(rules()) }

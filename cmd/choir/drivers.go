@@ -1,0 +1,20 @@
+package main
+
+import (
+	"path/filepath"
+
+	"choiros/internal/config"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/gvisor"
+	"choiros/internal/sandbox/local"
+)
+
+// newDrivers returns the drivers of this choir, with their folders below state and the one
+// that modules names shown to tasks. All of them recover what an earlier choir made;
+// the one of runtime.mode makes new sandboxes.
+func newDrivers(file config.Config, state, modules string) (*sandbox.Registry, error) {
+	tools := file.Runtime.Toolchains
+	return sandbox.NewRegistry(file.Runtime.Mode,
+		local.New(local.Config{StateDir: state, Toolchains: tools, Modules: modules}),
+		gvisor.New(gvisor.Config{StateDir: filepath.Join(state, gvisor.Name), Toolchains: tools, Modules: modules, Runsc: file.Gvisor.Runsc}))
+}

@@ -1,0 +1,98 @@
+package gvisor_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/gvisor"
+	"choiros/internal/sandbox/sandboxtest"
+)
+
+// TestNoRunsc checks that a machine without it is told so, with the command, and that
+// there is no unconfined way.
+func TestNoRunsc(t *testing.T) {
+	d := gvisor.New(gvisor.Config{StateDir: t.TempDir(), Runsc: "/nonexistent/runsc"})
+	defer d.Close()
+	report := d.Probe(t.Context())
+	if report.Usable || report.Checks[0].Name != "runsc" || !strings.Contains(report.Checks[0].Remedy, "go install gvisor.dev/gvisor/runsc@"+gvisor.Pinned) {
+		t.Errorf("%+v", report)
+	}
+	_, err := d.Create(t.Context(), sandbox.Spec{})
+	if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "go install") {
+		t.Errorf("create: %v", err)
+	}
+}
+
+// TestARunscThatFails puts a program in place that is no runsc, and one whose sandboxes do
+// not start.
+func TestARunscThatFails(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("gVisor's sandboxes need a control plane that is root")
+	}
+	for script, want := range map[string]string{
+		"exit 0": "runsc",
+		"[ \"$1\" = --version ] && echo runsc version x && exit 0; echo no systrap here >&2; exit 1": "no systrap here",
+	} {
+		dir := sandboxtest.DataDir(t)
+		runsc := filepath.Join(dir, "runsc")
+		if err := os.WriteFile(runsc, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		d := gvisor.New(gvisor.Config{StateDir: filepath.Join(dir, "state"), Runsc: runsc})
+		defer d.Close()
+		report, said := d.Probe(t.Context()), ""
+		for _, c := range report.Checks {
+			if c.Required && !c.OK {
+				said += c.Name + " " + c.Detail + " " + c.Remedy
+			}
+		}
+		if report.Usable || !strings.Contains(said, want) {
+			t.Errorf("%q: %+v", script, report)
+		}
+		_, err := d.Create(t.Context(), sandboxtest.SpecIn(t, dir, sandboxtest.InitDir(t), choir.RoleAssociate))
+		if choir.CodeOf(err) != choir.CodeUnavailable {
+			t.Errorf("%q: create: %v", script, err)
+		}
+	}
+}
+
+// TestWhatAKilledControlPlaneLeftIsRemoved checks that a new driver removes the folder of a
+// sandbox that never was, and leaves one that lives.
+func TestWhatAKilledControlPlaneLeftIsRemoved(t *testing.T) {
+	state, runsc := sandboxtest.DataDir(t), sandboxtest.Runsc(t)
+	first := gvisor.New(gvisor.Config{StateDir: state, Runsc: runsc})
+	b, err := first.Create(t.Context(), sandboxtest.NewSpec(t, choir.RoleAssociate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	left := filepath.Join(state, "boxes", "00000000-left")
+	if err := os.MkdirAll(filepath.Join(left, "state"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	second := gvisor.New(gvisor.Config{StateDir: state, Runsc: runsc})
+	defer second.Close()
+	found, err := second.Recover(t.Context(), b.Handle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("what was left is there: %v", err)
+	}
+	if _, err := guest.NewClient(found.Dial).Hello(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := found.Destroy(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(filepath.Join(state, "boxes")); err != nil || len(entries) > 0 {
+		t.Errorf("after its end the driver has %v, %v", entries, err)
+	}
+}

@@ -1,0 +1,27 @@
+package gvisor_test
+
+import (
+	"testing"
+
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/gvisor"
+	"choiros/internal/sandbox/sandboxtest"
+)
+
+// newDriver makes a driver of the suite.
+func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
+	return gvisor.New(gvisor.Config{StateDir: s.StateDir, Orphan: s.Orphan, Runsc: sandboxtest.Runsc(t)})
+}
+
+// lacking says what cannot hold in a sandbox of gVisor, and why.
+var lacking = map[sandboxtest.Demand]string{
+	sandboxtest.HostKernel:     "the sentry's own kernel answers: what it says of its start and hardware is made up, and it lists the numbers of what another process has open, which cannot be read",
+	sandboxtest.ClosedPrograms: "the sentry runs only programs that the user may read, so that the guest binaries can be; roles and init close their memory themselves",
+	sandboxtest.FewNumbers:     "a fork takes the sentry some milliseconds, and there are 65,536 numbers",
+	sandboxtest.ExactCount:     "the sentry lets through some processes more than its limit (a third more was seen) while others end",
+	sandboxtest.OneVictim:      "the memory of all programs inside is the sentry's, so that the host's kernel ends the sentry",
+}
+
+func TestGvisor(t *testing.T) {
+	sandboxtest.RunWithout(t, newDriver, lacking).Check(t, sandboxtest.HostKernel, sandboxtest.ClosedPrograms, sandboxtest.FewNumbers, sandboxtest.ExactCount, sandboxtest.OneVictim)
+}

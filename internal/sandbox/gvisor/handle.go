@@ -1,0 +1,59 @@
+package gvisor
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
+)
+
+// handleVersion is the version of state. It must be raised when the meaning of a field
+// changes.
+const handleVersion = 1
+
+// state is the content of a handle. Boot, a pid and a start time together identify a
+// process.
+type state struct {
+	Boot    string           `json:"boot"`
+	Sentry  host.ProcessName `json:"sentry"`
+	Monitor host.ProcessName `json:"monitor"` // runsc run, which waits for the sentry
+	Relay   host.ProcessName `json:"relay"`
+	Name    string           `json:"name"` // of its folder and for runsc
+	Folder  string           `json:"folder"`
+	Doors   string           `json:"doors"`
+	Limits  string           `json:"limits"` // the limiter's name
+	Groups  []string         `json:"groups,omitempty"`
+	// Workspace says that it has one, and so the toolchains.
+	Workspace  bool     `json:"workspace,omitempty"`
+	Toolchains []string `json:"toolchains,omitempty"`
+	// DiskLimited says that its workspace was under a disk limit, or that it has none.
+	DiskLimited bool `json:"disk_limited,omitempty"`
+}
+
+func encodeHandle(s state) sandbox.Handle {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // strings and numbers always encode
+	}
+	return sandbox.Handle{Driver: Name, Version: handleVersion, State: raw}
+}
+
+func decodeHandle(h sandbox.Handle) (state, error) {
+	const op = "gvisor.handle"
+	if h.Driver != Name || h.Version != handleVersion {
+		return state{}, choir.E(op, choir.CodeInvalid, "a handle of %s, version %d, is not one of %s, version %d",
+			h.Driver, h.Version, Name, handleVersion)
+	}
+	dec := json.NewDecoder(bytes.NewReader(h.State))
+	dec.DisallowUnknownFields()
+	var s state
+	if err := dec.Decode(&s); err != nil {
+		return state{}, choir.Wrap(op, choir.CodeInvalid, err, "read a handle")
+	}
+	if s.Doors == "" || s.Folder == "" || s.Name == "" || s.Sentry.PID <= 0 {
+		return state{}, choir.E(op, choir.CodeInvalid, "a handle without a process, a folder or doors")
+	}
+	return s, nil
+}

@@ -1,0 +1,39 @@
+package gvisor
+
+import (
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
+)
+
+// Pinned is the version of gVisor that this driver is tested with, as the Go module proxy
+// names it. The Makefile has the same.
+const Pinned = "v0.0.0-20260905035102-160fafc42237"
+
+// remedyRunsc and the following constants are the commands that provide what is missing.
+const (
+	remedyRunsc   = "install it with: CGO_ENABLED=0 GOBIN=/usr/local/bin go install gvisor.dev/gvisor/runsc@" + Pinned + ", or set [gvisor] runsc in choir.toml"
+	remedyRoot    = "run choir as root, or set runtime.mode = \"local\""
+	remedyCgroups = "run choir where it may make cgroups, such as with: systemd-run --scope -p Delegate=yes choir up"
+)
+
+// levelOf returns the isolation of sandboxes, given the name of their limiter and whether
+// the workspace's disk space is limited.
+func levelOf(limits string, disk bool) sandbox.Level {
+	l := sandbox.Level{
+		Driver: Name,
+		Name:   "gvisor: a kernel of its own (runsc, systrap), no network, no capabilities, " + limits,
+		Limits: limits + ": memory (and 256 MiB for the sentry), CPU, threads on the host; sentry: processes (about), open files, no core files",
+	}
+	if !disk {
+		l.Missing = append(l.Missing, sandbox.NoDiskLimit)
+	}
+	l.Missing = append(l.Missing,
+		"A task in one project can write in others: gVisor has no Landlock.",
+		"A program that takes more memory than there is ends its whole sandbox.")
+	if limits == host.LimitsRlimits {
+		l.Name = "gvisor: a kernel of its own (runsc, systrap), no network, no capabilities, no cgroup"
+		l.Limits = "sentry: processes, open files, no core files"
+		l.Missing = append(l.Missing, "Memory and CPU time are not limited.")
+	}
+	return l
+}

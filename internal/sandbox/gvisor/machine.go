@@ -1,0 +1,124 @@
+package gvisor
+
+import (
+	"bytes"
+	"encoding/base64"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
+)
+
+const initName = "choir-init"
+
+// machine holds what is found and prepared once for all calls of Create.
+type machine struct {
+	cfg   Config
+	runsc string
+	// root and rootWorkspace are the root folders without and with a workspace.
+	root, rootWorkspace string
+	boxes               string // the folder of the sandboxes' own folders
+	filter              string // the seccomp program, in base64
+	limits              host.Limiter
+	bootID              string
+}
+
+func newMachine(cfg Config) (*machine, error) {
+	runsc, err := findRunsc(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if os.Geteuid() != 0 {
+		return nil, choir.E("gvisor.setup", choir.CodeUnavailable, "the control plane is not root").WithRemedy("%s", remedyRoot)
+	}
+	boxes := filepath.Join(cfg.StateDir, "boxes")
+	for _, dir := range []string{cfg.StateDir, boxes} {
+		if err := os.MkdirAll(dir, 0o711); err != nil {
+			return nil, choir.Wrap("gvisor.setup", choir.CodeInternal, err, "make the driver's folder")
+		}
+		if err := os.Chmod(dir, 0o711); err != nil { // whatever the umask
+			return nil, choir.Wrap("gvisor.setup", choir.CodeInternal, err, "open the driver's folder for sandboxes")
+		}
+	}
+	if cfg.Modules != "" {
+		if err := host.MakePublic(cfg.Modules); err != nil {
+			return nil, choir.Wrap("gvisor.setup", choir.CodeInternal, err, "make the folder of packages")
+		}
+	}
+	filter, err := host.SeccompProgram()
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{
+		filter: base64.StdEncoding.EncodeToString(filter),
+		cfg:    cfg, runsc: runsc, boxes: boxes, bootID: host.BootID(),
+		limits: host.FindLimiter(cfg.WithoutCgroups, host.GroupLabel(cfg.StateDir)),
+	}
+	if m.root, err = host.PrepareRoot(cfg.StateDir, alwaysPoints); err != nil {
+		return nil, err
+	}
+	if m.rootWorkspace, err = host.PrepareRoot(cfg.StateDir, append(workspacePoints(cfg), alwaysPoints...)); err != nil {
+		return nil, err
+	}
+	m.limits.Sweep()
+	m.sweepBoxes()
+	return m, nil
+}
+
+// sweepBoxes removes the folders of sandboxes that a control plane left which was killed
+// while it made or removed them. A folder that a process has in its arguments is in use.
+func (m *machine) sweepBoxes() {
+	left, err := os.ReadDir(m.boxes)
+	if err != nil || len(left) == 0 {
+		return // what is left takes some kilobytes; the next start tries again
+	}
+	var arguments []byte
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
+	for _, path := range lines {
+		line, _ := os.ReadFile(path) // it may have ended
+		arguments = append(arguments, line...)
+	}
+	for _, e := range left {
+		if !bytes.Contains(arguments, []byte(e.Name())) {
+			os.RemoveAll(filepath.Join(m.boxes, e.Name())) // as above
+		}
+	}
+}
+
+// alwaysPoints are the mount points of every sandbox that the root folder of package host
+// lacks. The gofer would make what is missing, in the folder that all sandboxes share.
+var alwaysPoints = []string{"sys"}
+
+// workspacePoints returns the further mount points of a sandbox with a workspace.
+func workspacePoints(cfg Config) []string {
+	points := []string{strings.TrimPrefix(sandbox.WorkspaceInside, "/")}
+	for _, path := range cfg.Toolchains {
+		if !strings.HasPrefix(path, "/usr/") {
+			points = append(points, strings.TrimPrefix(path, "/"))
+		}
+	}
+	if cfg.Modules != "" {
+		points = append(points, strings.TrimPrefix(ModulesInside, "/"))
+	}
+	return points
+}
+
+func (m *machine) close() {}
+
+func (m *machine) cgroups() bool { return m.limits.Name() != host.LimitsRlimits }
+
+func findRunsc(cfg Config) (string, error) {
+	name := cfg.Runsc
+	if name == "" {
+		name = "runsc"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", choir.E("gvisor.setup", choir.CodeUnavailable, "runsc (%s) is not installed", name).WithRemedy("%s", remedyRunsc)
+	}
+	return filepath.Abs(path)
+}
