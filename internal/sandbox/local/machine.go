@@ -9,6 +9,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/syscallfilter"
 
 	"golang.org/x/sys/unix"
 )
@@ -119,7 +120,7 @@ func groupLabel(stateDir string) string {
 
 // filterFile returns the seccomp program in a sealed file in memory.
 func filterFile() (*os.File, error) {
-	program, err := assemble()
+	program, err := syscallfilter.Assemble()
 	if err != nil {
 		return nil, err
 	}

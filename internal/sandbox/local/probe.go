@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/syscallfilter"
 
 	"golang.org/x/sys/unix"
 )
@@ -85,7 +86,7 @@ func probeFilter(ctx context.Context, bwrap string) sandbox.Check {
 		c.Remedy = "use a kernel built with CONFIG_SECCOMP_FILTER"
 		return c
 	}
-	c.OK, c.Detail = true, fmt.Sprintf("a filter with %d rules is in force", len(rules()))
+	c.OK, c.Detail = true, fmt.Sprintf("a filter with %d rules is in force", syscallfilter.Rules())
 	return c
 }
 

@@ -1,4 +1,6 @@
-package local
+// Package syscallfilter is the seccomp program under which everything in a sandbox runs,
+// the same on every rung where a kernel of Linux serves it.
+package syscallfilter
 
 import (
 	"encoding/binary"
@@ -33,13 +35,13 @@ type rule struct {
 	check  []bpf.Instruction
 }
 
-// assemble returns the seccomp program of every process in a sandbox, as an array of
+// Assemble returns the seccomp program of every process in a sandbox, as an array of
 // struct sock_filter. It allows calls without a rule: namespaces and missing capabilities
 // isolate; the filter only reduces the attack surface.
-func assemble() ([]byte, error) {
+func Assemble() ([]byte, error) {
 	raw, err := bpf.Assemble(program(rules()))
 	if err != nil {
-		return nil, choir.Wrap("local.filter", choir.CodeInternal, err, "assemble the seccomp program")
+		return nil, choir.Wrap("sandbox.filter", choir.CodeInternal, err, "assemble the seccomp program")
 	}
 	out := make([]byte, 0, 8*len(raw))
 	for _, in := range raw {
@@ -49,6 +51,9 @@ func assemble() ([]byte, error) {
 	}
 	return out, nil
 }
+
+// Rules returns the number of rules.
+func Rules() int { return len(rules()) }
 
 // program returns the filter as a linear chain of comparisons. The kernel caches the
 // calls that are always allowed, so the length does not slow them down.

@@ -1,4 +1,4 @@
-package local
+package syscallfilter
 
 import "golang.org/x/sys/unix"
 
