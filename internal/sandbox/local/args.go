@@ -1,14 +1,12 @@
 package local
 
 import (
-	"iter"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
 )
 
 // fdListener, fdSeccomp and fdInfo are the descriptor numbers of the files passed to
@@ -34,9 +32,6 @@ var hiddenInProc = []string{
 	"/proc/cmdline", "/proc/interrupts", "/proc/diskstats", "/proc/partitions", "/proc/modules", "/proc/key-users",
 }
 
-// emptyFile is the path of an empty file in a sandbox's root folder.
-const emptyFile = "etc/fstab"
-
 // commonArgs returns the arguments of bubblewrap that do not depend on a spec. The root
 // folder comes first, because the others are mounted over it.
 func commonArgs(root string) []string {
@@ -52,10 +47,10 @@ func commonArgs(root string) []string {
 	}
 	for _, name := range hiddenInProc {
 		if _, err := os.Stat(name); err == nil {
-			args = append(args, "--ro-bind", filepath.Join(root, emptyFile), name)
+			args = append(args, "--ro-bind", filepath.Join(root, host.EmptyFile), name)
 		}
 	}
-	for _, name := range systemFolders {
+	for _, name := range host.SystemFolders {
 		if info, err := os.Lstat("/" + name); err == nil && info.IsDir() {
 			args = append(args, "--ro-bind", "/"+name, "/"+name)
 		}
@@ -111,15 +106,4 @@ func mountArgs(mounts []sandbox.Mount) (args []string) {
 		args = append(args, "--remount-ro", sandbox.MountsInside)
 	}
 	return args
-}
-
-// sorted iterates over a map in the order of its keys.
-func sorted[V any](m map[string]V) iter.Seq2[string, V] {
-	return func(yield func(string, V) bool) {
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			if !yield(k, m[k]) {
-				return
-			}
-		}
-	}
 }

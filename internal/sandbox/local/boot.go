@@ -17,6 +17,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
 )
 
 // diagnosticBytes and infoBytes are the sizes of the files in memory that bubblewrap
@@ -29,13 +30,13 @@ const (
 // boot starts bubblewrap and returns the sandbox when choir-init answers. If it fails
 // nothing is left behind.
 func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
-	listener, err := listenDoor(spec.Doors)
+	listener, err := host.ListenDoor(spec.Doors)
 	if err != nil {
 		return nil, err
 	}
 	workspace, has := spec.Workspace()
 	inMemory := workspace.Transport == sandbox.TransportCopy
-	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.name(), DiskLimited: spec.DiskLimited || !has || inMemory}, m.root)
+	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.Name(), DiskLimited: spec.DiskLimited || !has || inMemory}, m.root)
 	if has {
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
@@ -51,16 +52,16 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 // caller can remove them if a later one fails.
 func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
 	var err error
-	if b.group, err = m.limits.create(groupID(spec), spec.Limits); err != nil {
+	if b.group, err = m.limits.Create(groupID(spec), spec.Limits); err != nil {
 		return err
 	}
-	b.state.Groups = b.group.folders()
-	if b.output, err = memoryFile("choir-output", nil, diagnosticBytes); err != nil {
+	b.state.Groups = b.group.Folders()
+	if b.output, err = host.MemoryFile("choir-output", nil, diagnosticBytes); err != nil {
 		return err
 	}
 	// No pipe: writing to one whose reader was killed would end bubblewrap before it
 	// lets its child run, and the child would wait for ever.
-	info, err := memoryFile("choir-info", nil, infoBytes)
+	info, err := host.MemoryFile("choir-info", nil, infoBytes)
 	if err != nil {
 		return err
 	}
@@ -80,10 +81,10 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if err != nil {
 		return b.notMade(err, "bubblewrap did not say which process it made")
 	}
-	if b.init, err = openProcess(pid, 0); err != nil {
+	if b.init, err = host.OpenProcess(pid, 0); err != nil {
 		return b.notMade(err, "the sandbox has ended already")
 	}
-	b.state.Init = procName{PID: pid, Start: b.init.start}
+	b.state.Init = host.ProcessName{PID: pid, Start: b.init.Start}
 	return nil
 }
 
@@ -101,7 +102,7 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) erro
 	}
 	defer null.Close()
 	err = m.withView(spec, func() error {
-		return b.group.start(func(attr *syscall.SysProcAttr) error {
+		return b.group.Start(func(attr *syscall.SysProcAttr) error {
 			attr.Setsid = true // a ^C in the control plane's terminal is not for sandboxes
 			b.monitor, err = os.StartProcess(m.bwrap, m.argv(spec), &os.ProcAttr{
 				Dir: "/", Env: []string{}, Sys: m.asHostUser(attr, spec),
@@ -114,8 +115,8 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) erro
 		return choir.Wrap("local.create", choir.CodeUnavailable, err, "start bubblewrap")
 	}
 	// Until we reap it nothing else can have its number.
-	s, err := readStat(b.monitor.Pid)
-	b.state.Monitor = procName{PID: b.monitor.Pid, Start: s.start}
+	s, err := host.ReadStat(b.monitor.Pid)
+	b.state.Monitor = host.ProcessName{PID: b.monitor.Pid, Start: s.Start}
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
 )
 
 // goneTimeout is the limit on the wait for killed processes; the kernel needs
@@ -19,11 +20,11 @@ const goneTimeout = 10 * time.Second
 type box struct {
 	state   state // what its handle says
 	root    bool
-	group   group
-	init    *process    // nil when it has ended
-	monitor *os.Process // bubblewrap as our child; nil when recovered
-	outer   *process    // bubblewrap as somebody's child; nil when made here
-	output  *os.File    // nil when recovered
+	group   host.Group
+	init    *host.Process // nil when it has ended
+	monitor *os.Process   // bubblewrap as our child; nil when recovered
+	outer   *host.Process // bubblewrap as somebody's child; nil when made here
+	output  *os.File      // nil when recovered
 	done    chan struct{}
 	left    chan struct{} // closed when it is no longer watched, though it may live
 	err     error         // of the cleaning, readable when done is closed
@@ -39,7 +40,7 @@ var _ sandbox.Sandbox = (*box)(nil)
 func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
 
 // Dial implements sandbox.Sandbox.
-func (b *box) Dial(ctx context.Context) (net.Conn, error) { return dialDoor(ctx, b.state.Doors) }
+func (b *box) Dial(ctx context.Context) (net.Conn, error) { return host.DialDoor(ctx, b.state.Doors) }
 
 // Level implements sandbox.Sandbox.
 func (b *box) Level() sandbox.Level {
@@ -53,10 +54,10 @@ func (b *box) Usage(context.Context) (sandbox.Usage, error) {
 		return sandbox.Usage{}, choir.E("local.usage", choir.CodeNotFound, "the sandbox has ended")
 	default:
 	}
-	if b.state.Limits == limitsRlimits {
-		return usageOf(b.init.pid), nil
+	if b.state.Limits == host.LimitsRlimits {
+		return host.UsageOf(b.init.PID), nil
 	}
-	return b.group.usage()
+	return b.group.Usage()
 }
 
 // Done implements sandbox.Sandbox.
@@ -65,7 +66,7 @@ func (b *box) Done() <-chan struct{} { return b.done }
 // Destroy kills PID 1, which ends every process in its namespace, and waits until the
 // watcher has removed the rest. It implements sandbox.Sandbox.
 func (b *box) Destroy(ctx context.Context) error {
-	if err := b.init.kill(); err != nil {
+	if err := b.init.Kill(); err != nil {
 		return err
 	}
 	select {
@@ -82,7 +83,7 @@ func (b *box) Destroy(ctx context.Context) error {
 // watch waits for the sandbox's end and removes the rest of it. When ctx ends it returns
 // and leaves everything as it is.
 func (b *box) watch(ctx context.Context) {
-	if err := b.init.wait(ctx); err != nil {
+	if err := b.init.Wait(ctx); err != nil {
 		b.release()
 		close(b.left)
 		return
@@ -105,13 +106,13 @@ func (b *box) abandon(ctx context.Context) {
 // killUnfinished kills bubblewrap and its children, including a child that it has not
 // reported yet. It stops bubblewrap first, so that it can start no further child.
 func (b *box) killUnfinished(ctx context.Context) {
-	b.init.kill()
+	b.init.Kill()
 	if b.monitor == nil {
 		return
 	}
 	b.monitor.Signal(syscall.SIGSTOP)
-	for _, pid := range children(b.monitor.Pid) {
-		killAndWait(ctx, pid)
+	for _, pid := range host.Children(b.monitor.Pid) {
+		host.KillAndWait(ctx, pid)
 	}
 	b.monitor.Kill()
 }
@@ -121,11 +122,11 @@ func (b *box) killUnfinished(ctx context.Context) {
 func (b *box) removeGone(ctx context.Context, why string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
 	defer cancel()
-	if err := b.init.kill(); err != nil {
+	if err := b.init.Kill(); err != nil {
 		return err
 	}
 	if b.init != nil {
-		if err := b.init.wait(ctx); err != nil {
+		if err := b.init.Wait(ctx); err != nil {
 			return choir.Wrap("local.recover", choir.CodeTimeout, err, "wait for the end of a sandbox")
 		}
 	}
@@ -142,12 +143,12 @@ func (b *box) clear(ctx context.Context) error {
 	b.reap(ctx)
 	var first error
 	if b.group != nil {
-		first = killAll(ctx, b.group)
-		if err := b.group.remove(); first == nil {
+		first = host.KillAll(ctx, b.group)
+		if err := b.group.Remove(); first == nil {
 			first = err
 		}
 	}
-	if err := removeDoor(b.state.Doors); first == nil {
+	if err := host.RemoveDoor(b.state.Doors); first == nil {
 		first = err
 	}
 	return first
@@ -163,16 +164,16 @@ func (b *box) reap(ctx context.Context) {
 	if b.outer == nil {
 		return
 	}
-	b.outer.kill()
-	if b.outer.wait(ctx) == nil {
+	b.outer.Kill()
+	if b.outer.Wait(ctx) == nil {
 		// A former driver in this same process may have started it.
-		syscall.Wait4(b.outer.pid, nil, syscall.WNOHANG, nil)
+		syscall.Wait4(b.outer.PID, nil, syscall.WNOHANG, nil)
 	}
 }
 
 // release closes the control plane's files of the sandbox; the sandbox may live on.
 func (b *box) release() {
-	b.init.close()
-	b.outer.close()
+	b.init.Close()
+	b.outer.Close()
 	b.output.Close()
 }

@@ -3,11 +3,10 @@ package local
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
 )
 
 // handleVersion is the version of state. It must be raised when the meaning of a field
@@ -17,22 +16,17 @@ const handleVersion = 1
 // state is the content of a handle. Boot, a pid and a start time together identify a
 // process.
 type state struct {
-	Boot    string   `json:"boot"`
-	Init    procName `json:"init"`    // choir-init
-	Monitor procName `json:"monitor"` // bubblewrap, which waits for it outside
-	Doors   string   `json:"doors"`
-	Limits  string   `json:"limits"` // the limiter's name
-	Groups  []string `json:"groups,omitempty"`
+	Boot    string           `json:"boot"`
+	Init    host.ProcessName `json:"init"`    // choir-init
+	Monitor host.ProcessName `json:"monitor"` // bubblewrap, which waits for it outside
+	Doors   string           `json:"doors"`
+	Limits  string           `json:"limits"` // the limiter's name
+	Groups  []string         `json:"groups,omitempty"`
 	// Workspace says that it has one, and so the toolchains.
 	Workspace  bool     `json:"workspace,omitempty"`
 	Toolchains []string `json:"toolchains,omitempty"`
 	// DiskLimited says that its workspace was under a disk limit, or that it has none.
 	DiskLimited bool `json:"disk_limited,omitempty"`
-}
-
-type procName struct {
-	PID   int    `json:"pid"`
-	Start uint64 `json:"start"`
 }
 
 func encodeHandle(s state) sandbox.Handle {
@@ -59,13 +53,4 @@ func decodeHandle(h sandbox.Handle) (state, error) {
 		return state{}, choir.E(op, choir.CodeInvalid, "a handle without a process or without doors")
 	}
 	return s, nil
-}
-
-// bootID returns an id of the current boot of the machine; empty if it is unknown.
-func bootID() string {
-	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return "" // then start times alone must do
-	}
-	return strings.TrimSpace(string(raw))
 }

@@ -1,6 +1,9 @@
 package local
 
-import "choiros/internal/sandbox"
+import (
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
+)
 
 // remedyBwrap and the following constants are the commands that provide what is missing.
 const (
@@ -30,7 +33,7 @@ func levelOf(limits string, root bool, landlock int, disk bool) sandbox.Level {
 		l.Name = "local: namespaces, seccomp, no capabilities, " + limits
 		l.Missing = append(l.Missing, "This kernel lacks Landlock: the mounts alone decide what can be written.")
 	}
-	if limits == limitsRlimits {
+	if limits == host.LimitsRlimits {
 		l.Limits = "rlimits: processes, memory of each process, open files, no core files"
 		l.Missing = append(l.Missing,
 			"Memory is limited for each process, not for all together.",

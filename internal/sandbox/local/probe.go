@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
 	"choiros/internal/sandbox/syscallfilter"
 
 	"golang.org/x/sys/unix"
@@ -28,12 +29,12 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	if check.OK {
 		r.Checks = append(r.Checks, probeNamespaces(ctx, bwrap), probeFilter(ctx, bwrap))
 	}
-	m := &machine{root: os.Geteuid() == 0, limits: findLimiter(d.cfg, groupLabel(d.cfg.StateDir))}
+	m := &machine{root: os.Geteuid() == 0, limits: host.FindLimiter(d.cfg.WithoutCgroups, host.GroupLabel(d.cfg.StateDir))}
 	r.Checks = append(r.Checks, probeLimits(m), probeHostUser(m), probeLandlock())
 	if c, needed := probeReach(d.cfg, m.root); needed {
 		r.Checks = append(r.Checks, c)
 	}
-	r.Level = levelOf(m.limits.name(), m.root, landlockVersion(), false)
+	r.Level = levelOf(m.limits.Name(), m.root, landlockVersion(), false)
 	for _, c := range r.Checks {
 		r.Usable = r.Usable && (c.OK || !c.Required)
 	}
@@ -115,7 +116,7 @@ func runTrue(ctx context.Context, bwrap string, extra *os.File, more ...string) 
 }
 
 func probeLimits(m *machine) sandbox.Check {
-	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.name(), m.root, landlockVersion(), false).Limits}
+	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.Name(), m.root, landlockVersion(), false).Limits}
 	if !c.OK {
 		c.Remedy = remedyCgroups
 	}

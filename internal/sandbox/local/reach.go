@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
 
 	"golang.org/x/sys/unix"
 )
@@ -171,7 +172,7 @@ func probeReach(cfg Config, root bool) (sandbox.Check, bool) {
 		return sandbox.Check{}, false
 	}
 	c := sandbox.Check{Name: "data folder", Required: true, OK: true, Detail: closed + " is closed to others, so sandboxes see the data folder through mounts of their own"}
-	err := onOwnThread(func() error {
+	err := host.OnOwnThread(func() error {
 		if err := ownView(); err != nil {
 			return err
 		}

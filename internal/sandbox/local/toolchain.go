@@ -3,12 +3,12 @@ package local
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,7 +37,7 @@ func findToolchains(cfg Config, root bool) ([]toolchain, error) {
 		}
 		if t.source != "" && root {
 			t.source = filepath.Join(cfg.StateDir, "toolchains", strconv.Itoa(i))
-			if err := makePublic(t.source); err != nil {
+			if err := host.MakePublic(t.source); err != nil {
 				return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "make the place of a toolchain")
 			}
 		}
@@ -85,7 +85,7 @@ func (m *machine) withView(spec sandbox.Spec, start func() error) error {
 	if len(hidden) == 0 && len(covers) == 0 {
 		return start()
 	}
-	return onOwnThread(func() error {
+	return host.OnOwnThread(func() error {
 		if err := enterView(hidden, covers); err != nil {
 			return err
 		}
@@ -116,21 +116,4 @@ func enterView(all []toolchain, covers []cover) error {
 		}
 	}
 	return nil
-}
-
-// onOwnThread calls do on a thread of its own, which ends afterwards, and returns its
-// error. It is never the main thread, which cannot end and represents the process in
-// /proc.
-func onOwnThread(do func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // until this goroutine ends, and the thread with it
-		if unix.Gettid() != unix.Getpid() {
-			done <- do()
-			return
-		}
-		done <- onOwnThread(do) // this thread is held, so it gets another
-		runtime.UnlockOSThread()
-	}()
-	return <-done
 }

@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"context"
@@ -18,11 +18,11 @@ const (
 	doorBacklog   = 128
 )
 
-// listenDoor creates the control door in the folder doors and returns the listening
+// ListenDoor creates the control door in the folder doors and returns the listening
 // socket, which is passed to choir-init. No other process can answer there: the folder is
 // invisible inside, and only the control plane can write to it.
-func listenDoor(doors string) (*os.File, error) {
-	const op = "local.door"
+func ListenDoor(doors string) (*os.File, error) {
+	const op = "host.door"
 	if err := checkDoors(doors); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func listenDoor(doors string) (*os.File, error) {
 func checkDoors(doors string) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(doors, &st); err != nil {
-		return choir.Wrap("local.door", choir.CodeInvalid, err, "look at the folder of doors %s", doors)
+		return choir.Wrap("host.door", choir.CodeInvalid, err, "look at the folder of doors %s", doors)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR || st.Mode&0o022 != 0 || int(st.Uid) != os.Geteuid() {
 		return choir.Invalid("spec.doors", "%s is not a folder that only the control plane can write", doors).
@@ -85,24 +85,24 @@ func shortPath(doors string) (path string, done func(), err error) {
 	return short, func() { dir.Close() }, nil
 }
 
-// dialDoor connects to the control door. If the sandbox has ended the error is code
+// DialDoor connects to the control door. If the sandbox has ended the error is code
 // unavailable.
-func dialDoor(ctx context.Context, doors string) (net.Conn, error) {
+func DialDoor(ctx context.Context, doors string) (net.Conn, error) {
 	path, done, err := shortPath(doors)
 	if err != nil {
-		return nil, choir.Wrap("local.dial", choir.CodeUnavailable, err, "find the control door in %s", doors)
+		return nil, choir.Wrap("host.dial", choir.CodeUnavailable, err, "find the control door in %s", doors)
 	}
 	defer done()
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", path)
-	return conn, choir.Wrap("local.dial", choir.CodeUnavailable, err, "open the control door in %s", doors)
+	return conn, choir.Wrap("host.dial", choir.CodeUnavailable, err, "open the control door in %s", doors)
 }
 
-// removeDoor removes the control door. It is idempotent.
-func removeDoor(doors string) error {
+// RemoveDoor removes the control door. It is idempotent.
+func RemoveDoor(doors string) error {
 	err := os.Remove(filepath.Join(doors, sandbox.ControlSocket))
 	if os.IsNotExist(err) {
 		return nil
 	}
-	return choir.Wrap("local.door", choir.CodeInternal, err, "remove the control door")
+	return choir.Wrap("host.door", choir.CodeInternal, err, "remove the control door")
 }

@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"context"
@@ -16,87 +16,87 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limiter makes groups of processes with common resource limits.
-type limiter interface {
-	// name returns the name of the limiter for the level and the handle.
-	name() string
-	// create makes the group of one sandbox, with its limits.
-	create(id string, l sandbox.Limits) (group, error)
-	// sweep removes the groups without processes that an earlier control plane of the
+// Limiter makes groups of processes with common resource limits.
+type Limiter interface {
+	// Name returns the name of the limiter for the level and the handle.
+	Name() string
+	// Create makes the group of one sandbox, with its limits.
+	Create(id string, l sandbox.Limits) (Group, error)
+	// Sweep removes the groups without processes that an earlier control plane of the
 	// same data folder left.
-	sweep()
+	Sweep()
 }
 
 // limitsV1, limitsV2 and limitsRlimits are the names of the limiters; handles contain
 // them.
 const (
-	limitsV1      = "cgroup v1"
-	limitsV2      = "cgroup v2"
-	limitsRlimits = "rlimits"
+	LimitsV1      = "cgroup v1"
+	LimitsV2      = "cgroup v2"
+	LimitsRlimits = "rlimits"
 )
 
-// openGroup returns the existing group of a handle, from the name of its limiter and its
+// OpenGroup returns the existing group of a handle, from the name of its limiter and its
 // folders.
-func openGroup(limits string, dirs []string) group {
+func OpenGroup(limits string, dirs []string) Group {
 	switch {
-	case limits == limitsV1:
+	case limits == LimitsV1:
 		return &v1Group{dirs: dirs}
-	case limits == limitsV2 && len(dirs) == 1:
+	case limits == LimitsV2 && len(dirs) == 1:
 		return &v2Group{dir: dirs[0]}
 	default:
 		return noGroup{}
 	}
 }
 
-// group is the processes of one sandbox.
-type group interface {
-	// start calls fork so that the child is in the group from its birth.
-	start(fork func(*syscall.SysProcAttr) error) error
-	// folders returns the group's folders, from which openGroup finds it again.
-	folders() []string
-	// processes returns the pids of the group's processes as the host sees them.
-	processes() []int
-	usage() (sandbox.Usage, error)
-	// remove removes the empty group. It is idempotent.
-	remove() error
+// Group is the processes of one sandbox.
+type Group interface {
+	// Start calls fork so that the child is in the group from its birth.
+	Start(fork func(*syscall.SysProcAttr) error) error
+	// Folders returns the group's folders, from which openGroup finds it again.
+	Folders() []string
+	// Processes returns the pids of the group's processes as the host sees them.
+	Processes() []int
+	Usage() (sandbox.Usage, error)
+	// Remove removes the empty group. It is idempotent.
+	Remove() error
 }
 
-// killAll kills the processes in the group until none is left or ctx ends.
-func killAll(ctx context.Context, g group) error {
+// KillAll kills the processes in the group until none is left or ctx ends.
+func KillAll(ctx context.Context, g Group) error {
 	for {
-		pids := g.processes()
+		pids := g.Processes()
 		if len(pids) == 0 {
 			return nil
 		}
 		for _, pid := range pids {
-			if err := killAndWait(ctx, pid); err != nil {
+			if err := KillAndWait(ctx, pid); err != nil {
 				return err
 			}
 		}
 		if err := ctx.Err(); err != nil {
-			return choir.Wrap("local.kill", choir.CodeTimeout, err, "%d processes of a sandbox would not end", len(pids))
+			return choir.Wrap("host.kill", choir.CodeTimeout, err, "%d processes of a sandbox would not end", len(pids))
 		}
 	}
 }
 
-// killAndWait kills one process and waits for its end. It does not reap a child of this
+// KillAndWait kills one process and waits for its end. It does not reap a child of this
 // process.
-func killAndWait(ctx context.Context, pid int) error {
+func KillAndWait(ctx context.Context, pid int) error {
 	if pid == os.Getpid() {
-		return choir.E("local.kill", choir.CodeInternal, "a thread of this process is in the group of a sandbox")
+		return choir.E("host.kill", choir.CodeInternal, "a thread of this process is in the group of a sandbox")
 	}
-	p, err := openProcess(pid, 0)
+	p, err := OpenProcess(pid, 0)
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	if err := p.kill(); err != nil {
+	defer p.Close()
+	if err := p.Kill(); err != nil {
 		return err
 	}
-	return p.wait(ctx)
+	return p.Wait(ctx)
 }
 
 // readPIDs returns the pids in a cgroup.procs file, without zombies and without processes
@@ -116,8 +116,8 @@ func readPIDs(path string) []int {
 }
 
 func isZombie(pid int) bool {
-	s, err := readStat(pid)
-	return err != nil || s.state == 'Z'
+	s, err := ReadStat(pid)
+	return err != nil || s.State == 'Z'
 }
 
 func readNumber(path string) (int64, error) {
@@ -155,7 +155,7 @@ func removeGroup(dir string) error {
 		}
 		time.Sleep(pause)
 	}
-	return choir.Wrap("local.cgroup", choir.CodeInternal, err, "remove the cgroup %s", dir)
+	return choir.Wrap("host.cgroup", choir.CodeInternal, err, "remove the cgroup %s", dir)
 }
 
 // sweepBeside removes the empty groups whose path begins with prefix.

@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"fmt"
@@ -38,13 +38,13 @@ func startFromMainThread() string {
 	case l == nil:
 		return "no version 1"
 	}
-	g, err := l.create("x", sandbox.Limits{Processes: 10, MemoryBytes: 1 << 28, CPUMilli: 1000})
+	g, err := l.Create("x", sandbox.Limits{Processes: 10, MemoryBytes: 1 << 28, CPUMilli: 1000})
 	if err != nil {
 		return err.Error()
 	}
-	defer g.remove()
+	defer g.Remove()
 	said := "it did not start"
-	err = g.start(func(*syscall.SysProcAttr) error {
+	err = g.Start(func(*syscall.SysProcAttr) error {
 		said = "ok"
 		if now := hierarchies(); !reflect.DeepEqual(now, before) {
 			said = fmt.Sprintf("the process was said to be in %+v, not in %+v", now, before)
@@ -70,7 +70,7 @@ func TestAStartOnTheMainThreadMovesAnotherOne(t *testing.T) {
 }
 
 func TestItNeverKillsItself(t *testing.T) {
-	if err := killAndWait(t.Context(), os.Getpid()); err == nil {
+	if err := KillAndWait(t.Context(), os.Getpid()); err == nil {
 		t.Error("it would have")
 	}
 }

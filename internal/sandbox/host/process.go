@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"bytes"
@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is one process of the host. A pidfd, or in a handle its start time, ensures
+// Process is one process of the host. A pidfd, or in a handle its start time, ensures
 // that a reused pid is not taken for it.
-type process struct {
-	pid   int
-	start uint64   // clock ticks since the machine started, field 22 of stat
+type Process struct {
+	PID   int
+	Start uint64   // clock ticks since the machine started, field 22 of stat
 	fd    *os.File // pidfd, as a file so that waiting needs no thread
 	raw   int      // its number, valid until closed
 
@@ -27,11 +27,11 @@ type process struct {
 	closed bool
 }
 
-// openProcess opens the process with a pid. If start is not 0 and differs from the
+// OpenProcess opens the process with a pid. If start is not 0 and differs from the
 // process's start time, or there is no such process, or it is a zombie, the error is code
 // not_found.
-func openProcess(pid int, start uint64) (*process, error) {
-	const op = "local.process"
+func OpenProcess(pid int, start uint64) (*Process, error) {
+	const op = "host.process"
 	if pid <= 0 {
 		return nil, choir.E(op, choir.CodeNotFound, "%d is no process", pid)
 	}
@@ -39,19 +39,19 @@ func openProcess(pid int, start uint64) (*process, error) {
 	if err != nil {
 		return nil, choir.Wrap(op, notFoundOr(err), err, "open process %d", pid)
 	}
-	p := &process{pid: pid, raw: fd, fd: os.NewFile(uintptr(fd), "pidfd")}
-	stat, err := readStat(pid)
-	if err == nil && start != 0 && stat.start != start {
+	p := &Process{PID: pid, raw: fd, fd: os.NewFile(uintptr(fd), "pidfd")}
+	stat, err := ReadStat(pid)
+	if err == nil && start != 0 && stat.Start != start {
 		err = choir.E(op, choir.CodeNotFound, "process %d is another one by now", pid)
 	}
-	if err == nil && stat.state == 'Z' {
+	if err == nil && stat.State == 'Z' {
 		err = choir.E(op, choir.CodeNotFound, "process %d has ended", pid)
 	}
 	if err != nil {
-		p.close()
+		p.Close()
 		return nil, err
 	}
-	p.start = stat.start
+	p.Start = stat.Start
 	return p, nil
 }
 
@@ -62,7 +62,7 @@ func notFoundOr(err error) choir.Code {
 	return choir.CodeInternal
 }
 
-func (p *process) close() {
+func (p *Process) Close() {
 	if p == nil {
 		return
 	}
@@ -72,8 +72,8 @@ func (p *process) close() {
 	p.fd.Close()
 }
 
-// kill sends SIGKILL. It does nothing for a nil, an ended and a closed process.
-func (p *process) kill() error {
+// Kill sends SIGKILL. It does nothing for a nil, an ended and a closed process.
+func (p *Process) Kill() error {
 	if p == nil {
 		return nil
 	}
@@ -86,12 +86,12 @@ func (p *process) kill() error {
 	if errors.Is(err, unix.ESRCH) {
 		return nil
 	}
-	return choir.Wrap("local.kill", choir.CodeInternal, err, "kill process %d", p.pid)
+	return choir.Wrap("host.kill", choir.CodeInternal, err, "kill process %d", p.PID)
 }
 
-// wait returns nil when the process has ended, or the error of ctx. It blocks no thread,
+// Wait returns nil when the process has ended, or the error of ctx. It blocks no thread,
 // because a pidfd becomes readable.
-func (p *process) wait(ctx context.Context) error {
+func (p *Process) Wait(ctx context.Context) error {
 	conn, err := p.fd.SyscallConn()
 	if err != nil {
 		return err
@@ -118,57 +118,57 @@ func ended(pidfd int) bool {
 // A read deadline in the past ends a wait.
 var longAgo, noDeadline = time.Unix(1, 0), time.Time{}
 
-type stat struct {
-	state    byte
-	cpuTicks uint64 // user and system, of itself and of the children it waited for
-	start    uint64
+type Stat struct {
+	State    byte
+	CPUTicks uint64 // user and system, of itself and of the children it waited for
+	Start    uint64
 }
 
-// readStat reads /proc/PID/stat, see proc(5). If there is no such process the error is
+// ReadStat reads /proc/PID/stat, see proc(5). If there is no such process the error is
 // code not_found.
-func readStat(pid int) (stat, error) {
+func ReadStat(pid int) (Stat, error) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return stat{}, choir.Wrap("local.process", notFoundOr(err), err, "look at process %d", pid)
+		return Stat{}, choir.Wrap("host.process", notFoundOr(err), err, "look at process %d", pid)
 	}
 	s, err := parseStat(raw)
 	if err != nil {
-		return stat{}, choir.Wrap("local.process", choir.CodeInternal, err, "read the state of process %d", pid)
+		return Stat{}, choir.Wrap("host.process", choir.CodeInternal, err, "read the state of process %d", pid)
 	}
 	return s, nil
 }
 
-func parseStat(raw []byte) (stat, error) {
+func parseStat(raw []byte) (Stat, error) {
 	// The name in the parentheses may itself contain anything.
 	_, rest, ok := bytes.Cut(raw[max(0, bytes.LastIndexByte(raw, ')')):], []byte(") "))
 	fields := bytes.Fields(rest)
 	const firstTimeField, startField = 11, 19 // counted from the state
 	if !ok || len(fields) <= startField {
-		return stat{}, fmt.Errorf("%d fields in %q", len(fields), raw)
+		return Stat{}, fmt.Errorf("%d fields in %q", len(fields), raw)
 	}
-	out := stat{state: fields[0][0]}
+	out := Stat{State: fields[0][0]}
 	for _, field := range fields[firstTimeField : firstTimeField+4] {
 		n, err := strconv.ParseUint(string(field), 10, 64)
 		if err != nil {
-			return stat{}, err
+			return Stat{}, err
 		}
-		out.cpuTicks += n
+		out.CPUTicks += n
 	}
 	var err error
-	out.start, err = strconv.ParseUint(string(fields[startField]), 10, 64)
+	out.Start, err = strconv.ParseUint(string(fields[startField]), 10, 64)
 	return out, err
 }
 
-// descendants returns the pids of a process and of everything below it, as visible now.
-func descendants(pid int) []int {
+// Descendants returns the pids of a process and of everything below it, as visible now.
+func Descendants(pid int) []int {
 	out := []int{pid}
 	for i := 0; i < len(out); i++ {
-		out = append(out, children(out[i])...)
+		out = append(out, Children(out[i])...)
 	}
 	return out
 }
 
-func children(pid int) []int {
+func Children(pid int) []int {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task"
 	threads, err := os.ReadDir(dir)
 	if err != nil {

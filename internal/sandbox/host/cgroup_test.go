@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"errors"
@@ -115,7 +115,7 @@ func TestV2RefusesWhereNothingIsOffered(t *testing.T) {
 func TestV2ChildIsBornInTheGroup(t *testing.T) {
 	g := realV2(t)
 	var cmd *exec.Cmd
-	err := g.start(func(attr *syscall.SysProcAttr) error {
+	err := g.Start(func(attr *syscall.SysProcAttr) error {
 		cmd = exec.Command("/bin/sleep", "60")
 		cmd.SysProcAttr = attr
 		return cmd.Start()
@@ -123,17 +123,17 @@ func TestV2ChildIsBornInTheGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pids := g.processes(); len(pids) != 1 || pids[0] != cmd.Process.Pid {
+	if pids := g.Processes(); len(pids) != 1 || pids[0] != cmd.Process.Pid {
 		t.Errorf("the group holds %v, not %d", pids, cmd.Process.Pid)
 	}
-	if err := killAll(t.Context(), g); err != nil {
+	if err := KillAll(t.Context(), g); err != nil {
 		t.Error(err)
 	}
 	cmd.Wait() // it was killed
-	if err := g.remove(); err != nil {
+	if err := g.Remove(); err != nil {
 		t.Error(err)
 	}
-	if err := g.remove(); err != nil {
+	if err := g.Remove(); err != nil {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -165,35 +165,35 @@ func TestSweepKeepsTheLiving(t *testing.T) {
 	if l == nil {
 		t.Skip("no cgroup v1 that this user may write is mounted")
 	}
-	empty, err := l.create("empty", sandbox.DefaultLimits())
+	empty, err := l.Create("empty", sandbox.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	living, err := l.create("living", sandbox.DefaultLimits())
+	living, err := l.Create("living", sandbox.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/bin/sleep", "60")
-	if err := living.start(func(a *syscall.SysProcAttr) error { cmd.SysProcAttr = a; return cmd.Start() }); err != nil {
+	if err := living.Start(func(a *syscall.SysProcAttr) error { cmd.SysProcAttr = a; return cmd.Start() }); err != nil {
 		t.Fatal(err)
 	}
-	l.sweep()
-	for _, dir := range empty.folders() {
+	l.Sweep()
+	for _, dir := range empty.Folders() {
 		if isDir(dir) {
 			t.Errorf("%s was not swept", dir)
 		}
 	}
-	if len(living.processes()) != 1 {
-		t.Errorf("the living group holds %v", living.processes())
+	if len(living.Processes()) != 1 {
+		t.Errorf("the living group holds %v", living.Processes())
 	}
 	if own, err := os.ReadFile("/proc/thread-self/cgroup"); err != nil || strings.Contains(string(own), "choir-sweep") {
 		t.Errorf("a thread of ours stayed in the group: %s %v", own, err)
 	}
-	if err := killAll(t.Context(), living); err != nil {
+	if err := KillAll(t.Context(), living); err != nil {
 		t.Error(err)
 	}
 	cmd.Wait() // it was killed
-	if err := living.remove(); err != nil {
+	if err := living.Remove(); err != nil {
 		t.Error(err)
 	}
 }

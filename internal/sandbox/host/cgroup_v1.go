@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"os"
@@ -68,15 +68,15 @@ func writable(path string) bool {
 	return true
 }
 
-func (l *v1Limiter) name() string { return limitsV1 }
+func (l *v1Limiter) Name() string { return LimitsV1 }
 
-func (l *v1Limiter) sweep() {
+func (l *v1Limiter) Sweep() {
 	for _, p := range l.parents {
 		sweepBeside(p.prefix)
 	}
 }
 
-func (l *v1Limiter) create(id string, limits sandbox.Limits) (group, error) {
+func (l *v1Limiter) Create(id string, limits sandbox.Limits) (Group, error) {
 	g := &v1Group{parents: l.parents}
 	for _, p := range l.parents {
 		dir := p.prefix + id
@@ -86,8 +86,8 @@ func (l *v1Limiter) create(id string, limits sandbox.Limits) (group, error) {
 			err = setV1(dir, p.controllers, limits)
 		}
 		if err != nil {
-			g.remove()
-			return nil, choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "limit a sandbox by the cgroup %s", dir)
+			g.Remove()
+			return nil, choir.Wrap("host.cgroup", choir.CodeUnavailable, err, "limit a sandbox by the cgroup %s", dir)
 		}
 	}
 	return g, nil
@@ -130,16 +130,16 @@ type v1Group struct {
 	dirs    []string
 }
 
-func (g *v1Group) folders() []string { return g.dirs }
+func (g *v1Group) Folders() []string { return g.dirs }
 
-// start moves a thread of this process into the group, forks there, and moves it back, so
+// Start moves a thread of this process into the group, forks there, and moves it back, so
 // that the child is in the group from its birth. The thread is never the main thread,
 // whose group counts as that of the whole process.
-func (g *v1Group) start(fork func(*syscall.SysProcAttr) error) error {
+func (g *v1Group) Start(fork func(*syscall.SysProcAttr) error) error {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {
 		defer runtime.UnlockOSThread()
-		return onOwnThread(func() error { return g.startHere(fork) }) // this thread is held, so it gets another
+		return OnOwnThread(func() error { return g.startHere(fork) }) // this thread is held, so it gets another
 	}
 	err := g.startHere(fork)
 	runtime.UnlockOSThread()
@@ -164,7 +164,7 @@ func (g *v1Group) startHere(fork func(*syscall.SysProcAttr) error) error {
 func (g *v1Group) joinGroup() error {
 	for _, dir := range g.dirs {
 		if err := writeKnob(filepath.Join(dir, "tasks"), "0"); err != nil {
-			return choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "enter the cgroup %s", dir)
+			return choir.Wrap("host.cgroup", choir.CodeUnavailable, err, "enter the cgroup %s", dir)
 		}
 	}
 	return nil
@@ -179,14 +179,14 @@ func (g *v1Group) leave() error {
 	return nil
 }
 
-func (g *v1Group) processes() []int {
+func (g *v1Group) Processes() []int {
 	if len(g.dirs) == 0 {
 		return nil
 	}
 	return readPIDs(filepath.Join(g.dirs[0], "cgroup.procs"))
 }
 
-func (g *v1Group) usage() (sandbox.Usage, error) {
+func (g *v1Group) Usage() (sandbox.Usage, error) {
 	var u sandbox.Usage
 	for _, dir := range g.dirs {
 		if n, err := readNumber(filepath.Join(dir, "pids.current")); err == nil {
@@ -202,7 +202,7 @@ func (g *v1Group) usage() (sandbox.Usage, error) {
 	return u, nil
 }
 
-func (g *v1Group) remove() error {
+func (g *v1Group) Remove() error {
 	var first error
 	for _, dir := range g.dirs {
 		if err := removeGroup(dir); err != nil && first == nil {

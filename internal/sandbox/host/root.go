@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"crypto/sha256"
@@ -48,13 +48,16 @@ var fromHost = []string{
 var mountPoints = []string{"usr", "proc", "dev", "tmp", "var", "home/choir", "run", "opt/choir"}
 
 // systemFolders are links into /usr on most hosts, and folders on the others.
-var systemFolders = []string{"bin", "sbin", "lib", "lib32", "lib64", "libx32"}
+var SystemFolders = []string{"bin", "sbin", "lib", "lib32", "lib64", "libx32"}
 
-// prepareRoot creates the root folder of sandboxes below dir, with additional mount
+// EmptyFile is the path of an empty file in a sandbox's root folder.
+const EmptyFile = "etc/fstab"
+
+// PrepareRoot creates the root folder of sandboxes below dir, with additional mount
 // points, and returns its path. Its name depends on its content, so an existing one is
 // reused, and versions in use by running sandboxes stay unchanged.
-func prepareRoot(dir string, more []string) (string, error) {
-	const op = "local.root"
+func PrepareRoot(dir string, more []string) (string, error) {
+	const op = "host.root"
 	picked, sum, err := pickFromHost(more)
 	if err != nil {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "look through the host's /etc")
@@ -110,7 +113,7 @@ func fillRoot(dir string, picked, more []string) error {
 		return err
 	}
 	points := slices.Concat(mountPoints, more)
-	for _, name := range systemFolders {
+	for _, name := range SystemFolders {
 		if to, err := os.Readlink("/" + name); err == nil {
 			if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 				return err
@@ -120,7 +123,7 @@ func fillRoot(dir string, picked, more []string) error {
 		}
 	}
 	for _, name := range points {
-		if err := makePublic(filepath.Join(dir, name)); err != nil {
+		if err := MakePublic(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
@@ -135,8 +138,8 @@ func fillRoot(dir string, picked, more []string) error {
 func pickFromHost(more []string) ([]string, string, error) {
 	var picked []string
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q\n", mountPoints, more, systemFolders)
-	for name, text := range sorted(madeUp) {
+	fmt.Fprintf(h, "%q %q %q\n", mountPoints, more, SystemFolders)
+	for name, text := range Sorted(madeUp) {
 		fmt.Fprintf(h, "%q %q\n", name, text)
 	}
 	for _, pattern := range fromHost {
@@ -177,7 +180,7 @@ func forEverybody(info fs.FileInfo) bool {
 }
 
 func fillEtc(dir string, picked []string) error {
-	if err := makePublic(dir); err != nil {
+	if err := MakePublic(dir); err != nil {
 		return err
 	}
 	for _, path := range picked {
@@ -206,9 +209,9 @@ func copyInto(dir, path string) error {
 		return err
 	}
 	if info.IsDir() {
-		return makePublic(to)
+		return MakePublic(to)
 	}
-	if err := makePublic(filepath.Dir(to)); err != nil {
+	if err := MakePublic(filepath.Dir(to)); err != nil {
 		return err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
@@ -230,12 +233,12 @@ func copyInto(dir, path string) error {
 	return writePublic(to, content)
 }
 
-// makePublic creates a folder and its parents with mode 0755, whatever the umask.
-func makePublic(dir string) error {
+// MakePublic creates a folder and its parents with mode 0755, whatever the umask.
+func MakePublic(dir string) error {
 	if isDir(dir) {
 		return nil
 	}
-	if err := makePublic(filepath.Dir(dir)); err != nil {
+	if err := MakePublic(filepath.Dir(dir)); err != nil {
 		return err
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {

@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"fmt"
@@ -54,7 +54,7 @@ func TestV2Limits(t *testing.T) {
 		}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			g, err := l.create("group-"+c.what, sandbox.Limits{Processes: 40, MemoryBytes: 64 << 20, CPUMilli: 200})
+			g, err := l.Create("group-"+c.what, sandbox.Limits{Processes: 40, MemoryBytes: 64 << 20, CPUMilli: 200})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,17 +62,17 @@ func TestV2Limits(t *testing.T) {
 			if !c.ok(said, state) {
 				t.Errorf("it said %q and ended as %v", said, state)
 			}
-			if u, err := g.usage(); err != nil || u.CPUMillis == 0 {
+			if u, err := g.Usage(); err != nil || u.CPUMillis == 0 {
 				t.Errorf("%+v, %v", u, err)
 			}
-			if err := g.remove(); err != nil {
+			if err := g.Remove(); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-func runGreedy(t *testing.T, g group, what string) (string, *os.ProcessState) {
+func runGreedy(t *testing.T, g Group, what string) (string, *os.ProcessState) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -81,11 +81,11 @@ func runGreedy(t *testing.T, g group, what string) (string, *os.ProcessState) {
 	cmd.Env = append(os.Environ(), greedyVariable+"="+what)
 	var said strings.Builder
 	cmd.Stdout = &said
-	if err := g.start(func(a *syscall.SysProcAttr) error { cmd.SysProcAttr = a; return cmd.Start() }); err != nil {
+	if err := g.Start(func(a *syscall.SysProcAttr) error { cmd.SysProcAttr = a; return cmd.Start() }); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Wait() // its state says how it went
-	if err := killAll(t.Context(), g); err != nil {
+	if err := KillAll(t.Context(), g); err != nil {
 		t.Error(err)
 	}
 	text, _, _ := strings.Cut(said.String(), "\n")

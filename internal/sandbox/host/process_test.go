@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func TestParseStat(t *testing.T) {
 	tail := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 0\n"
 	for _, name := range []string{"sh", "a) S 9", "((", ""} {
 		s, err := parseStat([]byte("77 (" + name + ")" + tail))
-		if err != nil || s.start != 4242 || s.state != 'S' || s.cpuTicks != 11+12+13+14 {
+		if err != nil || s.Start != 4242 || s.State != 'S' || s.CPUTicks != 11+12+13+14 {
 			t.Errorf("%q: %+v, %v", name, s, err)
 		}
 	}
@@ -32,26 +32,26 @@ func FuzzParseStat(f *testing.F) {
 	f.Add(") S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 0")
 	f.Fuzz(func(t *testing.T, name string) {
 		s, err := parseStat([]byte("77 (" + name + ") S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 0\n"))
-		if err != nil || s.start != 4242 {
+		if err != nil || s.Start != 4242 {
 			t.Errorf("%+v, %v", s, err)
 		}
 	})
 }
 
 func TestHoldRefusesAnotherProcess(t *testing.T) {
-	p, err := openProcess(os.Getpid(), 0)
+	p, err := OpenProcess(os.Getpid(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
-	if _, err := openProcess(p.pid, p.start+1); choir.CodeOf(err) != choir.CodeNotFound {
+	defer p.Close()
+	if _, err := OpenProcess(p.PID, p.Start+1); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("a number used again: %v", err)
 	}
-	again, err := openProcess(p.pid, p.start)
+	again, err := OpenProcess(p.PID, p.Start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again.close()
+	again.Close()
 }
 
 func TestHoldRefusesTheEnded(t *testing.T) {
@@ -64,21 +64,21 @@ func TestHoldRefusesTheEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range []int{pid, 0, -1} {
-		if _, err := openProcess(n, 0); choir.CodeOf(err) != choir.CodeNotFound {
+		if _, err := OpenProcess(n, 0); choir.CodeOf(err) != choir.CodeNotFound {
 			t.Errorf("%d: %v", n, err)
 		}
 	}
 }
 
 func TestWaitEndsWithItsContext(t *testing.T) {
-	p, err := openProcess(os.Getpid(), 0)
+	p, err := OpenProcess(os.Getpid(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
+	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := p.wait(ctx); err != context.Canceled {
+	if err := p.Wait(ctx); err != context.Canceled {
 		t.Error(err)
 	}
 }

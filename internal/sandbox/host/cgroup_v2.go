@@ -1,4 +1,4 @@
-package local
+package host
 
 import (
 	"bytes"
@@ -96,53 +96,53 @@ func stepAside(dir string) error {
 	return writeKnob(filepath.Join(leaf, "cgroup.procs"), "0")
 }
 
-func (l *v2Limiter) name() string { return limitsV2 }
+func (l *v2Limiter) Name() string { return LimitsV2 }
 
-func (l *v2Limiter) sweep() { sweepBeside(l.prefix) }
+func (l *v2Limiter) Sweep() { sweepBeside(l.prefix) }
 
-func (l *v2Limiter) create(id string, limits sandbox.Limits) (group, error) {
+func (l *v2Limiter) Create(id string, limits sandbox.Limits) (Group, error) {
 	g := &v2Group{dir: l.prefix + id}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
-		return nil, choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "make a sandbox's cgroup")
+		return nil, choir.Wrap("host.cgroup", choir.CodeUnavailable, err, "make a sandbox's cgroup")
 	}
-	for name, value := range sorted(map[string]string{
+	for name, value := range Sorted(map[string]string{
 		"pids.max":   strconv.Itoa(limits.Processes),
 		"memory.max": strconv.FormatInt(limits.MemoryBytes, 10),
 		"cpu.max":    fmt.Sprintf("%d %d", limits.CPUMilli*cpuPeriodUS/1000, cpuPeriodUS),
 	}) {
 		if err := writeKnob(filepath.Join(g.dir, name), value); err != nil {
-			g.remove()
-			return nil, choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "set %s of a sandbox", name)
+			g.Remove()
+			return nil, choir.Wrap("host.cgroup", choir.CodeUnavailable, err, "set %s of a sandbox", name)
 		}
 	}
 	// Only where the kernel counts swap; then it must not be a way around.
 	if err := writeKnob(filepath.Join(g.dir, "memory.swap.max"), "0"); err != nil && !os.IsNotExist(err) {
-		g.remove()
-		return nil, choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "forbid a sandbox to swap")
+		g.Remove()
+		return nil, choir.Wrap("host.cgroup", choir.CodeUnavailable, err, "forbid a sandbox to swap")
 	}
 	return g, nil
 }
 
 type v2Group struct{ dir string }
 
-func (g *v2Group) folders() []string { return []string{g.dir} }
+func (g *v2Group) Folders() []string { return []string{g.dir} }
 
-// start makes fork create the child in the group (CLONE_INTO_CGROUP).
-func (g *v2Group) start(fork func(*syscall.SysProcAttr) error) error {
+// Start makes fork create the child in the group (CLONE_INTO_CGROUP).
+func (g *v2Group) Start(fork func(*syscall.SysProcAttr) error) error {
 	dir, err := os.Open(g.dir)
 	if err != nil {
-		return choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "open a sandbox's cgroup")
+		return choir.Wrap("host.cgroup", choir.CodeUnavailable, err, "open a sandbox's cgroup")
 	}
 	defer dir.Close()
 	return fork(&syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(dir.Fd())})
 }
 
-func (g *v2Group) processes() []int { return readPIDs(filepath.Join(g.dir, "cgroup.procs")) }
+func (g *v2Group) Processes() []int { return readPIDs(filepath.Join(g.dir, "cgroup.procs")) }
 
-func (g *v2Group) usage() (sandbox.Usage, error) {
+func (g *v2Group) Usage() (sandbox.Usage, error) {
 	n, err := readNumber(filepath.Join(g.dir, "pids.current"))
 	if err != nil {
-		return sandbox.Usage{}, choir.Wrap("local.usage", choir.CodeNotFound, err, "measure a sandbox")
+		return sandbox.Usage{}, choir.Wrap("host.usage", choir.CodeNotFound, err, "measure a sandbox")
 	}
 	u := sandbox.Usage{Processes: int(n)}
 	if n, err = readNumber(filepath.Join(g.dir, "memory.current")); err == nil {
@@ -167,4 +167,4 @@ func usageMillis(stat string) int64 {
 	return 0
 }
 
-func (g *v2Group) remove() error { return removeGroup(g.dir) }
+func (g *v2Group) Remove() error { return removeGroup(g.dir) }
