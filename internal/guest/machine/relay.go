@@ -3,6 +3,7 @@ package machine
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -22,6 +23,12 @@ const (
 	AskSession = "session"
 	AskUsage   = "usage"
 	MarkBytes  = 16
+)
+
+// HeadBytes is how many bytes the length before a piece has, MostBytes how long one is.
+const (
+	HeadBytes = 4
+	MostBytes = 32 << 10
 )
 
 // idle is how long the relay waits before it looks again for a control plane.
@@ -164,13 +171,25 @@ func (r *relay) begin(mark []byte) net.Conn {
 	r.mu.Unlock()
 	r.back.Go(func() {
 		defer conn.Close()
-		if _, err := r.data.Write(mark); err != nil {
-			return
+		if _, err := r.data.Write(mark); err == nil {
+			r.carryBack(conn)
 		}
-		io.Copy(onlyWriter{r.data}, conn)
 	})
 	return conn
 }
 
-// onlyWriter hides how a file would copy into itself: a port serves plain writes only.
-type onlyWriter struct{ io.Writer }
+// carryBack passes what choir-init says, in pieces behind their length. The last one is
+// empty: the far end of a port cannot see that this end has closed.
+func (r *relay) carryBack(conn net.Conn) {
+	buf := make([]byte, HeadBytes+MostBytes)
+	for {
+		n, err := conn.Read(buf[HeadBytes:])
+		if err != nil {
+			n = 0
+		}
+		binary.BigEndian.PutUint32(buf, uint32(n))
+		if _, failed := r.data.Write(buf[:HeadBytes+n]); failed != nil || n == 0 {
+			return
+		}
+	}
+}
