@@ -9,8 +9,6 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/control/supervisor"
-	"choiros/internal/sandbox"
-	"choiros/internal/sandbox/local"
 )
 
 func newDoctorCommand(a *app) *cobra.Command {
@@ -78,7 +76,7 @@ func examine(ctx context.Context, cfg supervisor.Config) (api.Doctor, error) {
 		return api.Doctor{}, choir.Wrap("choir.doctor", choir.CodeUnavailable, err, "make a folder for a sandbox")
 	}
 	defer os.RemoveAll(dir) // best effort: it is in the folder for such things
-	driver, err := sandbox.NewRegistry(cfg.File.Runtime.Mode, local.New(local.Config{StateDir: dir, Toolchains: cfg.File.Runtime.Toolchains}))
+	driver, err := newDrivers(cfg.File, dir, "")
 	if err != nil {
 		return api.Doctor{}, err
 	}

@@ -23,7 +23,6 @@ import (
 	"choiros/internal/control/traces"
 	"choiros/internal/logbook"
 	"choiros/internal/sandbox"
-	"choiros/internal/sandbox/local"
 	"choiros/internal/webui"
 )
 
@@ -72,11 +71,11 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		}
 		return nil, nil, err
 	}
-	sandboxes := local.Config{StateDir: filepath.Join(a.data, "sandbox"), Toolchains: cfg.File.Runtime.Toolchains}
+	modules := ""
 	if cfg.Desktop.Modules != nil {
-		sandboxes.Modules = cfg.Desktop.Modules.Folder()
+		modules = cfg.Desktop.Modules.Folder()
 	}
-	driver, err := sandbox.NewRegistry(cfg.File.Runtime.Mode, local.New(sandboxes))
+	driver, err := newDrivers(cfg.File, filepath.Join(a.data, "sandbox"), modules)
 	if err != nil {
 		return nil, nil, err
 	}

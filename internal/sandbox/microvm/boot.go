@@ -86,6 +86,9 @@ func (m *machineParts) processors(spec sandbox.Spec) int {
 	if m.cfg.VCPU > 0 {
 		return m.cfg.VCPU
 	}
+	if m.facts.Emulated {
+		return 1 // several wait for each other where the host is busy
+	}
 	return max(1, (spec.Limits.CPUMilli+999)/1000)
 }
 

@@ -21,7 +21,7 @@ type Config struct {
 	// a manifest beside them.
 	Kernel, Rootfs string
 	// VCPU is the number of processors of a machine; 0 is as many as the CPU limit has use
-	// for.
+	// for, and one where machines are emulated.
 	VCPU int
 	// MemoryMB is the memory of a machine; 0 is the memory limit and what the kernel needs.
 	MemoryMB int

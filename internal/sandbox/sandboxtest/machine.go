@@ -6,21 +6,28 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"choiros/internal/filelock"
 	"choiros/internal/machineimage"
 )
+
+// imagePatience is how long a test waits for another one that builds the image.
+const imagePatience = 10 * time.Minute
 
 var builtImage = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(repoRoot(), ".cache", "microvm")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	lock, err := filelock.Acquire(context.Background(), filepath.Join(dir, "lock"))
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return "", err
 	}
-	defer lock.Release()
+	defer lock.Close()
+	if err := filelock.Acquire(lock, imagePatience, time.Sleep); err != nil {
+		return "", err
+	}
 	out := filepath.Join(dir, "image")
 	if _, err := machineimage.Load(out); err == nil {
 		return out, nil

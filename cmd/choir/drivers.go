@@ -1,0 +1,28 @@
+package main
+
+import (
+	"path/filepath"
+
+	"choiros/internal/config"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/local"
+	"choiros/internal/sandbox/microvm"
+)
+
+// newDrivers returns the drivers of this choir, with their folders below state and the one
+// that modules names shown to tasks. All of them recover what an earlier choir made;
+// the one of runtime.mode makes new sandboxes.
+func newDrivers(file config.Config, state, modules string) (*sandbox.Registry, error) {
+	tools := file.Runtime.Toolchains
+	return sandbox.NewRegistry(file.Runtime.Mode,
+		local.New(local.Config{StateDir: state, Toolchains: tools, Modules: modules}),
+		newMicroVM(file, filepath.Join(state, microvm.Name)))
+}
+
+// newMicroVM returns the driver of virtual machines.
+func newMicroVM(file config.Config, state string) *microvm.Driver {
+	c := file.MicroVM
+	return microvm.New(microvm.Config{
+		StateDir: state, Kernel: c.Kernel, Rootfs: c.Rootfs, VCPU: c.VCPU, MemoryMB: c.MemoryMB, DiskBytes: int64(file.Storage.DiskGB) << 30,
+	})
+}
