@@ -27,10 +27,12 @@ func writeRoot(ctx context.Context, t tree, path string, m *Manifest) error {
 	if err != nil {
 		return choir.E("image.root", choir.CodeUnavailable, "sqfstar, which writes the root file system, is not installed").WithRemedy("%s", remedySquashfs)
 	}
-	// One thread writes what several compressed, in order: the bytes are the same.
+	// One thread writes what several compress, in order: the bytes are the same. The root
+	// folder gets its time in no other way.
 	cmd := exec.CommandContext(ctx, program, "-reproducible", "-comp", "lz4", "-no-progress", "-quiet", "-no-xattrs",
-		"-mkfs-time", "0", "-root-time", "0", "-root-mode", "0755", "-root-uid", "0", "-root-gid", "0", path)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "SOURCE_DATE_EPOCH=") }) // which it takes for a second time
+		"-root-mode", "0755", "-root-uid", "0", "-root-gid", "0", path)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "SOURCE_DATE_EPOCH=") })
+	cmd.Env = append(cmd.Env, fmt.Sprintf("SOURCE_DATE_EPOCH=%d", t["usr"].time.Unix()))
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	in, err := cmd.StdinPipe()
