@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -297,15 +298,15 @@ func (b *box) notMade(ctx context.Context, cause error) error {
 		what = "the machine did not answer"
 	}
 	e := &choir.Error{Op: "microvm.create", Code: choir.CodeUnavailable, Msg: what, Err: cause}
-	if said := b.lastLines(6); said != "" {
+	if said := b.lastLines(); said != "" {
 		e.Msg += "; its console ends with " + strconv.Quote(said)
 	}
 	return e
 }
 
-// lastLines returns the last lines of the machine's console and of QEMU; empty for a
-// recovered sandbox.
-func (b *box) lastLines(n int) string {
+// lastLines returns the last lines of the machine's console and of QEMU, or why its kernel
+// stopped; empty for a recovered sandbox.
+func (b *box) lastLines() string {
 	if b.console == nil {
 		return ""
 	}
@@ -313,5 +314,9 @@ func (b *box) lastLines(n int) string {
 	got, _ := b.console.ReadAt(text, 0) // best effort: it only explains another error
 	text = bytes.ReplaceAll(bytes.TrimSpace(bytes.TrimRight(text[:got], "\x00")), []byte("\r"), nil)
 	lines := strings.Split(string(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+	if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "Kernel panic") }); i >= 0 {
+		lines = lines[:i+1] // what follows is its registers
+	}
+	const shown = 6
+	return strings.Join(lines[max(0, len(lines)-shown):], "\n")
 }

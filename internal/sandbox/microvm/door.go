@@ -55,18 +55,21 @@ const mostPassed = 64 << 20
 
 // passOver reads up to and with the mark.
 func passOver(in *bufio.Reader, mark []byte) error {
-	last := make([]byte, 0, len(mark))
-	for range mostPassed {
-		c, err := in.ReadByte()
+	for passed := 0; passed < mostPassed; {
+		if _, err := in.Peek(len(mark)); err != nil {
+			return err
+		}
+		seen, _ := in.Peek(in.Buffered()) // which is there
+		at := bytes.Index(seen, mark)
+		if at >= 0 {
+			_, err := in.Discard(at + len(mark))
+			return err
+		}
+		n, err := in.Discard(len(seen) - len(mark) + 1) // the mark may begin in the rest
 		if err != nil {
 			return err
 		}
-		if len(last) == len(mark) {
-			last = append(last[:0], last[1:]...)
-		}
-		if last = append(last, c); bytes.Equal(last, mark) {
-			return nil
-		}
+		passed += n
 	}
 	return choir.E("microvm.dial", choir.CodeTooLarge, "the machine sent %d bytes instead of the mark of the stream", mostPassed)
 }
@@ -125,6 +128,8 @@ func (s *stream) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n, err := s.in.Read(p[:min(len(p), s.left)])
-	s.left -= n
+	if s.left -= n; err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
 	return n, err
 }
