@@ -30,7 +30,7 @@ func TestAComputerMovesToAVirtualMachineAndBack(t *testing.T) {
 	inMachine := fmt.Sprintf("[runtime]\nmode = 'microvm'\n[microvm]\nkernel = %q\nrootfs = %q\n", image+machineimage.KernelSuffix, image)
 	works := func(script, want string) {
 		t.Helper()
-		out := m.runWith(shellTask("edit_repo", "", script, `,"verify_profile":{"mode":"none"}`), "task", "-", "--json")
+		out := m.runWith(fmt.Sprintf(`{"kind":"edit_repo","instruction":"Do it.","commands":[{"shell":%q}]%s}`, script, noVerify), "task", "-", "--json")
 		var r choir.AssociateResult
 		if err := json.Unmarshal([]byte(out.out), &r); err != nil || r.Status != choir.StatusOK || !strings.Contains(r.CommandsRun[0].StdoutTail, want) {
 			t.Fatalf("%q ended with %d, %v: %s%s", script, out.code, err, out.out, out.errOut)

@@ -7,7 +7,6 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
-	"choiros/internal/sandbox/syscallfilter"
 )
 
 const initName = "choir-init"
@@ -90,7 +89,7 @@ func findBwrap(cfg Config) (string, error) {
 
 // filterFile returns the seccomp program in a sealed file in memory.
 func filterFile() (*os.File, error) {
-	program, err := syscallfilter.Assemble()
+	program, err := host.SeccompProgram()
 	if err != nil {
 		return nil, err
 	}

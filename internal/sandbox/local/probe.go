@@ -12,7 +12,6 @@ import (
 
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
-	"choiros/internal/sandbox/syscallfilter"
 
 	"golang.org/x/sys/unix"
 )
@@ -87,7 +86,7 @@ func probeFilter(ctx context.Context, bwrap string) sandbox.Check {
 		c.Remedy = "use a kernel built with CONFIG_SECCOMP_FILTER"
 		return c
 	}
-	c.OK, c.Detail = true, fmt.Sprintf("a filter with %d rules is in force", syscallfilter.Rules())
+	c.OK, c.Detail = true, fmt.Sprintf("a filter with %d rules is in force", host.SeccompRules())
 	return c
 }
 

@@ -11,7 +11,7 @@ import (
 	"choiros/internal/guest/machine"
 	"choiros/internal/guestbin"
 	"choiros/internal/machineimage"
-	"choiros/internal/sandbox/syscallfilter"
+	"choiros/internal/sandbox/host"
 )
 
 // initialFor returns the path of the initial file system for a folder of guest binaries:
@@ -43,7 +43,7 @@ func (m *machineParts) makeInitial(folder string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	filter, err := syscallfilter.Assemble()
+	filter, err := host.SeccompProgram()
 	if err != nil {
 		return nil, err
 	}

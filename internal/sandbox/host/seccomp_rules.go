@@ -1,4 +1,4 @@
-package syscallfilter
+package host
 
 import (
 	"golang.org/x/net/bpf"

@@ -1,6 +1,4 @@
-// Package syscallfilter is the seccomp program under which everything in a sandbox runs,
-// the same on every rung where a kernel of Linux serves it.
-package syscallfilter
+package host
 
 import (
 	"encoding/binary"
@@ -35,13 +33,13 @@ type rule struct {
 	check  []bpf.Instruction
 }
 
-// Assemble returns the seccomp program of every process in a sandbox, as an array of
+// SeccompProgram returns the seccomp program of every process in a sandbox, as an array of
 // struct sock_filter. It allows calls without a rule: namespaces and missing capabilities
 // isolate; the filter only reduces the attack surface.
-func Assemble() ([]byte, error) {
+func SeccompProgram() ([]byte, error) {
 	raw, err := bpf.Assemble(program(rules()))
 	if err != nil {
-		return nil, choir.Wrap("sandbox.filter", choir.CodeInternal, err, "assemble the seccomp program")
+		return nil, choir.Wrap("host.filter", choir.CodeInternal, err, "assemble the seccomp program")
 	}
 	out := make([]byte, 0, 8*len(raw))
 	for _, in := range raw {
@@ -51,9 +49,6 @@ func Assemble() ([]byte, error) {
 	}
 	return out, nil
 }
-
-// Rules returns the number of rules.
-func Rules() int { return len(rules()) }
 
 // program returns the filter as a linear chain of comparisons. The kernel caches the
 // calls that are always allowed, so the length does not slow them down.
@@ -113,3 +108,6 @@ func allowOnly(arg uint32, e unix.Errno, values ...uint32) []bpf.Instruction {
 	}
 	return append(p, deny(e))
 }
+
+// SeccompRules returns the number of rules in the seccomp program.
+func SeccompRules() int { return len(rules()) }

@@ -1,4 +1,4 @@
-package syscallfilter
+package host
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 
 // filteredVariable makes this test process load the filter and make the calls
 // that it lists.
-const filteredVariable = "CHOIR_SYSCALL_FILTERED"
+const filteredVariable = "CHOIR_HOST_FILTERED"
 
 // expectation is a system call and what the filter makes of it. The calls are
 // made outside a sandbox and, when the tests run as root, with capabilities, so
@@ -113,7 +113,7 @@ func TestFilter(t *testing.T) {
 
 func callUnderFilter(t *testing.T) {
 	runtime.LockOSThread() // for good: the filter stays on this thread
-	raw, err := Assemble()
+	raw, err := SeccompProgram()
 	if err != nil {
 		t.Fatal(err)
 	}
