@@ -13,7 +13,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 
@@ -106,7 +105,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	cmd, err := start(c, listener)
+	process, err := start(c, listener)
 	listener.Close()
 	if err != nil {
 		return err
@@ -116,14 +115,16 @@ func run(args []string) error {
 		return err
 	}
 	go newRelay(ports.data).serve(ports.state)
-	err = cmd.Wait()
-	io.WriteString(os.Stderr, "choir-init: the sandbox has ended: "+cmd.ProcessState.String()+"\n")
-	return nil
+	how, err := process.Wait()
+	if err == nil {
+		io.WriteString(os.Stderr, "choir-init: the sandbox has ended: "+how.String()+"\n")
+	}
+	return err
 }
 
 // start starts the process that becomes choir-init, first in a pid namespace and in the
 // sandbox's group.
-func start(c Config, listener *net.UnixListener) (*exec.Cmd, error) {
+func start(c Config, listener *net.UnixListener) (*os.Process, error) {
 	listener.SetUnlinkOnClose(false)
 	f, err := listener.File()
 	if err != nil {
@@ -135,16 +136,19 @@ func start(c Config, listener *net.UnixListener) (*exec.Cmd, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	cmd := exec.Command(Init, append([]string{ConfineArg}, c.Args...)...)
-	cmd.ExtraFiles, cmd.Stderr, cmd.Stdout = []*os.File{f}, os.Stderr, os.Stderr
-	cmd.Env = []string{}
-	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Setsid:      true,
-		Cloneflags:  unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWCGROUP,
-		UseCgroupFD: true, CgroupFD: int(dir.Fd()),
+	null, err := os.Open("/dev/null")
+	if err != nil {
+		return nil, err
 	}
-	return cmd, cmd.Start()
+	defer null.Close()
+	return os.StartProcess(Init, append([]string{Init, ConfineArg}, c.Args...), &os.ProcAttr{
+		Dir: "/", Env: []string{}, Files: []*os.File{null, os.Stderr, os.Stderr, f},
+		Sys: &syscall.SysProcAttr{
+			Setsid:      true,
+			Cloneflags:  unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC | unix.CLONE_NEWCGROUP,
+			UseCgroupFD: true, CgroupFD: int(dir.Fd()),
+		},
+	})
 }
 
 // loadModules loads the kernel's modules, which come with those they need before them.
