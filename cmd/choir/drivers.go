@@ -11,7 +11,7 @@ import (
 
 // newDrivers returns the drivers of this choir, with their folders below state and the one
 // that modules names shown to tasks. All of them recover what an earlier choir made;
-// the one of runtime.mode makes new sandboxes.
+// runtime.mode names the driver of new sandboxes.
 func newDrivers(file config.Config, state, modules string) (*sandbox.Registry, error) {
 	tools := file.Runtime.Toolchains
 	return sandbox.NewRegistry(file.Runtime.Mode,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func runImageBuild(ctx context.Context, a *app, out string, packages []string) e
 	if err != nil {
 		return err
 	}
-	c := machineimage.Config{Out: path, Packages: packages, Guest: map[string][]byte{}, Say: func(line string) {
+	c := machineimage.Config{Out: path, Environ: os.Environ(), Packages: packages, Guest: map[string][]byte{}, Say: func(line string) {
 		if !a.json {
 			a.printf("%s ...\n", line)
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"choiros/internal/choir"
@@ -28,13 +29,13 @@ const (
 // GuestFolder is the folder of the guest binaries in the image, sandbox.GuestInside.
 const GuestFolder = "opt/choir"
 
-// Config says what to build.
+// Config describes an image to build.
 type Config struct {
 	Out      string            // the root file system
 	Guest    map[string][]byte // the guest binaries, by name
-	Packages []string          // besides those that every image has
-	// Kernel is a folder with an unpacked kernel package; empty unpacks the one that apt
-	// offers.
+	Packages []string          // besides the packages of every image
+	Environ  []string          // of the programs that are run
+	// Kernel is a folder with an unpacked kernel package; empty unpacks the newest of apt.
 	Kernel string
 	// Epoch is the latest time that a file in the image may have (SOURCE_DATE_EPOCH); zero
 	// is that of the newest file of a package.
@@ -87,7 +88,7 @@ func Build(ctx context.Context, c Config) (Manifest, error) {
 	defer os.RemoveAll(tmp) // best effort: what matters was renamed
 	if c.Kernel == "" {
 		c.Say("unpacking the kernel")
-		if c.Kernel, err = unpackKernel(ctx, tmp); err != nil {
+		if c.Kernel, err = unpackKernel(ctx, c.Environ, tmp); err != nil {
 			return m, err
 		}
 	}
@@ -96,7 +97,7 @@ func Build(ctx context.Context, c Config) (Manifest, error) {
 		return m, err
 	}
 	c.Say("reading packages")
-	all, err := installed(ctx)
+	all, err := installed(ctx, c.Environ)
 	if err != nil {
 		return m, err
 	}
@@ -112,7 +113,7 @@ func Build(ctx context.Context, c Config) (Manifest, error) {
 		return m, err
 	}
 	c.Say("writing the root file system")
-	if err := writeRoot(ctx, t, at(""), &m); err != nil {
+	if err := writeRoot(ctx, c.Environ, t, at(""), &m); err != nil {
 		return m, err
 	}
 	if m.Root, err = describe(at(""), filepath.Base(c.Out)); err != nil {
@@ -161,9 +162,9 @@ func describe(path, name string) (File, error) {
 }
 
 // output runs a program and returns its standard output.
-func output(ctx context.Context, remedy, name string, args ...string) ([]byte, error) {
+func output(ctx context.Context, environ []string, remedy, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	cmd.Env = append(slices.Clone(environ), "LC_ALL=C")
 	out, err := cmd.Output()
 	if err == nil {
 		return out, nil

@@ -126,7 +126,7 @@ func TestTwoRootsAreTheSame(t *testing.T) {
 		tr.finish(time.Unix(1_000_000_000, 0))
 		out := filepath.Join(t.TempDir(), "root")
 		said = Manifest{}
-		if err := writeRoot(t.Context(), tr, out, &said); err != nil {
+		if err := writeRoot(t.Context(), os.Environ(), tr, out, &said); err != nil {
 			t.Fatal(err)
 		}
 		raw, err := os.ReadFile(out)
@@ -178,7 +178,7 @@ func TestAFailedBuildLeavesTheOldImage(t *testing.T) {
 	if err := os.WriteFile(out, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Build(t.Context(), Config{Out: out, Kernel: kernelIn(t, someModules...), Packages: []string{"no-such-package"}})
+	_, err := Build(t.Context(), Config{Out: out, Environ: os.Environ(), Kernel: kernelIn(t, someModules...), Packages: []string{"no-such-package"}})
 	if choir.CodeOf(err) != choir.CodeUnavailable {
 		t.Errorf("got %v", err)
 	}

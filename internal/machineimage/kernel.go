@@ -23,8 +23,8 @@ var needed = []string{"virtio_ring", "virtio", "virtio_mmio", "virtio_blk", "vir
 
 // unpackKernel fetches the kernel package that apt offers into dir, unpacks it there, and
 // returns the folder.
-func unpackKernel(ctx context.Context, dir string) (string, error) {
-	out, err := output(ctx, remedyKernel, "apt-cache", "depends", kernelPackage)
+func unpackKernel(ctx context.Context, environ []string, dir string) (string, error) {
+	out, err := output(ctx, environ, remedyKernel, "apt-cache", "depends", kernelPackage)
 	if err != nil {
 		return "", err
 	}
@@ -34,7 +34,7 @@ func unpackKernel(ctx context.Context, dir string) (string, error) {
 		return "", choir.E("image.kernel", choir.CodeUnavailable, "apt knows no package %s", kernelPackage).WithRemedy("%s", remedyKernel)
 	}
 	get := exec.CommandContext(ctx, "apt-get", "download", "-q", name)
-	get.Dir = dir
+	get.Dir, get.Env = dir, environ
 	if text, err := get.CombinedOutput(); err != nil {
 		return "", choir.E("image.kernel", choir.CodeUnavailable, "apt-get could not download %s: %s", name, lastLine(text)).WithRemedy("%s", remedyKernel)
 	}
@@ -43,7 +43,7 @@ func unpackKernel(ctx context.Context, dir string) (string, error) {
 		return "", choir.E("image.kernel", choir.CodeUnavailable, "apt-get left no package file of %s", name)
 	}
 	to := filepath.Join(dir, "kernel")
-	_, err = output(ctx, "", "dpkg", "-x", debs[0], to)
+	_, err = output(ctx, environ, "", "dpkg", "-x", debs[0], to)
 	return to, err
 }
 

@@ -28,9 +28,9 @@ type pkg struct {
 type packages map[string]pkg
 
 // installed returns the packages of this machine, by name without the architecture.
-func installed(ctx context.Context) (packages, error) {
+func installed(ctx context.Context, environ []string) (packages, error) {
 	const format = "${Package}\t${db:Status-Status}\t${Version}\t${Provides}\t${Pre-Depends}, ${Depends}\n"
-	out, err := output(ctx, "an image is made of Debian packages: build it on a machine with dpkg", "dpkg-query", "-W", "-f", format)
+	out, err := output(ctx, environ, "an image is made of Debian packages: build it on a machine with dpkg", "dpkg-query", "-W", "-f", format)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ const remedySquashfs = "install it with: apt-get install -y squashfs-tools"
 // writeRoot writes the tree as a squashfs to path, and enters its files in the manifest.
 // The program that makes it reads a tar, so that no folder of this machine has to look
 // like the image.
-func writeRoot(ctx context.Context, t tree, path string, m *Manifest) error {
+func writeRoot(ctx context.Context, environ []string, t tree, path string, m *Manifest) error {
 	program, err := exec.LookPath("sqfstar")
 	if err != nil {
 		return choir.E("image.root", choir.CodeUnavailable, "sqfstar, which writes the root file system, is not installed").WithRemedy("%s", remedySquashfs)
@@ -31,7 +31,7 @@ func writeRoot(ctx context.Context, t tree, path string, m *Manifest) error {
 	// folder gets its time in no other way.
 	cmd := exec.CommandContext(ctx, program, "-reproducible", "-comp", "lz4", "-no-progress", "-quiet", "-no-xattrs",
 		"-root-mode", "0755", "-root-uid", "0", "-root-gid", "0", path)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "SOURCE_DATE_EPOCH=") })
+	cmd.Env = slices.DeleteFunc(slices.Clone(environ), func(e string) bool { return strings.HasPrefix(e, "SOURCE_DATE_EPOCH=") })
 	cmd.Env = append(cmd.Env, fmt.Sprintf("SOURCE_DATE_EPOCH=%d", t["usr"].time.Unix()))
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

@@ -50,7 +50,7 @@ var fromHost = []string{"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "services",
 
 // newTree returns what the packages have in /usr, a made-up /etc, and the guest binaries.
 func newTree(ctx context.Context, names []string, c Config) (tree, error) {
-	out, err := output(ctx, "", "dpkg-query", append([]string{"-L"}, names...)...)
+	out, err := output(ctx, c.Environ, "", "dpkg-query", append([]string{"-L"}, names...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +101,8 @@ func isLeftOut(name string) bool {
 	return slices.ContainsFunc(leftOut, func(dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") })
 }
 
-// addHost adds a path of this machine that everybody may read. It ignores one that is not
-// there: a package may name what was diverted, or what the machine's owner removed.
+// addHost adds a path of this machine that everybody may read. It ignores a path without a
+// file: a package may name what was diverted, or what the machine's owner removed.
 func (t tree) addHost(name string) error {
 	host := "/" + name
 	info, err := os.Lstat(host)
@@ -154,8 +154,7 @@ func (t tree) addContent(name string, mode fs.FileMode, content []byte) {
 	t[name] = node{mode: mode, content: content, time: time.Unix(0, 0)}
 }
 
-// addEtc adds the made-up /etc and what is copied to it. A link to elsewhere in /usr stays
-// one; any other becomes the file that it leads to.
+// addEtc adds the made-up /etc and what is copied to it.
 func (t tree) addEtc() error {
 	for _, pattern := range fromHost {
 		err := filepath.WalkDir("/etc/"+pattern, func(at string, d fs.DirEntry, err error) error {

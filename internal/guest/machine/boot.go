@@ -47,7 +47,7 @@ const (
 	door    = 3 // the descriptor on which choir-init expects the control door
 )
 
-// Config is what the driver wants of the machine. It comes on the kernel's command line.
+// Config describes the sandbox that the driver wants. It comes on the kernel's command line.
 type Config struct {
 	Processes int64
 	Memory    int64 // bytes

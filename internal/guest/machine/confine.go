@@ -13,8 +13,8 @@ import (
 // hiddenInProc are files of /proc that say something of the machine, and are empty inside.
 var hiddenInProc = []string{"cmdline", "interrupts", "diskstats", "partitions", "modules", "key-users", "kcore", "kallsyms", "iomem", "ioports"}
 
-// Confine makes this process, the first in its pid namespace, the one that may do nothing
-// more than a program of the sandbox, and replaces it by choir-init with the arguments.
+// Confine takes from this process, the first in its pid namespace, every right that a
+// program of the sandbox does not have, and replaces it by choir-init with the arguments.
 // It returns only an error.
 func Confine(args []string) error {
 	runtime.LockOSThread() // what follows is of this thread, which the others end with

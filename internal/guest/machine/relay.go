@@ -67,22 +67,32 @@ func openPorts() (ports, error) {
 // the mark, which is what an earlier control plane left on the way.
 type relay struct {
 	data io.ReadWriter
+	dial func() (net.Conn, error) // to choir-init
 
 	mu   sync.Mutex // guards what follows
 	mark []byte     // of the stream that is to come; nil for none
 	conn net.Conn   // to choir-init, of the stream under way
 	back sync.WaitGroup
+
+	carrying sync.WaitGroup
 }
 
-func newRelay(data io.ReadWriter) *relay { return &relay{data: data} }
+func newRelay(data io.ReadWriter) *relay {
+	return &relay{data: data, dial: func() (net.Conn, error) { return net.Dial("unix", control) }}
+}
 
-// serve answers the lines of the state port, for as long as the machine runs.
+// serve carries streams and answers the lines of the state port, for as long as the machine
+// runs.
 func (r *relay) serve(state io.ReadWriter) {
-	go r.carry()
+	r.carrying.Go(r.carry)
+	defer r.carrying.Wait()
 	lines := bufio.NewReaderSize(state, 256)
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err != nil {
+			if isClosed(err) {
+				return
+			}
 			if !errors.Is(err, bufio.ErrBufferFull) {
 				time.Sleep(idle) // no control plane is there
 			}
@@ -101,6 +111,11 @@ func (r *relay) serve(state io.ReadWriter) {
 			io.WriteString(state, AskUsage+" "+mark+" "+usage()+"\n")
 		}
 	}
+}
+
+// isClosed reports whether this end of a port was closed, which ends the relay.
+func isClosed(err error) bool {
+	return errors.Is(err, os.ErrClosed) || errors.Is(err, io.ErrClosedPipe)
 }
 
 // expect ends the stream under way and makes carry begin another at the mark.
@@ -131,6 +146,9 @@ func (r *relay) carry() {
 			if err != nil {
 				r.end() // the control plane is gone
 			}
+			if isClosed(err) {
+				return
+			}
 			time.Sleep(idle)
 			continue
 		}
@@ -147,7 +165,7 @@ func (r *relay) carry() {
 			}
 			data = bytes.Clone(passed[at+len(mark):])
 			passed = nil
-			if conn = r.begin(mark); conn == nil {
+			if conn = r.openStream(mark); conn == nil {
 				continue
 			}
 		}
@@ -159,10 +177,11 @@ func (r *relay) carry() {
 	}
 }
 
-// begin opens the stream of a mark, answers the mark, and passes what choir-init says.
-func (r *relay) begin(mark []byte) net.Conn {
+// openStream opens the stream of a mark, answers the mark, and passes on what choir-init
+// says. It returns the connection to choir-init, nil if that has ended.
+func (r *relay) openStream(mark []byte) net.Conn {
 	r.back.Wait() // the end of the last one's writer, so that nothing of it follows the mark
-	conn, err := net.Dial("unix", control)
+	conn, err := r.dial()
 	if err != nil {
 		return nil // choir-init has ended, and the machine is about to
 	}

@@ -19,6 +19,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/guest"
 	"choiros/internal/guest/machine"
+	"choiros/internal/inherited"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 
@@ -191,6 +192,10 @@ func (m *machineParts) start(b *box, spec sandbox.Spec, files *handed) error {
 	}
 	defer null.Close()
 	all := append([]*os.File{null, b.console, b.console}, files.files...)
+	// What this process has open for its own children would be open in QEMU.
+	if err := inherited.KeepFromChildren(); err != nil {
+		return err
+	}
 	err = b.group.Start(func(attr *syscall.SysProcAttr) error {
 		attr.Setsid = true // a ^C in the control plane's terminal is not for sandboxes
 		if m.facts.Root {

@@ -34,7 +34,8 @@ type Config struct {
 	// Orphan is how long a sandbox outlives its control plane; zero means
 	// sandbox.OrphanSeconds.
 	Orphan time.Duration
-	// BootTimeout ends a Create that does not get an answer; zero means 60 s.
+	// BootTimeout ends a Create that does not get an answer; zero means three minutes, which
+	// an emulated machine takes on a busy host.
 	BootTimeout time.Duration
 }
 
@@ -43,7 +44,7 @@ func (c Config) withDefaults() Config {
 		c.Orphan = sandbox.OrphanSeconds * time.Second
 	}
 	if c.BootTimeout == 0 {
-		c.BootTimeout = 60 * time.Second
+		c.BootTimeout = 3 * time.Minute
 	}
 	if c.DiskBytes == 0 {
 		c.DiskBytes = 8 << 30

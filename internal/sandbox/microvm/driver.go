@@ -3,6 +3,7 @@ package microvm
 import (
 	"context"
 	"sync"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
@@ -80,6 +81,9 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	return b, nil
 }
 
+// helloPatience is how long a machine that runs may take to answer.
+const helloPatience = 60 * time.Second
+
 // Recover implements sandbox.Driver.
 func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox, error) {
 	s, err := decodeHandle(h)
@@ -102,7 +106,7 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	if b.qemu == nil {
 		return nil, b.removeGone(ctx, "the sandbox has ended")
 	}
-	hello, cancel := context.WithTimeout(ctx, d.cfg.BootTimeout)
+	hello, cancel := context.WithTimeout(ctx, helloPatience)
 	defer cancel()
 	if _, err := guest.NewClient(b.Dial).Hello(hello); err != nil {
 		if ctx.Err() != nil {

@@ -1,6 +1,7 @@
 package microvm_test
 
 import (
+	"cmp"
 	"flag"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func configOf(t testing.TB, dir string) microvm.Config {
 
 func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
 	c := configOf(t, s.StateDir)
-	c.Orphan = s.Orphan * slower
+	c.Orphan = cmp.Or(s.Orphan, sandbox.OrphanSeconds*time.Second) * slower
 	return microvm.New(c)
 }
 

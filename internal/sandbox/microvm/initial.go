@@ -29,7 +29,7 @@ func (m *machineParts) initialFor(folder string) (string, error) {
 	}
 	sum := sha256.Sum256(content)
 	path := filepath.Join(m.cfg.StateDir, "initial-"+hex.EncodeToString(sum[:8]))
-	if _, err := os.Stat(path); err != nil {
+	if old, err := os.ReadFile(path); err != nil || !bytes.Equal(old, content) { // a power cut may have cut it
 		if err := writeWhole(path, content); err != nil {
 			return "", choir.Wrap("microvm.initial", choir.CodeInternal, err, "write an initial file system")
 		}

@@ -89,8 +89,8 @@ func probeUser(root bool) sandbox.Check {
 // kvmPatience is how long a kernel may take by KVM to say that it has no root file system.
 const kvmPatience = 10 * time.Second
 
-// kvmServes boots a kernel by KVM, because a device that can be opened is not yet one that
-// runs a machine, as inside of another virtual machine.
+// kvmServes boots a kernel by KVM, because a device that can be opened may yet run no
+// machine, as inside of another virtual machine.
 func (m *machineParts) kvmServes() bool {
 	if m.cfg.Emulated {
 		return false

@@ -12,7 +12,7 @@ import (
 	"choiros/internal/machineimage"
 )
 
-// imagePatience is how long a test waits for another one that builds the image.
+// imagePatience is how long a test waits for another test that builds the image.
 const imagePatience = 10 * time.Minute
 
 var builtImage = sync.OnceValues(func() (string, error) {
@@ -32,7 +32,7 @@ var builtImage = sync.OnceValues(func() (string, error) {
 	if _, err := machineimage.Load(out); err == nil {
 		return out, nil
 	}
-	_, err = machineimage.Build(context.Background(), machineimage.Config{Out: out})
+	_, err = machineimage.Build(context.Background(), machineimage.Config{Out: out, Environ: os.Environ()})
 	return out, err
 })
 
