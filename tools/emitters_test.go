@@ -21,8 +21,6 @@ import (
 var notUsed = map[string]string{
 	"type theme.changed":          "decoded from a request of a page",
 	"type setting.changed":        "decoded from a request of a page",
-	"key MicroVM.Kernel":          "refused until there is the rung",
-	"key MicroVM.Rootfs":          "refused until there is the rung",
 	"subject job.<class>":         "the agent pool's, which is described and not built",
 	"field TaskUsage.EgressBytes": "older builds require it; the events egress.passed have the bytes",
 }

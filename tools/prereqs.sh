@@ -32,6 +32,10 @@ find_missing() {
 	need npm npm
 	need strace strace
 	need sqlite3 sqlite3
+	# The driver of virtual machines is tested where QEMU is; its kernel is downloaded.
+	need qemu-system-x86_64 qemu-system-x86
+	need sqfstar squashfs-tools
+	need cpio cpio
 	need xz xz-utils # old data folders of the tests are packed with it
 	need ip iproute2
 	need gcc "gcc libc6-dev" # for the race detector

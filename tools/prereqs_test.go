@@ -25,7 +25,7 @@ func newMachine(t *testing.T, uid string) machine {
 		}
 	}
 	for name, says := range map[string]string{
-		"go": "go1.26.0", "id": uid, "git": "", "bwrap": "", "node": "v20.20.2", "npm": "", "strace": "", "sqlite3": "", "xz": "", "ip": "", "gcc": "", "chromium": "", "make": "", "python3": "",
+		"go": "go1.26.0", "id": uid, "git": "", "bwrap": "", "node": "v20.20.2", "npm": "", "strace": "", "sqlite3": "", "xz": "", "qemu-system-x86_64": "", "sqfstar": "", "cpio": "", "ip": "", "gcc": "", "chromium": "", "make": "", "python3": "",
 	} {
 		m.stub(t, name, "echo "+says)
 	}

@@ -2,13 +2,13 @@
 # Runs every fuzz target for FUZZTIME, then all tests ROUNDS times in random
 # order with the race detector, then kills each process at every step of every
 # run and does what else takes too long for each day. Stops at the first failure.
-# PART="fuzz race steps large cluster maintenance cgroup2 quota random" names the parts that are run, all
+# PART="fuzz race steps large cluster maintenance cgroup2 quota microvm random" names the parts that are run, all
 # without it. The last line is the sum.
 set -eu
 cd "$(dirname "$0")/.."
 fuzztime=${FUZZTIME:-30s}
 rounds=${ROUNDS:-5}
-every="fuzz race steps large cluster maintenance cgroup2 quota random"
+every="fuzz race steps large cluster maintenance cgroup2 quota microvm random"
 wanted=${PART:-$every}
 began=$(date +%s)
 targets=0
@@ -94,6 +94,13 @@ fi
 if wants quota; then
 	part="disk limits under another kernel"
 	tools/vm.sh quota
+fi
+
+if wants microvm; then
+	part="the suite of sandboxes in virtual machines"
+	go test -count=1 -timeout 2h ./internal/sandbox/microvm -whole -v -run '^TestMicroVM$'
+	part="a computer that moves to a virtual machine and back"
+	go test -count=1 -timeout 1h ./cmd/choir -run '^TestAComputerMovesToAVirtualMachineAndBack$' -machines
 fi
 
 if wants random; then

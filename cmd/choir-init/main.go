@@ -17,6 +17,7 @@ import (
 
 	"choiros/internal/fault"
 	"choiros/internal/guest"
+	"choiros/internal/guest/machine"
 	"choiros/internal/inherited"
 	"choiros/internal/sandbox"
 )
@@ -28,6 +29,9 @@ var version = "dev"
 const sessionArg = "session"
 
 func main() {
+	if len(os.Args) > 1 && os.Getpid() == 1 && os.Args[1] == machine.BootArg {
+		machine.Run(os.Args[2:])
+	}
 	// Before anything else: a tool could otherwise trace this process and speak
 	// in its name.
 	err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -44,6 +48,8 @@ func main() {
 		}
 	} else if err == nil && isRelay(os.Args[1:]) {
 		err = relay()
+	} else if err == nil && len(os.Args) > 1 && os.Args[1] == machine.ConfineArg {
+		err = machine.Confine(os.Args[2:])
 	} else if err == nil {
 		err = serve(os.Args[1:])
 	}

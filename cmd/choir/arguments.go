@@ -36,6 +36,7 @@ var meanings = map[string]string{
 	"bench NAME":          "what to measure, or several; choir bench --help lists them",
 	"eval FOLDER":         "the folder of the tasks, or a file of instances",
 	"fork --name":         "what the new computer is called",
+	"image build --out":   "the file of the root file system",
 	"take --from":         "the computer that the changes are in; choir computers lists them",
 }
 

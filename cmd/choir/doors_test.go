@@ -88,7 +88,7 @@ func TestTheCommandLineRefuses(t *testing.T) {
 // here needs none.
 func TestEveryVerbSaysWhatIsMissing(t *testing.T) {
 	verbs := map[string]string{
-		"prompt": "TEXT", "task": "FILE", "undo": "RUN|TASK|CALL", "diff": "FROM", "rewind": "EVENT", "fork": "--name", "take": "--from",
+		"prompt": "TEXT", "task": "FILE", "undo": "RUN|TASK|CALL", "diff": "FROM", "rewind": "EVENT", "fork": "--name", "image": "", "image build": "--out", "take": "--from",
 		"timeline show": "EVENT", "timeline ls": "EVENT", "timeline cat": "EVENT", "timeline cat 40": "FILE", "repo add": "PATH", "repo export": "NAME",
 		"trash restore": "ID", "trash drop": "ID", "export": "FILE", "import": "FILE", "bench": "NAME", "eval": "FOLDER",
 		"egress grant": "HOST", "egress deny": "HOST", "egress revoke": "HOST", "egress": "", "egress reload": "",

@@ -7,6 +7,7 @@ import (
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/gvisor"
 	"choiros/internal/sandbox/local"
+	"choiros/internal/sandbox/microvm"
 )
 
 // newDrivers returns the drivers of this choir, with their folders below state and the one
@@ -16,5 +17,14 @@ func newDrivers(file config.Config, state, modules string) (*sandbox.Registry, e
 	tools := file.Runtime.Toolchains
 	return sandbox.NewRegistry(file.Runtime.Mode,
 		local.New(local.Config{StateDir: state, Toolchains: tools, Modules: modules}),
-		gvisor.New(gvisor.Config{StateDir: filepath.Join(state, gvisor.Name), Toolchains: tools, Modules: modules, Runsc: file.Gvisor.Runsc}))
+		gvisor.New(gvisor.Config{StateDir: filepath.Join(state, gvisor.Name), Toolchains: tools, Modules: modules, Runsc: file.Gvisor.Runsc}),
+		newMicroVM(file, filepath.Join(state, microvm.Name)))
+}
+
+// newMicroVM returns the driver of virtual machines.
+func newMicroVM(file config.Config, state string) *microvm.Driver {
+	c := file.MicroVM
+	return microvm.New(microvm.Config{
+		StateDir: state, Kernel: c.Kernel, Rootfs: c.Rootfs, VCPU: c.VCPU, MemoryMB: c.MemoryMB, DiskBytes: int64(file.Storage.DiskGB) << 30,
+	})
 }

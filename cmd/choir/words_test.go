@@ -71,6 +71,7 @@ func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
 		"demo":       {{"demo", "--recording", driving}},
 		"export":     {{"export", file}},
 		"import":     {{"import", driving}},
+		"image":      {{"image"}, {"image", "build", "--out", driving, "--packages", driving}},
 		"doctor":     {{"doctor"}, {"doctor", "--report", filepath.Join(t.TempDir(), driving)}},
 		"up":         {{"up", driving}},
 		"bench":      {{"bench", driving}},

@@ -37,12 +37,12 @@ func notYet(key, what string) error {
 
 // checkFeatures returns an error with code unavailable for keys of features that do not exist yet.
 func (c Config) checkFeatures() error {
-	rungs := []string{"container", "microvm", "sprites", "tee"}
+	rungs := []string{"container", "sprites", "tee"}
 	switch {
 	case slices.Contains(rungs, c.Runtime.Mode):
 		return notYet("runtime.mode", "the "+c.Runtime.Mode+" rung")
-	case c.Runtime.Mode != "local" && c.Runtime.Mode != "gvisor":
-		return choir.Invalid("runtime.mode", "must be local or gvisor, not %q", c.Runtime.Mode)
+	case !slices.Contains([]string{"local", "gvisor", "microvm"}, c.Runtime.Mode):
+		return choir.Invalid("runtime.mode", "must be local, gvisor or microvm, not %q", c.Runtime.Mode)
 	case c.Gvisor.Runsc != "" && !filepath.IsAbs(c.Gvisor.Runsc):
 		return choir.Invalid("gvisor.runsc", "%q is not an absolute path", c.Gvisor.Runsc)
 	case c.Storage.BlobsURL != "":
@@ -55,8 +55,29 @@ func (c Config) checkFeatures() error {
 		return notYet("auth.mode", c.Auth.Mode+" login")
 	case c.Bus.Mode != "embedded":
 		return notYet("bus.mode", "an external bus")
-	case c.MicroVM != (MicroVM{}):
-		return notYet("microvm", "the microvm rung")
+	}
+	return c.checkMicroVM()
+}
+
+// checkMicroVM returns an error for a machine that there cannot be.
+func (c Config) checkMicroVM() error {
+	vm := c.MicroVM
+	for _, f := range []struct{ key, path string }{{"microvm.kernel", vm.Kernel}, {"microvm.rootfs", vm.Rootfs}} {
+		switch {
+		case f.path != "" && !filepath.IsAbs(f.path):
+			return choir.Invalid(f.key, "%q is not an absolute path", f.path)
+		case f.path == "" && c.Runtime.Mode == "microvm":
+			return choir.Invalid(f.key, "is not set, and runtime.mode is microvm").WithRemedy("build an image with: choir image build --out FILE")
+		}
+	}
+	switch {
+	case vm.GuestCID != 0:
+		return notYet("microvm.guest_cid", "vsock")
+	case vm.UDSPath != "":
+		return notYet("microvm.uds_path", "vsock")
+	case c.Runtime.Mode == "microvm" && len(c.Runtime.Toolchains) > 0:
+		return choir.Invalid("runtime.toolchains", "folders of the host are not shown to virtual machines").
+			WithRemedy("name the packages with: choir image build --packages")
 	}
 	return nil
 }
@@ -101,6 +122,8 @@ func (c Config) checkRanges() error {
 		key          string
 		v, low, high float64
 	}{
+		{"microvm.vcpu", float64(c.MicroVM.VCPU), 0, 64},
+		{"microvm.memory_mb", float64(c.MicroVM.MemoryMB), 0, 1 << 20},
 		{"git.auto_commit_interval", float64(c.Git.AutoCommitInterval), 10, 86_400},
 		{"git.auto_commit_threshold", float64(c.Git.AutoCommitThreshold), 1, 100_000},
 		{"storage.cache_mb", float64(c.Storage.CacheMB), 0, 1 << 24},

@@ -42,7 +42,7 @@ type Config struct {
 
 // Runtime configures sandboxes.
 type Runtime struct {
-	Mode          string `toml:"mode" report:"shown" doc:"Rung of the isolation ladder: local (bubblewrap), or gvisor (a kernel of its own for each sandbox; choir must be root)."`
+	Mode          string `toml:"mode" report:"shown" doc:"Rung of the isolation ladder: local (bubblewrap), gvisor (a kernel of its own for each sandbox; choir must be root), or microvm (a virtual machine for each sandbox; see [microvm])."`
 	RequireLimits bool   `toml:"require_limits" doc:"Refuse to start where process, memory and CPU limits cannot be held by cgroups."`
 	// Toolchains are absolute, existing folders: see CheckToolchains.
 	Toolchains []string `toml:"toolchains" doc:"Folders with compilers and the like that tasks see, read-only, with their bin first in PATH."`
@@ -206,8 +206,13 @@ type Gvisor struct {
 
 // MicroVM configures the microvm rung.
 type MicroVM struct {
-	Kernel string `toml:"kernel" doc:"Guest kernel."`
-	Rootfs string `toml:"rootfs" doc:"Guest root file system."`
+	Kernel   string `toml:"kernel" doc:"Kernel of the machines: FILE.kernel of choir image build --out FILE."`
+	Rootfs   string `toml:"rootfs" doc:"Root file system of the machines: the FILE of choir image build --out FILE."`
+	VCPU     int    `toml:"vcpu" doc:"Processors of a machine; 0 is as many as limits.cpu_milli has use for, and one where machines are emulated."`
+	MemoryMB int    `toml:"memory_mb" doc:"Memory of a machine, MiB, its kernel's included; 0 is limits.memory_mb and what the kernel needs."`
+	// The keys of drivers that reach a machine by vsock; QEMU's has a serial line.
+	GuestCID int    `toml:"guest_cid" doc:"Context id of a machine's vsock; the machines of this version have a serial line in its place."`
+	UDSPath  string `toml:"uds_path" doc:"Socket of a machine's vsock; the machines of this version have a serial line in its place."`
 }
 
 // Trace configures the export of spans.

@@ -44,6 +44,8 @@ var harmless = map[string]string{
 	"internal/sandbox/host/cgroup_v1.go Create":               "a cgroup",
 	"internal/sandbox/host/cgroup_v2.go Create":               "a cgroup",
 	"internal/sandbox/gvisor/box.go":                          "the folder of a sandbox that has ended",
+	"internal/guest/machine/boot.go Run":                      "a machine that ends, with its disk",
+	"internal/guest/machine/mounts.go mountWorkspace":         "a folder of a new disk",
 	"internal/computer/rolehost/folders.go":                   "a socket",
 	"internal/computer/workspace/spool.go":                    "a temporary file",
 	"internal/computer/copies/import.go flush":                "a batch of blobs, whose parts have points",

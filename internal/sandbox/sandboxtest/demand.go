@@ -112,6 +112,9 @@ func (s suite) part(run func(*testing.T)) func(*testing.T) {
 			s.out.note(func(o *Outcome) { o.skipped[name] = why })
 			t.Skip(why)
 		}
+		if s.only != nil && !slices.Contains(s.only, name) {
+			t.Skip(s.why)
+		}
 		s.out.note(func(o *Outcome) { o.ran = append(o.ran, name) })
 		run(t)
 	}

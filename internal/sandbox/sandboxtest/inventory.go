@@ -84,3 +84,10 @@ func cgroupsOf(spec sandbox.Spec) []string {
 	})
 	return out
 }
+
+// NothingLeft fails the test if ended sandboxes have left something on the host: a process,
+// a cgroup, a mount or a socket.
+func NothingLeft(t testing.TB, specs ...sandbox.Spec) {
+	t.Helper()
+	nothingLeft(t, specs...)
+}

@@ -29,9 +29,18 @@ type Maker func(t testing.TB, s Setup) sandbox.Driver
 // their control plane.
 func Run(t *testing.T, newDriver Maker) *Outcome { return RunWithout(t, newDriver, nil) }
 
+// RunSome runs the named cases alone, and skips the others for the given reason.
+func RunSome(t *testing.T, newDriver Maker, why string, names ...string) {
+	run(t, newDriver, suite{only: names, why: why})
+}
+
 // RunWithout runs the suite as Run does, and skips the cases with one of the demands in
 // lacks, for the given reason.
 func RunWithout(t *testing.T, newDriver Maker, lacks map[Demand]string) *Outcome {
+	return run(t, newDriver, suite{lacks: lacks})
+}
+
+func run(t *testing.T, newDriver Maker, s suite) *Outcome {
 	out := newOutcome()
 	if raw := os.Getenv(childVariable); raw != "" {
 		runChild(t, newDriver, raw)
@@ -47,7 +56,7 @@ func RunWithout(t *testing.T, newDriver Maker, lacks map[Demand]string) *Outcome
 	if !report.Usable {
 		t.Skipf("this machine cannot isolate with %s: %+v", d.Name(), report.Checks)
 	}
-	s := suite{driver: d, newDriver: newDriver, limited: limitsHeld(report), lacks: lacks, out: out}
+	s.driver, s.newDriver, s.limited, s.out = d, newDriver, limitsHeld(report), out
 	t.Run("contract", s.contract)
 	t.Run("profile", s.part(s.profile))
 	t.Run("director", s.part(s.director))
@@ -71,6 +80,8 @@ type suite struct {
 	newDriver Maker
 	limited   bool // cgroups, or what the rung has instead, hold all limits
 	lacks     map[Demand]string
+	only      []string // cases that alone are run; nil for all
+	why       string   // the others are not
 	out       *Outcome
 }
 
@@ -158,7 +169,11 @@ func destroy(t testing.TB, b sandbox.Sandbox) {
 }
 
 // patience is the time after which a test gives up waiting.
-const patience = 30 * time.Second
+var patience = 30 * time.Second
+
+// SetPatience sets the time after which a test gives up waiting, for drivers whose
+// sandboxes are emulated. Call it in TestMain.
+func SetPatience(d time.Duration) { patience = d }
 
 func timeout(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

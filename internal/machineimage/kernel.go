@@ -1,0 +1,106 @@
+package machineimage
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// kernelPackage is Debian's package that depends on the newest cloud kernel.
+const kernelPackage = "linux-image-cloud-amd64"
+
+const remedyKernel = "refresh the lists of packages with: apt-get update"
+
+// needed are the modules that a machine loads, in this order; those of the first are
+// built into some kernels.
+var needed = []string{"virtio_ring", "virtio", "virtio_mmio", "virtio_blk", "virtio_console", "squashfs"}
+
+// unpackKernel fetches the kernel package that apt offers into dir, unpacks it there, and
+// returns the folder.
+func unpackKernel(ctx context.Context, environ []string, dir string) (string, error) {
+	out, err := output(ctx, environ, remedyKernel, "apt-cache", "depends", kernelPackage)
+	if err != nil {
+		return "", err
+	}
+	_, after, _ := strings.Cut(string(out), "Depends: ")
+	name, _, _ := strings.Cut(after, "\n")
+	if name = strings.TrimSpace(name); name == "" {
+		return "", choir.E("image.kernel", choir.CodeUnavailable, "apt knows no package %s", kernelPackage).WithRemedy("%s", remedyKernel)
+	}
+	get := exec.CommandContext(ctx, "apt-get", "download", "-q", name)
+	get.Dir, get.Env = dir, environ
+	if text, err := get.CombinedOutput(); err != nil {
+		return "", choir.E("image.kernel", choir.CodeUnavailable, "apt-get could not download %s: %s", name, lastLine(text)).WithRemedy("%s", remedyKernel)
+	}
+	debs, err := filepath.Glob(filepath.Join(dir, name+"_*.deb"))
+	if err != nil || len(debs) != 1 {
+		return "", choir.E("image.kernel", choir.CodeUnavailable, "apt-get left no package file of %s", name)
+	}
+	to := filepath.Join(dir, "kernel")
+	_, err = output(ctx, environ, "", "dpkg", "-x", debs[0], to)
+	return to, err
+}
+
+// copyKernel copies the kernel in an unpacked package to path, with its modules as an
+// archive beside it, and enters both in the manifest.
+func copyKernel(folder, path string, m *Manifest) error {
+	found, err := filepath.Glob(filepath.Join(folder, "boot", "vmlinuz-*"))
+	if err != nil || len(found) != 1 {
+		return choir.E("image.kernel", choir.CodeInvalid, "%s has %d kernels in boot", folder, len(found))
+	}
+	m.Kernel.Release = strings.TrimPrefix(filepath.Base(found[0]), "vmlinuz-")
+	raw, err := os.ReadFile(found[0])
+	if err == nil {
+		err = os.WriteFile(path, raw, 0o644)
+	}
+	if err != nil {
+		return choir.Wrap("image.kernel", choir.CodeInternal, err, "copy the kernel")
+	}
+	if m.Kernel.File, err = describe(path, filepath.Base(found[0])); err != nil {
+		return err
+	}
+	var archive bytes.Buffer
+	a := NewArchive(&archive)
+	base := filepath.Join(folder, "lib/modules", m.Kernel.Release)
+	builtin, _ := os.ReadFile(filepath.Join(base, "modules.builtin")) // Debian's has one; without it nothing is built in
+	for i, name := range needed {
+		at := findModule(base, name)
+		if at == "" && bytes.Contains(builtin, []byte("/"+name+".ko\n")) {
+			continue
+		}
+		raw, err := os.ReadFile(at)
+		if err != nil {
+			return choir.E("image.kernel", choir.CodeUnavailable, "the kernel %s has no module %s", m.Kernel.Release, name)
+		}
+		a.Add(fmt.Sprintf("modules/%02d-%s.ko", i, name), 0o644, raw)
+		file, err := describe(at, name)
+		if err != nil {
+			return err
+		}
+		m.Modules = append(m.Modules, file)
+	}
+	a.Close()
+	return choir.Wrap("image.kernel", choir.CodeInternal, os.WriteFile(path+ModulesSuffix, archive.Bytes(), 0o644), "write the modules")
+}
+
+// findModule returns the path of a kernel module below base; "" if there is none.
+func findModule(base, name string) string {
+	for _, folder := range []string{"drivers/virtio", "drivers/block", "drivers/char", "fs/squashfs"} {
+		path := filepath.Join(base, "kernel", folder, name+".ko")
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+func lastLine(text []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	return string(lines[len(lines)-1])
+}

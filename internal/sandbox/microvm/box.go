@@ -1,0 +1,169 @@
+package microvm
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest/machine"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
+)
+
+// goneTimeout is the limit on the wait for a killed machine.
+const goneTimeout = 10 * time.Second
+
+// box is one sandbox. Its parts are set before it is shared, and never after.
+type box struct {
+	state   state // what its handle says
+	group   host.Group
+	qemu    *host.Process // nil when it has ended
+	child   *os.Process   // nil when recovered
+	console *os.File      // nil when recovered
+	done    chan struct{}
+	left    chan struct{} // closed when it is no longer watched, though it may live
+	err     error         // of the cleaning, readable when done is closed
+}
+
+func newBox(s state) *box {
+	return &box{state: s, done: make(chan struct{}), left: make(chan struct{})}
+}
+
+var _ sandbox.Sandbox = (*box)(nil)
+
+// Handle implements sandbox.Sandbox.
+func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
+
+// Level implements sandbox.Sandbox.
+func (b *box) Level() sandbox.Level { return b.state.Facts.level() }
+
+// Usage returns what the machine's kernel counts of the sandbox, and the processor time of
+// the whole machine. It implements sandbox.Sandbox.
+func (b *box) Usage(ctx context.Context) (sandbox.Usage, error) {
+	const op = "microvm.usage"
+	select {
+	case <-b.done:
+		return sandbox.Usage{}, choir.E(op, choir.CodeNotFound, "the sandbox has ended")
+	default:
+	}
+	mark := make([]byte, machine.MarkBytes)
+	rand.Read(mark) // never fails
+	text, err := b.ask(ctx, machine.AskUsage, mark)
+	if err != nil {
+		return sandbox.Usage{}, choir.Wrap(op, choir.CodeUnavailable, err, "ask the machine")
+	}
+	var u sandbox.Usage
+	var micros int64
+	if _, err := fmt.Sscan(text, &u.Processes, &u.MemoryBytes, &micros); err != nil || u.Processes < 0 || u.MemoryBytes < 0 {
+		return sandbox.Usage{}, choir.E(op, choir.CodeUnavailable, "the machine says nothing of what it uses")
+	}
+	u.MemoryBytes = min(u.MemoryBytes, b.state.Most)
+	u.CPUMillis = host.UsageOf(b.state.PID).CPUMillis // the host's own count
+	return u, nil
+}
+
+// Done implements sandbox.Sandbox.
+func (b *box) Done() <-chan struct{} { return b.done }
+
+// Destroy kills QEMU and waits until the watcher has removed the rest. It implements
+// sandbox.Sandbox.
+func (b *box) Destroy(ctx context.Context) error {
+	if err := b.qemu.Kill(); err != nil {
+		return err
+	}
+	select {
+	case <-b.done:
+		return b.err
+	case <-b.left:
+		return choir.E("microvm.destroy", choir.CodeUnavailable, "the driver was closed, so nobody saw the end of this sandbox").
+			WithRemedy("recover it by its handle with another driver")
+	case <-ctx.Done():
+		return choir.Wrap("microvm.destroy", choir.CodeTimeout, ctx.Err(), "wait for the end of a sandbox")
+	}
+}
+
+// watch waits for the machine's end and removes the rest of it. When ctx ends it returns
+// and leaves everything as it is.
+func (b *box) watch(ctx context.Context) {
+	if err := b.qemu.Wait(ctx); err != nil {
+		b.release()
+		close(b.left)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
+	defer cancel()
+	b.err = b.clear(ctx)
+	close(b.done)
+}
+
+// abandon removes a sandbox that was not completed. It returns no error, because the
+// caller has the first one.
+func (b *box) abandon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
+	defer cancel()
+	b.clear(ctx)
+}
+
+// removeGone removes the rest of a sandbox that cannot be recovered and returns code
+// not_found with the reason why.
+func (b *box) removeGone(ctx context.Context, why string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
+	defer cancel()
+	if err := b.clear(ctx); err != nil {
+		return err
+	}
+	return choir.E("microvm.recover", choir.CodeNotFound, "%s", why)
+}
+
+// clear kills QEMU, waits for its end and removes the cgroups and the doors.
+func (b *box) clear(ctx context.Context) error {
+	defer b.release()
+	first := b.qemu.Kill()
+	if b.child != nil {
+		b.child.Kill()
+		b.child.Wait() // how it ended says nothing that matters
+	} else if b.qemu != nil {
+		if err := b.qemu.Wait(ctx); err != nil && first == nil {
+			first = choir.Wrap("microvm.destroy", choir.CodeTimeout, err, "wait for the end of a machine")
+		}
+		// A former driver in this same process may have started it.
+		syscall.Wait4(b.state.PID, nil, syscall.WNOHANG, nil)
+	}
+	if b.group != nil {
+		if err := host.KillAll(ctx, b.group); first == nil {
+			first = err
+		}
+		if err := b.group.Remove(); first == nil {
+			first = err
+		}
+	}
+	if err := removeDoors(b.state.Doors); first == nil {
+		first = err
+	}
+	return first
+}
+
+// removeDoors removes both doors. It is idempotent.
+func removeDoors(doors string) error {
+	if err := host.RemoveDoor(doors); err != nil {
+		return err
+	}
+	if err := host.RemoveDoor(stateDoors(doors)); err != nil {
+		return err
+	}
+	err := os.Remove(stateDoors(doors))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return choir.Wrap("microvm.door", choir.CodeInternal, err, "remove the second door")
+}
+
+// release closes the control plane's files of the sandbox; the sandbox may live on.
+func (b *box) release() {
+	b.qemu.Close()
+	b.console.Close()
+}

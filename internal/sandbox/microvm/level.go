@@ -1,0 +1,57 @@
+package microvm
+
+import (
+	"fmt"
+
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
+)
+
+// facts are what the level of a sandbox follows from.
+type facts struct {
+	Emulated bool   `json:"emulated"`
+	Kernel   string `json:"kernel"` // release of the guest's
+	Root     bool   `json:"root"`   // QEMU has a host user of its own
+	Host     string `json:"host"`   // what limits QEMU on the host
+}
+
+// acceleration names how the guest's instructions are executed.
+func (f facts) acceleration() string {
+	if f.Emulated {
+		return "emulation (TCG)"
+	}
+	return "KVM"
+}
+
+// taskLandlock reports whether the guest's kernel confines a task to its project: its
+// Landlock has the third version since Linux 6.2.
+func (f facts) taskLandlock() bool {
+	var major, minor int
+	if _, err := fmt.Sscanf(f.Kernel, "%d.%d", &major, &minor); err != nil {
+		return false
+	}
+	return major > 6 || major == 6 && minor >= 2
+}
+
+func (f facts) level() sandbox.Level {
+	l := sandbox.Level{
+		Driver: Name,
+		Name:   "microvm: a virtual machine by " + f.acceleration() + ", Linux " + f.Kernel + ", no network; inside namespaces, seccomp, landlock, no capabilities",
+		Limits: "the machine, and cgroup v2 of its kernel: processes, memory, CPU; its disk; rlimits: open files, no core files; QEMU itself: " + f.Host,
+	}
+	if f.taskLandlock() {
+		l.Tasks = "landlock"
+	} else {
+		l.Missing = append(l.Missing, "A task in one project can write in others: that needs Landlock's third version, and the image has Linux "+f.Kernel+".")
+	}
+	if f.Emulated {
+		l.Missing = append(l.Missing, "KVM does not serve here: machines are emulated, by code that is not written to hold an attacker, and programs take 10 to 30 times as long.")
+	}
+	if f.Host == host.LimitsRlimits {
+		l.Missing = append(l.Missing, "No cgroup limits QEMU: what breaks out of the machine's kernel has no limits of memory and CPU.")
+	}
+	if !f.Root {
+		l.Missing = append(l.Missing, "QEMU runs as the user of the control plane, not as a host user of its own.")
+	}
+	return l
+}

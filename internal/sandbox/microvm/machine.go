@@ -1,0 +1,145 @@
+package microvm
+
+import (
+	"os"
+	"os/exec"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"choiros/internal/choir"
+	"choiros/internal/machineimage"
+	"choiros/internal/sandbox/host"
+)
+
+const (
+	qemuName   = "qemu-system-x86_64"
+	remedyQEMU = "install it with: apt-get install -y qemu-system-x86"
+	remedyMkfs = "install it with: apt-get install -y e2fsprogs"
+	remedyMake = "build one with: choir image build --out FILE, and set microvm.rootfs to FILE and microvm.kernel to FILE" + machineimage.KernelSuffix
+)
+
+// machineParts holds what is found and prepared once for all calls of Create.
+type machineParts struct {
+	cfg           Config
+	qemu, mkfs    string
+	prlimit       string // starts QEMU with limits
+	modules       []byte // an archive
+	tscKHz        int64
+	manifestGuest map[string]choir.Digest
+	facts         facts
+	limits        host.Limiter
+	bootID        string
+
+	mu      sync.Mutex        // guards initial
+	initial map[string]string // paths of initial file systems, by folder of guest binaries
+}
+
+func newMachineParts(cfg Config) (*machineParts, error) {
+	const op = "microvm.setup"
+	m := &machineParts{cfg: cfg, bootID: host.BootID(), initial: map[string]string{}}
+	var err error
+	if m.qemu, err = findQEMU(cfg); err != nil {
+		return nil, err
+	}
+	if m.mkfs, err = findMkfs(); err != nil {
+		return nil, err
+	}
+	if m.prlimit, err = exec.LookPath("prlimit"); err != nil {
+		return nil, choir.E(op, choir.CodeUnavailable, "prlimit is not installed").WithRemedy("install it with: apt-get install -y util-linux")
+	}
+	manifest, err := loadImage(cfg)
+	if err != nil {
+		return nil, err
+	}
+	m.manifestGuest = guestIn(manifest)
+	if m.modules, err = os.ReadFile(cfg.Kernel + machineimage.ModulesSuffix); err != nil {
+		return nil, noImage(err)
+	}
+	if err := os.MkdirAll(cfg.StateDir, 0o711); err != nil {
+		return nil, choir.Wrap(op, choir.CodeInternal, err, "make the driver's folder")
+	}
+	m.tscKHz = tscKHz()
+	m.limits = host.FindLimiter(false, host.GroupLabel(cfg.StateDir))
+	m.facts = facts{Emulated: !m.kvmServes(), Kernel: manifest.Kernel.Release, Root: os.Geteuid() == 0, Host: m.limits.Name()}
+	m.limits.Sweep()
+	return m, nil
+}
+
+func findQEMU(cfg Config) (string, error) {
+	name := cfg.QEMU
+	if name == "" {
+		name = qemuName
+	}
+	at, err := exec.LookPath(name)
+	if err != nil {
+		return "", choir.E("microvm.setup", choir.CodeUnavailable, "QEMU (%s) is not installed", name).WithRemedy(remedyQEMU)
+	}
+	return at, nil
+}
+
+func findMkfs() (string, error) {
+	for _, name := range []string{"mke2fs", "/usr/sbin/mke2fs", "/sbin/mke2fs"} {
+		if at, err := exec.LookPath(name); err == nil {
+			return at, nil
+		}
+	}
+	return "", choir.E("microvm.setup", choir.CodeUnavailable, "mke2fs is not installed").WithRemedy(remedyMkfs)
+}
+
+// loadImage returns the manifest of the image. Code unavailable when a part of it is
+// missing, or the kernel or the root file system has another size than the manifest says.
+func loadImage(cfg Config) (machineimage.Manifest, error) {
+	const op = "microvm.setup"
+	if cfg.Kernel == "" || cfg.Rootfs == "" {
+		return machineimage.Manifest{}, choir.E(op, choir.CodeUnavailable, "microvm.kernel and microvm.rootfs are not set").WithRemedy(remedyMake)
+	}
+	m, err := machineimage.Load(cfg.Rootfs)
+	if err != nil {
+		return m, noImage(err)
+	}
+	for at, want := range map[string]int64{cfg.Kernel: m.Kernel.Bytes, cfg.Rootfs: m.Root.Bytes} {
+		info, err := os.Stat(at)
+		if err != nil {
+			return m, noImage(err)
+		}
+		if info.Size() != want {
+			return m, choir.E(op, choir.CodeUnavailable, "%s has %d bytes, and the image's manifest says %d", at, info.Size(), want).WithRemedy(remedyMake)
+		}
+	}
+	return m, nil
+}
+
+func noImage(err error) error {
+	return &choir.Error{Op: "microvm.setup", Code: choir.CodeUnavailable, Msg: "the image cannot be read", Err: err, Remedy: remedyMake}
+}
+
+// guestIn returns the digests of the guest binaries in an image, by name.
+func guestIn(m machineimage.Manifest) map[string]choir.Digest {
+	out := map[string]choir.Digest{}
+	for _, f := range m.Files {
+		if strings.HasPrefix(f.Path, machineimage.GuestFolder+"/") {
+			out[path.Base(f.Path)] = f.Digest
+		}
+	}
+	return out
+}
+
+// tscKHz returns how fast the processor's counter of time stamps runs: at the base
+// frequency where the kernel says it, else at what it says the processor runs at, which
+// inside of virtual machines is the same.
+func tscKHz() int64 {
+	if raw, err := os.ReadFile("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency"); err == nil {
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && n > 0 {
+			return n
+		}
+	}
+	raw, _ := os.ReadFile("/proc/cpuinfo") // without it there is the value below
+	_, after, _ := strings.Cut(string(raw), "cpu MHz")
+	line, _, _ := strings.Cut(after, "\n")
+	if mhz, err := strconv.ParseFloat(strings.Trim(line, "\t: "), 64); err == nil && mhz > 0 {
+		return int64(mhz * 1000)
+	}
+	return 2_000_000
+}
