@@ -82,7 +82,7 @@ func (p *Proxy) admitErrand(r *http.Request, work Work, prepare func(context.Con
 	if !p.pace.Allow() {
 		return errand, nil, refuse(errand.Target, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
 	}
-	one, err := p.admit(r, errand.Target, policy, grant)
+	one, err := p.admit(r, errand.Target, policy, grant, false)
 	return errand, one, err
 }
 

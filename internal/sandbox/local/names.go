@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"choiros/internal/sandbox/host"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -20,7 +22,7 @@ func (m *machine) openPorts(pid int) error {
 	if !m.root {
 		return openPortsAsOwner(ns)
 	}
-	return onOwnThread(func() error {
+	return host.OnOwnThread(func() error {
 		f, err := os.Open(ns)
 		if err != nil {
 			return err
