@@ -54,6 +54,11 @@ func TestAPausedRunSurvives(t *testing.T) {
 			}
 			events := m.play(c, s, run)
 			if v := c.view(t, run); v.State != "done" {
+				for _, task := range v.Tasks {
+					if task.Result != nil {
+						t.Logf("task %s: %s %s: %s", task.ID, task.Result.Status, task.Result.Code, task.Result.Summary)
+					}
+				}
 				t.Errorf("the run is %s: %s", v.State, v.Answer)
 			}
 			noEffectTwice(t, c.log(t))
