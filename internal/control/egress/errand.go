@@ -18,7 +18,7 @@ import (
 // Errand is a request of a program in a sandbox that the proxy makes itself, over TLS to the
 // host, so that it can have headers which the sandbox does not see.
 type Errand struct {
-	Target Target // about which policy and grants decide; its Path is the one that is asked for
+	Target Target // about which policy and grants decide; its Path is what is asked for
 	Query  string // without the question mark
 	Header http.Header
 	// Credential names the entry of the vault whose key is in Header, for the log.
