@@ -62,6 +62,23 @@ func (p *Proxy) ServeErrand(w http.ResponseWriter, r *http.Request, answer func(
 	}
 }
 
+// CheckTarget returns nil if the policy, or one of the grants, lets a target out; else what a
+// program would be told.
+func (p *Proxy) CheckTarget(t Target, grants []Grant) error {
+	policy := p.Policy()
+	var err error
+	if policy.Mode == choir.EgressNone {
+		err = refuse(t, choir.EgressPolicy, choir.EgressNone, choir.ReasonEgressNone)
+	} else {
+		_, err = decideByAll(policy, Work{Grants: grants}, t)
+	}
+	var refusal *refusedError
+	if errors.As(err, &refusal) {
+		return refusal.told
+	}
+	return err
+}
+
 // admitErrand prepares an errand, decides about it and counts it as open.
 func (p *Proxy) admitErrand(r *http.Request, work Work, prepare func(context.Context, Work) (Errand, error)) (Errand, *passage, error) {
 	policy := p.Policy()
