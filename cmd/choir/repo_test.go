@@ -133,7 +133,7 @@ func (o *office) repoRefused(t *testing.T) {
 		code   choir.Code
 		reason string
 	}{
-		{"an address", []string{"https://example.com/x.git"}, 5, choir.CodeUnavailable, "egress policy is none"},
+		{"an address", []string{"https://example.com/x.git"}, 4, choir.CodeRefused, "egress policy is none"},
 		{"an address of ssh", []string{"git@example.com:x.git"}, 2, choir.CodeInvalid, "is not the address of a repository"},
 		{"a name that is taken", []string{dir}, 1, choir.CodeConflict, "there already"},
 		{"a name that cannot be", []string{dir, "--name", "../up"}, 2, choir.CodeInvalid, "name"},

@@ -9,7 +9,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
-	"choiros/internal/leak"
+	secretleak "choiros/internal/leak"
 )
 
 // TestTheVaultTakesKeysAndGivesNoneBack sets, lists, changes and removes entries, and holds that no
@@ -63,7 +63,7 @@ func TestTheVaultTakesKeysAndGivesNoneBack(t *testing.T) {
 	if counts[choir.TypeVaultSet] != 2 || counts[choir.TypeVaultRemoved] != 1 {
 		t.Errorf("the log has %v", counts)
 	}
-	secrets := leak.New(map[string]string{"key": key})
+	secrets := secretleak.New(map[string]string{"key": key})
 	if secrets.In(said) {
 		t.Errorf("a verb printed the key: %s", said)
 	}

@@ -50,7 +50,7 @@ type Keyring interface {
 type Entry struct {
 	Name  string
 	SetAt choir.Time
-	// Bound says for what it may be used; nil for one that Put made, which Open never gives.
+	// Bound says for what it may be used; nil after Put, and Open never gives such a key.
 	Bound *choir.VaultBinding
 }
 

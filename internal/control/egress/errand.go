@@ -18,7 +18,7 @@ import (
 // Errand is a request of a program in a sandbox that the proxy makes itself, over TLS to the
 // host, so that it can have headers which the sandbox does not see.
 type Errand struct {
-	Target Target // about which policy and grants decide; its Path is the one that is asked for
+	Target Target // about which policy and grants decide; its Path is what is asked for
 	Query  string // without the question mark
 	Header http.Header
 	// Credential names the entry of the vault whose key is in Header, for the log.
@@ -60,6 +60,23 @@ func (p *Proxy) ServeErrand(w http.ResponseWriter, r *http.Request, answer func(
 	if one.torn {
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// CheckTarget returns nil if the policy, or one of the grants, lets a target out; else what a
+// program would be told.
+func (p *Proxy) CheckTarget(t Target, grants []Grant) error {
+	policy := p.Policy()
+	var err error
+	if policy.Mode == choir.EgressNone {
+		err = refuse(t, choir.EgressPolicy, choir.EgressNone, choir.ReasonEgressNone)
+	} else {
+		_, err = decideByAll(policy, Work{Grants: grants}, t)
+	}
+	var refusal *refusedError
+	if errors.As(err, &refusal) {
+		return refusal.told
+	}
+	return err
 }
 
 // admitErrand prepares an errand, decides about it and counts it as open.

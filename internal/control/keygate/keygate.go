@@ -60,7 +60,7 @@ func (g *Gate) errand(ctx context.Context, r *http.Request) (egress.Errand, erro
 	}, nil
 }
 
-// readTarget returns what a request wants. ok is false for one that can be read in two ways.
+// readTarget returns what a request wants. ok is false if it can be read in two ways.
 func readTarget(r *http.Request) (t egress.Target, ok bool) {
 	u := r.URL
 	if u.Scheme != "http" || u.User != nil || u.Opaque != "" || u.Host != r.Host || u.Fragment != "" || !egress.CleanPath(u.EscapedPath()) {

@@ -117,7 +117,24 @@ func (r repos) Clone(ctx context.Context, role choir.Role, name, url, credential
 			return choir.RepoAdded{}, err
 		}
 	}
+	if err := r.s.mayReach(ctx, r.c, target); err != nil {
+		return choir.RepoAdded{}, err
+	}
 	return r.c.Projects().Clone(ctx, role, projects.NewClone{Link: projects.Link{Name: name, URL: url, Credential: credential}, Gate: gate})
+}
+
+// mayReach returns nil if the policy and what the owner granted always let a target out. It is
+// asked before git is, which would leave its marks in the workspace.
+func (s *System) mayReach(ctx context.Context, c *computer.Computer, t egress.Target) error {
+	held, err := c.Grants().Holding(ctx, "", "")
+	if err != nil {
+		return err
+	}
+	var grants []egress.Grant
+	for _, g := range held {
+		grants = append(grants, grantOf(g))
+	}
+	return s.outlet(c).proxy.CheckTarget(t, grants)
 }
 
 // remoteOf returns the address that a project's checkpoints are pushed to, by git.remote_template,

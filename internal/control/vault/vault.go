@@ -53,7 +53,7 @@ func (v *Vault) Set(ctx context.Context, log Log, role choir.Role, name, key str
 		return keyring.Entry{}, err
 	}
 	if len(key) < leak.Shortest {
-		return keyring.Entry{}, choir.Refuse("vault.set", choir.ReasonVaultKeyShort, choir.CountOf("least", leak.Shortest)).At("key")
+		return keyring.Entry{}, choir.Refuse("vault.put", choir.ReasonVaultKeyShort, choir.CountOf("least", leak.Shortest)).At("key")
 	}
 	if err := v.mustBeOf(ctx, name, b.Computer); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
 		return keyring.Entry{}, err
@@ -232,7 +232,7 @@ func checkGit(b *choir.VaultBinding) error {
 	case strings.ContainsFunc(b.User, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }):
 		return choir.Invalid("user", "has a character that no user name has")
 	case b.Project != "" && !choir.ValidRepoName(b.Project):
-		return choir.Refuse("vault.set", choir.ReasonNotAProjectName, choir.TextOf("name", b.Project)).At("project")
+		return choir.Refuse("vault.put", choir.ReasonNotAProjectName, choir.TextOf("name", b.Project)).At("project")
 	}
 	for _, m := range b.Methods {
 		if m != "fetch" && m != "push" {

@@ -34,7 +34,7 @@ type sealed struct {
 	Bound *choir.VaultBinding `json:"bound,omitempty"`
 }
 
-// content is what the file holds when it is decrypted.
+// content holds the entries in the file, decrypted.
 type content struct {
 	Version int               `json:"version"`
 	Entries map[string]sealed `json:"entries"`
@@ -63,9 +63,9 @@ func (v *Vault) Put(ctx context.Context, name, key string) error { return v.Set(
 // Set implements keyring.Vault.
 func (v *Vault) Set(_ context.Context, name, key string, bound *choir.VaultBinding) error {
 	if err := errors.Join(keyring.CheckName(name), keyring.CheckKey(key)); err != nil {
-		return choir.Wrap("vault.set", choir.CodeInvalid, err, "keep a key")
+		return choir.Wrap("vault.put", choir.CodeInvalid, err, "keep a key")
 	}
-	return v.change("vault.set", func(c *content) {
+	return v.change("vault.put", func(c *content) {
 		c.Entries[name] = sealed{Key: key, SetAt: choir.TimeOf(v.now()), Bound: bound}
 	})
 }
