@@ -100,7 +100,7 @@ func serve(args []string) error {
 	defer stop()
 	return guest.NewServer(guest.Config{
 		Version: version, Listener: listener, Workspace: *workspace, GuestDir: sandbox.GuestInside,
-		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(toolchains), Programs: guest.NewReaper(true),
+		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(toolchains, sandbox.TrustInside), Programs: guest.NewReaper(true),
 		Session: []string{"/proc/self/exe", sessionArg},
 		Proxy:   guest.ProxyListens,
 		Names:   guest.NamesListen,
