@@ -16,7 +16,7 @@ import (
 	"choiros/internal/control/egress"
 )
 
-// egressBytes is what one sample of the throughput sends.
+// egressBytes are sent by one sample of the throughput.
 const egressBytes = 64 << 20
 
 // egressHost is the name of the server of the benchmark, as programs in the sandbox call it.
@@ -156,7 +156,7 @@ func (w *egressWorld) tunnel(at string) (net.Conn, *bufio.Reader, error) {
 	return conn, in, nil
 }
 
-// ask opens a tunnel, sends a byte and waits for the one that comes back.
+// ask opens a tunnel, sends a byte and waits for the answering byte.
 func (w *egressWorld) ask(at string) (float64, error) {
 	began := time.Now()
 	conn, in, err := w.tunnel(at)

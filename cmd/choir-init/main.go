@@ -116,7 +116,7 @@ func serve(args []string) error {
 	defer stop()
 	return guest.NewServer(guest.Config{
 		Version: version, Listener: listener, Workspace: *workspace, GuestDir: sandbox.GuestInside,
-		Orphan: *orphan, Allow: allow, Env: guest.Environment(toolchains), Programs: guest.NewReaper(true),
+		Orphan: *orphan, Allow: allow, Env: guest.Environment(toolchains, sandbox.TrustInside), Programs: guest.NewReaper(true),
 		Session: []string{"/proc/self/exe", sessionArg},
 		Proxy:   guest.ProxyListens,
 		Names:   guest.NamesListen,

@@ -4,8 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"choiros/internal/sandbox"
 )
 
 // ProxyAddress is the address of the HTTP proxy for tools inside a sandbox; it leads to
@@ -37,11 +35,11 @@ func Path(toolchains []string) string {
 const Home = "/home/choir"
 
 // Environment returns the whole environment of roles and tools, for these toolchain
-// folders; they inherit nothing else. The API keys in it are placeholders: the model
+// folders and a folder of certificates that may be missing; they inherit nothing else. The API keys in it are placeholders: the model
 // gateway adds the real ones outside.
-func Environment(toolchains []string) []string {
+func Environment(toolchains []string, trust string) []string {
 	const proxy = "http://" + ProxyAddress
-	return append(trusting(sandbox.TrustInside), []string{
+	return append(trusting(trust), []string{
 		"PATH=" + Path(toolchains),
 		"HOME=" + Home, "USER=choir", "LOGNAME=choir", "SHELL=/bin/bash",
 		"LANG=C.UTF-8", "TMPDIR=/tmp",

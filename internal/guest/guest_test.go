@@ -29,7 +29,7 @@ func serve(t testing.TB, change func(*Config)) *inside {
 	}
 	cfg := Config{
 		Version: "test", Listener: listener, Workspace: t.TempDir(),
-		Allow: func(net.Conn) error { return nil }, Env: Environment(nil), Programs: NewReaper(false),
+		Allow: func(net.Conn) error { return nil }, Env: Environment(nil, ""), Programs: NewReaper(false),
 	}
 	if change != nil {
 		change(&cfg)

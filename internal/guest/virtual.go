@@ -12,7 +12,7 @@ import (
 	"choiros/internal/guest/roledoor"
 )
 
-// maxNames bounds the names with a virtual address; the one that was asked for least recently
+// maxNames bounds the names with a virtual address; the name that was asked for least recently
 // makes room. maxPorts bounds the ports of each.
 const (
 	maxNames = 128

@@ -49,7 +49,7 @@ const (
 // hostBundles are where hosts keep the roots that they trust.
 var hostBundles = []string{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"}
 
-// OpenAuthority reads the authority in a folder, or makes one that is named after a computer, and
+// OpenAuthority reads the authority in a folder, or makes one with the name of a computer, and
 // writes what its sandboxes trust. Code unavailable: the folder cannot be read or written.
 func OpenAuthority(dir, computer string, now func() time.Time) (*Authority, error) {
 	a := &Authority{now: now, leaves: map[string]*tls.Certificate{}}

@@ -127,7 +127,7 @@ func (p *Proxy) serveOneInside(w http.ResponseWriter, r *http.Request, outer *pa
 }
 
 // readInside returns what a request in origin form wants of the host of its tunnel. ok is false
-// for one that names another host, or that two readers could read differently.
+// for a request that names another host, or that two readers could read differently.
 func readInside(r *http.Request, outer Target) (t Target, ok bool) {
 	u := r.URL
 	if r.Method == http.MethodConnect || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || u.Fragment != "" ||

@@ -34,7 +34,7 @@ func Serve(t testing.TB, workspace string) *guest.Client {
 	}
 	server := guest.NewServer(guest.Config{
 		Version: "lab", Listener: listener, Workspace: workspace,
-		Allow: func(net.Conn) error { return nil }, Env: guest.Environment(nil), Programs: guest.NewReaper(false),
+		Allow: func(net.Conn) error { return nil }, Env: guest.Environment(nil, ""), Programs: guest.NewReaper(false),
 	})
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	served := make(chan error, 1)

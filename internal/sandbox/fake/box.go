@@ -48,7 +48,7 @@ func (m *Machine) newBox(id string, spec sandbox.Spec, folder string) *box {
 	b.programs = &programs{table: m.cfg.Programs, workspace: folder, tools: b.tools, running: map[int]*process{}, last: 1}
 	b.server = guest.NewServer(guest.Config{
 		Version: Name, Listener: b.control, Workspace: folder, Orphan: m.cfg.Orphan,
-		Allow: func(net.Conn) error { return nil }, Env: guest.Environment(nil), Programs: b.programs,
+		Allow: func(net.Conn) error { return nil }, Env: guest.Environment(nil, ""), Programs: b.programs,
 		Session: []string{Name}, Tools: b.tools, DialPort: noPorts,
 	})
 	return b
