@@ -10,9 +10,9 @@ import (
 	"choiros/internal/sandbox/microvm"
 )
 
-// newDrivers returns the drivers of this choir, with their folders below state and the one
-// that modules names shown to tasks. All of them recover what an earlier choir made;
-// the one of runtime.mode makes new sandboxes.
+// newDrivers returns the drivers of this choir, with their folders below state, and with
+// the folder modules, if any, shown to tasks. All of them recover what an earlier choir made;
+// runtime.mode names the driver of new sandboxes.
 func newDrivers(file config.Config, state, modules string) (*sandbox.Registry, error) {
 	tools := file.Runtime.Toolchains
 	return sandbox.NewRegistry(file.Runtime.Mode,

@@ -58,11 +58,15 @@ type Config struct {
 	Args []string
 }
 
+// argsFollow stands before Config.Args. It is no "--", at which the kernel ends the
+// arguments of the first process.
+const argsFollow = "init"
+
 // Flags returns the command line of a Config behind BootArg.
 func (c Config) Flags() []string {
 	out := []string{BootArg, fmt.Sprintf("-processes=%d", c.Processes), fmt.Sprintf("-memory=%d", c.Memory),
 		fmt.Sprintf("-cpu=%d", c.CPUMilli), fmt.Sprintf("-tmp=%d", c.Tmp), fmt.Sprintf("-disk=%v", c.Workspace)}
-	return append(append(out, "--"), c.Args...)
+	return append(append(out, argsFollow), c.Args...)
 }
 
 func parse(args []string) (Config, error) {
@@ -74,7 +78,9 @@ func parse(args []string) (Config, error) {
 	f.Int64Var(&c.Tmp, "tmp", 0, "")
 	f.BoolVar(&c.Workspace, "disk", false, "")
 	err := f.Parse(args)
-	c.Args = f.Args()
+	if rest := f.Args(); len(rest) > 0 && rest[0] == argsFollow {
+		c.Args = rest[1:]
+	}
 	return c, err
 }
 
