@@ -315,7 +315,7 @@ func TestOtherProjectsCanOnlyBeRead(t *testing.T) {
 func TestALongWaitIsTheLongestThatThereIs(t *testing.T) {
 	t.Parallel()
 	p, waited := newPlace(t, nil), 0
-	p.kit.Shell = func(_ context.Context, _ string, _, waitS int) (tools.Output, error) {
+	p.kit.Shell = func(_ context.Context, _ string, _, waitS int, _ tools.Stdin) (tools.Output, error) {
 		waited = waitS
 		return tools.Output{OK: true}, nil
 	}
