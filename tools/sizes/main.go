@@ -24,10 +24,10 @@ func main() {
 }
 
 // The hard limits: nobody reads a file that long, and init starts with every
-// sandbox.
+// sandbox. Init also resolves names and boots virtual machines.
 const (
 	maxFileLines = 800
-	maxInitBytes = 4 << 20
+	maxInitBytes = 9 << 19
 )
 
 func run(root string, out io.Writer) (ok bool, err error) {
