@@ -47,8 +47,8 @@ func TestMicroVM(t *testing.T) {
 		sandboxtest.Run(t, newDriver).Check(t)
 		return
 	}
-	sandboxtest.RunSome(t, newDriver, "each boots an emulated machine; make soak runs it, PART=microvm",
-		"contract/a workspace is carried to the next sandbox", "contract/a second driver takes a sandbox up", "profile")
+	sandboxtest.RunSome(t, newDriver, nil, "each boots an emulated machine; make soak runs it, PART=microvm",
+		"contract/a workspace is carried to the next sandbox", "profile")
 }
 
 // TestMachinesThatDoNotComeUp: one dies while it boots, one takes longer than it may. Both

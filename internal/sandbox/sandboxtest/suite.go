@@ -29,9 +29,10 @@ type Maker func(t testing.TB, s Setup) sandbox.Driver
 // their control plane.
 func Run(t *testing.T, newDriver Maker) *Outcome { return RunWithout(t, newDriver, nil) }
 
-// RunSome runs the named cases alone, and skips the others for the given reason.
-func RunSome(t *testing.T, newDriver Maker, why string, names ...string) {
-	run(t, newDriver, suite{only: names, why: why})
+// RunSome runs the named cases alone, but for those with one of the demands in lacks, and
+// skips the others for the given reason.
+func RunSome(t *testing.T, newDriver Maker, lacks map[Demand]string, why string, names ...string) {
+	run(t, newDriver, suite{lacks: lacks, only: names, why: why})
 }
 
 // RunWithout runs the suite as Run does, and skips the cases with one of the demands in
