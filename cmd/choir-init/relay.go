@@ -17,8 +17,8 @@ import (
 // inside is the file descriptor of a relay's way into the sandbox: a connected socket.
 const inside = door + 1
 
-// isRelay reports whether the arguments are those of a relay. More of them name the sandbox to
-// those who look at processes.
+// isRelay reports whether the arguments are those of a relay. Further arguments name the
+// sandbox in lists of processes.
 func isRelay(args []string) bool { return len(args) > 0 && args[0] == sandbox.RelayArg }
 
 // relay runs on the host for a sandbox that has no socket there, as the sandbox's host user. It

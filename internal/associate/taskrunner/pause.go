@@ -15,7 +15,7 @@ type pauses struct {
 	runs map[choir.ID]*pausable
 }
 
-// pausable is what is known of the pauses of one run.
+// pausable is the state of one run with respect to pauses.
 type pausable struct {
 	seq     uint64 // of the last event that paused or resumed it
 	paused  bool

@@ -28,7 +28,7 @@ type bash struct {
 	Close    bool   `json:"stdin_close,omitempty"`
 }
 
-// Stdin is what a call does with the standard input of a command.
+// Stdin describes how a call uses the standard input of a command.
 type Stdin struct {
 	Text  string // is written to it
 	Open  bool   // a new command's stays open for more; else it ends after the text

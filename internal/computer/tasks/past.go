@@ -61,7 +61,7 @@ type past struct {
 	last   choir.Time // of the last event that counts as work; 0 outside of work
 }
 
-// apply adds an event of the task, or one that pauses or resumes its run.
+// apply adds an event of the task, or an event that pauses or resumes its run.
 func (p *past) apply(e choir.Event, payload choir.Payload) {
 	if p.last > 0 && !p.asks && !p.paused {
 		p.found.WorkedMS += max(0, int64(e.Time-p.last))

@@ -3,10 +3,14 @@ package gvisor_test
 import (
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/gvisor"
 	"choiros/internal/sandbox/sandboxtest"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newDriver makes a driver of the suite.
 func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {

@@ -118,7 +118,7 @@ func (b inside) notHeld(t *testing.T, open map[string]string) {
 	}
 }
 
-// sameFile reports whether an open file of another process is the one that a path names
+// sameFile reports whether an open file of another process is the file that a path names
 // here: a process with a root folder of its own has another file at that path. A socket
 // has no path and counts as the same.
 func sameFile(link, path string) bool {

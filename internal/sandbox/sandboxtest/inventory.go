@@ -34,7 +34,7 @@ func nothingLeft(t testing.TB, specs ...sandbox.Spec) {
 	}
 }
 
-// processesOf returns pid and name of the processes of a sandbox's host user, and of those
+// processesOf returns pid and name of the processes of a sandbox's host user, and of processes
 // that have its computer's id in their arguments: a runtime's own have other users. Without
 // root, only processes with the names of a sandbox's programs count.
 func processesOf(t testing.TB, spec sandbox.Spec) []string {
