@@ -29,7 +29,7 @@ func TestSubjectsOfEachRole(t *testing.T) {
 			events},
 		RoleAssociate: {
 			append([]string{"live" + at + "associate.*"}, ask("associate", "append", "tasks-after", "blob-put", "blob-get", "task-begin", "task-tree", "task-rollback", "task-commit", "task-attempt", "task-steering")...),
-			[]string{"agent" + at + "*.task.dispatched", "agent" + at + "*.task.cancel_requested", "agent" + at + "*.task.returned"}},
+			[]string{"agent" + at + "*.task.dispatched", "agent" + at + "*.task.cancel_requested", "agent" + at + "*.task.returned", "agent" + at + "*.run.paused", "agent" + at + "*.run.resumed"}},
 		RolePool: {nil, []string{"job.*"}},
 	}
 	for role, want := range cases {

@@ -14,6 +14,8 @@ var permitted = map[string]struct{ publish, subscribe string }{
 	// Who may hear all events of runs may hear these.
 	"agent.<uid>.<cid>.<run>.task.dispatched":       {"control", "shell desktop cli director associate"},
 	"agent.<uid>.<cid>.<run>.task.cancel_requested": {"control", "shell desktop cli director associate"},
+	"agent.<uid>.<cid>.<run>.run.paused":            {"control", "shell desktop cli director associate"},
+	"agent.<uid>.<cid>.<run>.run.resumed":           {"control", "shell desktop cli director associate"},
 	"agent.<uid>.<cid>.<run>.task.returned":         {"control", "shell desktop cli director associate"},
 	"job.<class>":                                   {"control", "pool"},
 }
