@@ -59,7 +59,7 @@ func TestTheModelIsToldItsConditions(t *testing.T) {
 	t.Parallel()
 	kept := ""
 	if proctree.Confines() {
-		kept = ".\nCommands can write in the task's folder and in $TMPDIR only, not in /tmp"
+		kept = ".\nCommands may write in the task's folder and in $TMPDIR only, not in /tmp"
 	}
 	for _, c := range []struct {
 		name string

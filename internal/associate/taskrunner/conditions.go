@@ -43,8 +43,9 @@ func (j *job) conditions(ctx context.Context) string {
 	case budget > 0:
 		fmt.Fprintf(&b, " and %d tokens", budget)
 	}
-	if j.scope.Confined && j.task.Kind != choir.TaskInspect {
-		b.WriteString(".\nCommands can write in the task's folder and in $TMPDIR only, not in /tmp")
+	// Whether the kernel holds it or not: a conversation is not to depend on the machine.
+	if j.task.Repo != "" && j.task.Kind != choir.TaskInspect {
+		b.WriteString(".\nCommands may write in the task's folder and in $TMPDIR only, not in /tmp")
 	}
 	if j.online {
 		b.WriteString(".\nThe network reaches a few hosts only, such as package registries: a refused host is said. Prefer what is in the workspace and on this machine.")
