@@ -35,8 +35,8 @@ func Path(toolchains []string) string {
 const Home = "/home/choir"
 
 // Environment returns the whole environment of roles and tools, for these toolchain
-// folders and a folder of certificates that may be missing; they inherit nothing else. The API keys in it are placeholders: the model
-// gateway adds the real ones outside.
+// folders and a folder of certificates that may be missing; they inherit nothing else. The
+// API keys in it are placeholders: the model gateway adds the real ones outside.
 func Environment(toolchains []string, trust string) []string {
 	const proxy = "http://" + ProxyAddress
 	return append(trusting(trust), []string{

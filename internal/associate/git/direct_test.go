@@ -52,6 +52,7 @@ func (l lab) sound(dir string) {
 func TestAPlainRepositoryIsCommittedWithoutGit(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
+	l.g.Env = append(l.g.Env, "GIT_SSL_CAINFO=/run/choir-trust/bundle.pem") // as in every Associate's sandbox
 	l.plainRepo("workspace/app", "edit", "gone", "mode", "same", "only/one", "a/b/c", "a/b.c", "a/b-c")
 	l.commit() // makes nothing
 	l.write("workspace/app/edit", "2")

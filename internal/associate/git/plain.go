@@ -39,6 +39,7 @@ func (g *Git) plainUser() bool {
 	for _, v := range g.Env {
 		name, value, _ := strings.Cut(v, "=")
 		switch {
+		case name == "GIT_SSL_CAINFO": // concerns connections only
 		case strings.HasPrefix(name, "GIT_"):
 			return false
 		case name == "HOME":
