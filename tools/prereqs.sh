@@ -1,7 +1,8 @@
 #!/bin/sh
 # Finds what the build and the tests need beside Go. As root it installs what is
 # missing, else it prints the command that does. Says nothing when all is there.
-# With firefox, webkit or headless-shell as arguments these browsers are wanted too.
+# With firefox, webkit or headless-shell as arguments these browsers are wanted too, with
+# qemu what virtual machines need.
 set -eu
 cd "$(dirname "$0")/.."
 wanted=$*
@@ -32,10 +33,6 @@ find_missing() {
 	need npm npm
 	need strace strace
 	need sqlite3 sqlite3
-	# The driver of virtual machines is tested where QEMU is; its kernel is downloaded.
-	need qemu-system-x86_64 qemu-system-x86
-	need sqfstar squashfs-tools
-	need cpio cpio
 	need xz xz-utils # old data folders of the tests are packed with it
 	need ip iproute2
 	need gcc "gcc libc6-dev" # for the race detector
@@ -44,6 +41,13 @@ find_missing() {
 	browser || missing="$missing chromium"
 	case " $wanted " in *" firefox "*) [ -x "$usr/bin/firefox" ] || need_in_usr firefox-esr firefox-esr ;; esac
 	case " $wanted " in *" headless-shell "*) need_in_usr chromium-headless-shell chromium-headless-shell ;; esac
+	# The driver of virtual machines is tested where QEMU is; its kernel is downloaded.
+	case " $wanted " in *" qemu "*)
+		need qemu-system-x86_64 qemu-system-x86
+		need sqfstar squashfs-tools
+		need cpio cpio
+		;;
+	esac
 	case " $wanted " in *" webkit "*)
 		need_in_usr WebKitWebDriver webkit2gtk-driver
 		need_in_usr Xvfb xvfb
