@@ -211,7 +211,7 @@ func TestTheAssociateReadsItsTasksAndNothingElse(t *testing.T) {
 	for _, e := range page.Events {
 		got = append(got, e.Type)
 	}
-	want := []choir.Type{choir.TypeTaskDispatched, choir.TypeTaskCancelRequested, choir.TypeTaskReturned}
+	want := []choir.Type{choir.TypeRunPaused, choir.TypeRunResumed, choir.TypeTaskDispatched, choir.TypeTaskCancelRequested, choir.TypeTaskReturned}
 	if err != nil || !slices.Equal(got, want) || page.Next < 7 {
 		t.Errorf("%v: the Associate reads %v, up to %d", err, got, page.Next)
 	}

@@ -122,6 +122,8 @@ var ownerOnly = []string{
 	"GET /api/doctor",
 	"GET /api/health",
 	"GET /api/settings",
+	"POST " + ofComputer + "/runs/{run}/pause",
+	"POST " + ofComputer + "/runs/{run}/resume",
 	"POST /api/settings/models",
 	"POST /api/settings/models/test",
 	"DELETE /api/settings/models/{name}",
