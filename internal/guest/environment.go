@@ -51,13 +51,14 @@ func Environment(toolchains []string, trust string) []string {
 }
 
 // trusting returns the variables by which programs trust what is in a folder besides the
-// host's roots; none if it has nothing.
+// host's roots; none if it has nothing. REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE are not
+// among them: Python's requests prefers both to the certificates that a program names.
 func trusting(folder string) (env []string) {
 	bundle := folder + "/bundle.pem"
 	if _, err := os.Stat(bundle); err != nil {
 		return nil
 	}
-	for _, name := range []string{"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO"} {
+	for _, name := range []string{"SSL_CERT_FILE", "PIP_CERT", "GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO"} {
 		env = append(env, name+"="+bundle)
 	}
 	return append(env, "NODE_EXTRA_CA_CERTS="+folder+"/choir-egress.pem")

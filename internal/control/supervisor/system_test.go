@@ -199,6 +199,11 @@ func TestNobodyElseReadsTheDataFolder(t *testing.T) {
 				return fs.SkipDir // the made-up system that every sandbox sees
 			case strings.Contains(rel, "/workspace/"):
 				return nil // its owner's business, behind 0700
+			case strings.Contains(rel, "/egress/trust"):
+				// Certificates, which are public, shown to programs in the sandbox.
+				if perm := mode.Perm(); mode.IsDir() && perm != 0o755 || mode.IsRegular() && perm != 0o644 {
+					t.Errorf("umask %#o: %s is %v", mask, rel, mode)
+				}
 			case strings.HasPrefix(rel, "guest/") && mode.IsRegular():
 				if mode.Perm() != 0o111 {
 					t.Errorf("umask %#o: %s is %v", mask, rel, mode)
