@@ -50,7 +50,10 @@ const scripts = {
     {
       calls: plan({
         commands: [
-          { shell: "echo first begun; until [ -e workspace/first-may-end ]; do sleep 0.1; done" },
+          {
+            shell:
+              "echo first begun; until [ -e workspace/first-may-end ]; do sleep 0.1; done; echo 1 > workspace/first-ended",
+          },
           { shell: "echo second > workspace/second" },
         ],
       }),
