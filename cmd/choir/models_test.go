@@ -215,7 +215,7 @@ func TestWhatARunWasToldIsSaid(t *testing.T) {
 	})
 	r.kill()
 	lost := <-following
-	if lost.code != choir.CodeUnavailable.ExitCode() || !strings.Contains(lost.errOut, "has stopped") || !strings.Contains(lost.errOut, "to see it: choir run ") ||
+	if lost.code != choir.CodeUnavailable.ExitCode() || !strings.Contains(lost.errOut, "has stopped") || !strings.Contains(lost.errOut, "then follow it with: choir run ") ||
 		strings.Contains(lost.errOut, "socket") || strings.Contains(lost.errOut, "refused") {
 		t.Errorf("a client that lost its choir: %+v", lost)
 	}
