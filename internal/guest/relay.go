@@ -65,7 +65,7 @@ func onlyOnce(conn net.Conn) func(context.Context) (net.Conn, error) {
 // for the end of that connection, and returns net.ErrClosed.
 func SingleListener(conn net.Conn) net.Listener {
 	l := &singleListener{conn: conn, conns: make(chan net.Conn, 1), ended: make(chan struct{})}
-	l.conns <- &watchedConn{Conn: conn, ended: l.end}
+	l.conns <- &watchedConn{Conn: conn, ended: l.markEnded}
 	return l
 }
 
@@ -76,7 +76,7 @@ type singleListener struct {
 	ended chan struct{}
 }
 
-func (l *singleListener) end() { l.once.Do(func() { close(l.ended) }) }
+func (l *singleListener) markEnded() { l.once.Do(func() { close(l.ended) }) }
 
 // Accept implements net.Listener.
 func (l *singleListener) Accept() (net.Conn, error) {
@@ -90,7 +90,7 @@ func (l *singleListener) Accept() (net.Conn, error) {
 
 // Close implements net.Listener.
 func (l *singleListener) Close() error {
-	l.end()
+	l.markEnded()
 	return nil
 }
 

@@ -98,8 +98,8 @@ func (p *pauses) add(run choir.ID, c *clock) (remove func()) {
 	}
 }
 
-// wait waits until a run is not paused. Its error is the cause of the end of ctx.
-func (p *pauses) wait(ctx context.Context, run choir.ID) error {
+// waitUntilResumed waits until a run is not paused. Its error is the cause of the end of ctx.
+func (p *pauses) waitUntilResumed(ctx context.Context, run choir.ID) error {
 	for {
 		p.mu.Lock()
 		r := p.runs[run]
@@ -123,7 +123,9 @@ func (p *pauses) wait(ctx context.Context, run choir.ID) error {
 func (r *Runner) SetPaused(run choir.ID, paused bool, seq uint64) { r.paused.set(run, paused, seq) }
 
 // waitWhilePaused waits until the task's run is not paused.
-func (j *job) waitWhilePaused(ctx context.Context) error { return j.paused.wait(ctx, j.event.Run) }
+func (j *job) waitWhilePaused(ctx context.Context) error {
+	return j.paused.waitUntilResumed(ctx, j.event.Run)
+}
 
 // pausedRetry is how long a call waits that was refused because of a pause, of which this
 // process has not heard yet.

@@ -55,18 +55,18 @@ func (in *bash) Check() error {
 	return nil
 }
 
-func (in *bash) wait() int { return min(in.WaitS, maxWaitS) }
+func (in *bash) waitSeconds() int { return min(in.WaitS, maxWaitS) }
 
 func (in *bash) record() choir.ToolInput {
-	return choir.ToolInput{Command: in.Command, TimeoutS: in.TimeoutS, Handle: in.Handle, WaitS: in.wait(), End: in.End, Stdin: in.Stdin, StdinOpen: in.Open, StdinClose: in.Close}
+	return choir.ToolInput{Command: in.Command, TimeoutS: in.TimeoutS, Handle: in.Handle, WaitS: in.waitSeconds(), End: in.End, Stdin: in.Stdin, StdinOpen: in.Open, StdinClose: in.Close}
 }
 
 func (in *bash) run(ctx context.Context, k *Kit) (Output, error) {
 	stdin := Stdin{in.Stdin, in.Open, in.Close}
 	if in.Handle != 0 {
-		return k.Running(ctx, in.Handle, in.wait(), in.End, stdin)
+		return k.Running(ctx, in.Handle, in.waitSeconds(), in.End, stdin)
 	}
-	return k.Shell(ctx, in.Command, in.TimeoutS, in.wait(), stdin)
+	return k.Shell(ctx, in.Command, in.TimeoutS, in.waitSeconds(), stdin)
 }
 
 type fetchURL struct {

@@ -85,7 +85,7 @@ func (p *Proxy) serveInside(ctx context.Context, conn net.Conn, outer *passage) 
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnState: func(_ net.Conn, s http.ConnState) {
 			if s == http.StateClosed || s == http.StateHijacked {
-				only.end()
+				only.markDone()
 			}
 		},
 		ReadHeaderTimeout: p.cfg.Limits.Begin, IdleTimeout: p.cfg.Limits.Idle, MaxHeaderBytes: int(p.cfg.Limits.Header),
@@ -123,7 +123,7 @@ func (p *Proxy) serveOneInside(w http.ResponseWriter, r *http.Request, outer *pa
 		return
 	}
 	one.inject = p.cfg.Inject
-	p.carry(w, r, work, one)
+	p.passRequest(w, r, work, one)
 }
 
 // readInside returns what a request in origin form wants of the host of its tunnel. ok is false
@@ -170,7 +170,7 @@ type onlyConn struct {
 	done  chan struct{}
 }
 
-func (l *onlyConn) end() { l.once.Do(func() { close(l.done) }) }
+func (l *onlyConn) markDone() { l.once.Do(func() { close(l.done) }) }
 
 // Accept implements net.Listener.
 func (l *onlyConn) Accept() (c net.Conn, err error) {

@@ -183,11 +183,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.carry(w, r, work, one)
+	p.passRequest(w, r, work, one)
 }
 
-// carry dials the host of an admitted request or tunnel, carries it and records its end.
-func (p *Proxy) carry(w http.ResponseWriter, r *http.Request, work Work, one *passage) {
+// passRequest dials the host of an admitted request or tunnel, carries it and records its end.
+func (p *Proxy) passRequest(w http.ResponseWriter, r *http.Request, work Work, one *passage) {
 	defer p.endPassage(one)
 	conn, err := p.dial(one)
 	if err != nil {

@@ -84,7 +84,7 @@ func newRelay(data io.ReadWriter) *relay {
 // serve carries streams and answers the lines of the state port, for as long as the machine
 // runs.
 func (r *relay) serve(state io.ReadWriter) {
-	r.carrying.Go(r.carry)
+	r.carrying.Go(r.readPort)
 	defer r.carrying.Wait()
 	lines := bufio.NewReaderSize(state, 256)
 	for {
@@ -94,7 +94,7 @@ func (r *relay) serve(state io.ReadWriter) {
 				return
 			}
 			if !errors.Is(err, bufio.ErrBufferFull) {
-				time.Sleep(idle) // no control plane is there
+				time.Sleep(idle) // no control plane is there, and a port cannot be waited on then
 			}
 			continue
 		}
@@ -118,16 +118,16 @@ func isClosed(err error) bool {
 	return errors.Is(err, os.ErrClosed) || errors.Is(err, io.ErrClosedPipe)
 }
 
-// expect ends the stream under way and makes carry begin another at the mark.
+// expect ends the stream under way and makes readPort begin another at the mark.
 func (r *relay) expect(mark []byte) {
-	r.end()
+	r.closeStream()
 	r.mu.Lock()
 	r.mark = mark
 	r.mu.Unlock()
 }
 
-// end closes the stream under way.
-func (r *relay) end() {
+// closeStream closes the stream under way.
+func (r *relay) closeStream() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.conn != nil {
@@ -136,20 +136,20 @@ func (r *relay) end() {
 	}
 }
 
-// carry reads the data port and passes what it reads to choir-init.
-func (r *relay) carry() {
+// readPort reads the data port and passes what it reads to choir-init.
+func (r *relay) readPort() {
 	buf := make([]byte, 64<<10)
 	var passed []byte // over which a mark may reach
 	for {
 		n, err := r.data.Read(buf)
 		if n == 0 {
 			if err != nil {
-				r.end() // the control plane is gone
+				r.closeStream() // the control plane is gone
 			}
 			if isClosed(err) {
 				return
 			}
-			time.Sleep(idle)
+			time.Sleep(idle) // a port cannot be waited on while its far end is closed
 			continue
 		}
 		r.mu.Lock()
@@ -171,7 +171,7 @@ func (r *relay) carry() {
 		}
 		if conn != nil {
 			if _, err := conn.Write(data); err != nil {
-				r.end()
+				r.closeStream()
 			}
 		}
 	}
