@@ -63,7 +63,8 @@ export async function openBrowser(wants = {}) {
   });
   const page = context.pages()[0] ?? (await context.newPage());
   const complaints = [];
-  page.on("console", (m) => m.type() === "error" && complaints.push(m.text()));
+  // The address tells which request failed: the browser's own sentence does not name it.
+  page.on("console", (m) => m.type() === "error" && complaints.push(`${m.text()} [${m.location().url}]`));
   page.on("pageerror", (e) => complaints.push(String(e)));
   return {
     context,

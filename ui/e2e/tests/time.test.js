@@ -83,8 +83,10 @@ describe("the slider", () => {
     assert.match(await page.locator(".file-text ins").first().innerText(), /top/);
     await shoot(page, "slider-2");
     await press(page, "ArrowRight", "write_file changed tests/cases/top.args");
+    await content(page).waitFor();
     await shoot(page, "slider-3");
     await press(page, "PageDown", "You asked:");
+    await page.getByText("This file was not there at this moment.").waitFor();
     await press(page, "PageDown", "Project tally added");
     await press(page, "PageUp", "You asked:");
     await press(page, "PageUp", "Now");

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useMemo } from "react";
 import { Refusal } from "#base/domain/problem.ts";
@@ -7,13 +7,19 @@ import type { FileDiff, Moment } from "#base/domain/views.ts";
 import { bytes } from "../../domain/time";
 import { useSession } from "../../session/session";
 import { t } from "../../words/late";
+import { wasThere } from "./past";
 
 /** One file as it was; what the last step wrote in it stands out. */
 export function FileThen({ moment, path, step }: { moment: Moment; path: string; step: FileDiff | undefined }) {
   const session = useSession();
+  const queries = useQueryClient();
   const { data, error } = useQuery({
     queryKey: ["file", moment.snapshot, path],
-    queryFn: () => session.api.moments.file(moment.seq, path),
+    // A file chosen at another moment may not be there at this one; the folders tell.
+    queryFn: async () =>
+      (step && step.change !== "deleted") || (await wasThere(queries, session, moment, path))
+        ? session.api.moments.file(moment.seq, path)
+        : null,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
     retry: false,
@@ -31,7 +37,8 @@ export function FileThen({ moment, path, step }: { moment: Moment; path: string;
         )}
       </header>
       {error && <p className="tree-none">{missing(error)}</p>}
-      {!data && !error && <p className="tree-none">{t("page.reading")}</p>}
+      {data === null && <p className="tree-none">{t("time.notThere")}</p>}
+      {data === undefined && !error && <p className="tree-none">{t("page.reading")}</p>}
       {data && <Content data={data} diff={step?.diff ?? ""} />}
     </section>
   );

@@ -5,6 +5,7 @@ import type { FileState } from "#base/domain/contracts.ts";
 import type { Moment } from "#base/domain/views.ts";
 import { useSession } from "../../session/session";
 import { t } from "../../words/late";
+import { folderThen } from "./past";
 
 /** Entries of one folder drawn at once. */
 const SHOWN = 200;
@@ -23,15 +24,23 @@ export interface TreeParts {
 
 const icons = { file: File, symlink: FileSymlink, fifo: FileX };
 
-/** One folder as it was; what lies in it is read once it is opened. */
-export function Folder({ moment, path, tree }: { moment: Moment; path: string; tree: TreeParts }) {
+/** One folder as it was; its entries are read once it is opened and `known` to be there. */
+export function Folder({
+  moment,
+  path,
+  tree,
+  known = true,
+}: {
+  moment: Moment;
+  path: string;
+  tree: TreeParts;
+  known?: boolean;
+}) {
   const session = useSession();
   const [shown, setShown] = useState(SHOWN);
-  const { data, error } = useQuery({
-    // Moments with the same snapshot have the same files.
-    queryKey: ["folder", moment.snapshot, path],
-    queryFn: () => session.api.moments.folder(moment.seq, path),
-    staleTime: Number.POSITIVE_INFINITY,
+  const { data, error, isPlaceholderData } = useQuery({
+    ...folderThen(session, moment, path),
+    enabled: known,
     placeholderData: (before) => before,
   });
   if (error) return <p className="side-none">{error.message}</p>;
@@ -40,7 +49,11 @@ export function Folder({ moment, path, tree }: { moment: Moment; path: string; t
     <ul>
       {entries.slice(0, shown).map((e) => (
         <li key={e.path}>
-          {e.kind === "dir" ? <Branch entry={e} moment={moment} tree={tree} /> : <Leaf entry={e} tree={tree} />}
+          {e.kind === "dir" ? (
+            <Branch entry={e} moment={moment} tree={tree} known={!isPlaceholderData} />
+          ) : (
+            <Leaf entry={e} tree={tree} />
+          )}
         </li>
       ))}
       {entries.length > shown && (
@@ -61,7 +74,7 @@ function foldersFirst(a: FileState, b: FileState): number {
 
 const nameOf = (e: FileState) => e.path.slice(e.path.lastIndexOf("/") + 1);
 
-function Branch({ entry, moment, tree }: { entry: FileState; moment: Moment; tree: TreeParts }) {
+function Branch({ entry, moment, tree, known }: { entry: FileState; moment: Moment; tree: TreeParts; known: boolean }) {
   const open = tree.isOpen(entry.path);
   const name = nameOf(entry);
   return (
@@ -75,7 +88,7 @@ function Branch({ entry, moment, tree }: { entry: FileState; moment: Moment; tre
         <ChevronRight size={14} aria-hidden className="tree-turn" />
         <span className="tree-name">{name}</span>
       </button>
-      {open && <Folder moment={moment} path={entry.path} tree={tree} />}
+      {open && <Folder moment={moment} path={entry.path} tree={tree} known={known} />}
     </>
   );
 }

@@ -38,7 +38,8 @@ export default function Time() {
     placeholderData: (before) => before,
   });
   const place = seq === undefined ? -1 : placeOf(marks, seq);
-  const before = seq === undefined ? marks.at(-2)?.seq : marks[place - 1]?.seq;
+  // The mark before the moment that is shown, which trails the slider while it moves.
+  const before = moment.data && marks[placeOf(marks, moment.data.seq) - 1]?.seq;
   return (
     <section className="time" aria-label={t("time.label")}>
       <Banner at={marks[place]?.at} past={seq !== undefined} />
