@@ -413,7 +413,9 @@ func (TaskStarted) EventType() Type { return "task.started" }
 
 // EventType implements Payload.
 func (TaskCancelRequested) EventType() Type { return "task.cancel_requested" }
-func (TaskSteered) EventType() Type         { return "task.steered" }
+
+// EventType implements Payload.
+func (TaskSteered) EventType() Type { return "task.steered" }
 
 // EventType implements Payload.
 func (TaskProgressed) EventType() Type { return "task.progressed" }

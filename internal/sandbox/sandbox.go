@@ -5,6 +5,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net"
@@ -137,6 +138,15 @@ type Limits struct {
 // laptop.
 func DefaultLimits() Limits {
 	return Limits{Processes: 1024, MemoryBytes: 4 << 30, CPUMilli: 2000, OpenFiles: 8192}
+}
+
+// OrDefaults returns the limits with the default of each that is 0.
+func (l Limits) OrDefaults() Limits {
+	def := DefaultLimits()
+	return Limits{
+		Processes: cmp.Or(l.Processes, def.Processes), MemoryBytes: cmp.Or(l.MemoryBytes, def.MemoryBytes),
+		CPUMilli: cmp.Or(l.CPUMilli, def.CPUMilli), OpenFiles: cmp.Or(l.OpenFiles, def.OpenFiles),
+	}
 }
 
 // Handle identifies a sandbox to the driver that made it, across restarts of the control

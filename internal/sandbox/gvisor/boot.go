@@ -44,7 +44,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
 	if err := m.fill(ctx, b, spec, listener); err != nil {
-		b.abandon(ctx)
+		host.Abandon(ctx, b)
 		return nil, err
 	}
 	return b, nil

@@ -7,19 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 )
 
-// goneTimeout is the limit on the wait for killed processes; the kernel needs
-// milliseconds.
-const goneTimeout = 10 * time.Second
-
 // box is one sandbox. Its parts are set before it is shared, and never after.
 type box struct {
+	*host.Ending
 	state  state // what its handle says
 	group  host.Group
 	sentry *host.Process // nil when it has ended
@@ -28,16 +24,16 @@ type box struct {
 	// others are the monitor and the relay as somebody's children; empty when made here.
 	others []*host.Process
 	output *os.File // nil when recovered
-	done   chan struct{}
-	left   chan struct{} // closed when it is no longer watched, though it may live
-	err    error         // of the cleaning, readable when done is closed
 }
 
 func newBox(s state) *box {
-	return &box{state: s, done: make(chan struct{}), left: make(chan struct{})}
+	return &box{state: s, Ending: host.NewEnding(Name)}
 }
 
-var _ sandbox.Sandbox = (*box)(nil)
+var (
+	_ sandbox.Sandbox = (*box)(nil)
+	_ host.Remains    = (*box)(nil)
+)
 
 // Handle implements sandbox.Sandbox.
 func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
@@ -51,10 +47,8 @@ func (b *box) Level() sandbox.Level { return levelOf(b.state.Limits, b.state.Dis
 // Usage implements sandbox.Sandbox. Processes are those of the host: the sentry answers
 // for those inside.
 func (b *box) Usage(context.Context) (sandbox.Usage, error) {
-	select {
-	case <-b.done:
-		return sandbox.Usage{}, choir.E("gvisor.usage", choir.CodeNotFound, "the sandbox has ended")
-	default:
+	if err := b.CheckRunning("gvisor.usage"); err != nil {
+		return sandbox.Usage{}, err
 	}
 	if b.state.Limits == host.LimitsRlimits {
 		return host.UsageOf(b.state.Monitor.PID), nil
@@ -62,72 +56,15 @@ func (b *box) Usage(context.Context) (sandbox.Usage, error) {
 	return b.group.Usage()
 }
 
-// Done implements sandbox.Sandbox.
-func (b *box) Done() <-chan struct{} { return b.done }
-
 // Destroy kills the sentry, which ends every process inside, and waits until the watcher
 // has removed the rest. It implements sandbox.Sandbox.
-func (b *box) Destroy(ctx context.Context) error {
-	if err := b.sentry.Kill(); err != nil {
-		return err
-	}
-	select {
-	case <-b.done:
-		return b.err
-	case <-b.left:
-		return choir.E("gvisor.destroy", choir.CodeUnavailable, "the driver was closed, so nobody saw the end of this sandbox").
-			WithRemedy("recover it by its handle with another driver")
-	case <-ctx.Done():
-		return choir.Wrap("gvisor.destroy", choir.CodeTimeout, ctx.Err(), "wait for the end of a sandbox")
-	}
-}
+func (b *box) Destroy(ctx context.Context) error { return b.Ending.Destroy(ctx, b.sentry) }
 
-// watch waits for the sandbox's end and removes the rest of it. When ctx ends it returns
-// and leaves everything as it is.
-func (b *box) watch(ctx context.Context) {
-	if err := b.sentry.Wait(ctx); err != nil {
-		b.release()
-		close(b.left)
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
-	defer cancel()
-	b.err = b.clear(ctx)
-	close(b.done)
-}
-
-// abandon removes a sandbox that was not completed. It returns no error, because the
-// caller has the first one.
-func (b *box) abandon(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
-	defer cancel()
-	b.clear(ctx)
-}
-
-// removeGone removes the rest of a sandbox that cannot be recovered and returns code
-// not_found with the reason why.
-func (b *box) removeGone(ctx context.Context, why string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
-	defer cancel()
-	if err := b.sentry.Kill(); err != nil {
-		return err
-	}
-	if b.sentry != nil {
-		if err := b.sentry.Wait(ctx); err != nil {
-			return choir.Wrap("gvisor.recover", choir.CodeTimeout, err, "wait for the end of a sandbox")
-		}
-	}
-	if err := b.clear(ctx); err != nil {
-		return err
-	}
-	return choir.E("gvisor.recover", choir.CodeNotFound, "%s", why)
-}
-
-// clear removes everything of a sandbox whose sentry has ended or was never there: its
+// Clear removes everything of a sandbox whose sentry has ended or was never there: its
 // processes, the cgroups, the control door and the folder with the bundle and runsc's
 // state.
-func (b *box) clear(ctx context.Context) error {
-	defer b.release()
+func (b *box) Clear(ctx context.Context) error {
+	defer b.Release()
 	errs := []error{b.reap(ctx)}
 	if b.group != nil {
 		errs = append(errs, host.KillAll(ctx, b.group), b.group.Remove())
@@ -175,8 +112,8 @@ func (b *box) removeFolder() error {
 	return choir.Wrap("gvisor.clear", choir.CodeInternal, errors.Join(errs...), "remove the folder of a sandbox")
 }
 
-// release closes the control plane's files of the sandbox; the sandbox may live on.
-func (b *box) release() {
+// Release closes the control plane's files of the sandbox; the sandbox may live on.
+func (b *box) Release() {
 	b.sentry.Close()
 	for _, p := range b.others {
 		p.Close()
@@ -199,7 +136,7 @@ func (m *machine) find(s state) (*box, error) {
 	for _, name := range []host.ProcessName{s.Monitor, s.Relay} {
 		p, err := openNamed(name)
 		if err != nil {
-			b.release()
+			b.Release()
 			return nil, err
 		}
 		if p != nil {

@@ -10,29 +10,22 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
 )
 
 // Driver makes sandboxes with runsc. Close it when the control plane ends.
 type Driver struct {
 	cfg   Config
 	setUp func() (*machine, error) // once, at the first use
-
-	ctx    context.Context // ends the watching, not the sandboxes
-	cancel context.CancelFunc
-	mu     sync.Mutex // guards closed and adding to users
-	closed bool
-	// users are the calls under way and the goroutines that wait for the end of
-	// a sandbox.
-	users sync.WaitGroup
+	calls *host.Calls
 }
 
 var _ sandbox.Driver = (*Driver)(nil)
 
 // New returns a driver. It does nothing before the first Create or Recover.
 func New(cfg Config) *Driver {
-	d := &Driver{cfg: cfg.withDefaults()}
+	d := &Driver{cfg: cfg.withDefaults(), calls: host.NewCalls(Name)}
 	d.setUp = sync.OnceValues(func() (*machine, error) { return newMachine(d.cfg) })
-	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }
 
@@ -52,13 +45,7 @@ func (d *Driver) Capabilities() sandbox.Capabilities { return capabilities }
 // be recovered by another driver; this driver's Sandbox values are unusable then. It is
 // idempotent.
 func (d *Driver) Close() error {
-	d.mu.Lock()
-	first := !d.closed
-	d.closed = true
-	d.mu.Unlock()
-	d.cancel()
-	d.users.Wait()
-	if !first {
+	if !d.calls.Close() {
 		return nil
 	}
 	if m, err := d.setUp(); err == nil {
@@ -73,7 +60,7 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	if err != nil {
 		return nil, err
 	}
-	defer d.users.Done()
+	defer d.calls.End()
 	spec, err = m.checkSpec(spec)
 	if err != nil {
 		return nil, err
@@ -85,7 +72,7 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 		return nil, err
 	}
 	if err := d.watch(b); err != nil {
-		b.abandon(ctx)
+		host.Abandon(ctx, b)
 		return nil, err
 	}
 	return b, nil
@@ -97,7 +84,7 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	if err != nil {
 		return nil, err
 	}
-	defer d.users.Done()
+	defer d.calls.End()
 	s, err := decodeHandle(h)
 	if err != nil {
 		return nil, err
@@ -107,62 +94,46 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 		return nil, err
 	}
 	if b.sentry == nil {
-		return nil, b.removeGone(ctx, "the sandbox has ended")
+		return nil, b.RemoveGone(ctx, b.sentry, b, "the sandbox has ended")
 	}
 	if s.Workspace && !slices.Equal(s.Toolchains, m.cfg.Toolchains) {
-		return nil, b.removeGone(ctx, "the sandbox had other toolchains than are wanted now and was ended")
+		return nil, b.RemoveGone(ctx, b.sentry, b, "the sandbox had other toolchains than are wanted now and was ended")
 	}
 	hello, cancel := context.WithTimeout(ctx, d.cfg.BootTimeout)
 	defer cancel()
 	if _, err := guest.NewClient(b.Dial).Hello(hello); err != nil {
 		if ctx.Err() != nil {
-			b.release()
+			b.Release()
 			return nil, choir.Wrap("gvisor.recover", choir.CodeCancelled, ctx.Err(), "look for a sandbox")
 		}
-		return nil, b.removeGone(ctx, "the sandbox no longer answers and was ended")
+		return nil, b.RemoveGone(ctx, b.sentry, b, "the sandbox no longer answers and was ended")
 	}
 	if err := d.watch(b); err != nil {
-		b.release()
+		b.Release()
 		return nil, err
 	}
 	return b, nil
 }
 
 // beginCall sets the driver up if needed and registers a call, which the caller ends with
-// users.Done if there is no error.
+// calls.End if there is no error.
 func (d *Driver) beginCall() (*machine, error) {
 	m, err := d.setUp()
 	if err != nil {
 		return nil, err
 	}
-	return m, d.addUser(func() { d.users.Add(1) })
+	return m, d.calls.Begin()
 }
 
 // watch waits for the sandbox's end in a goroutine and removes the rest of it.
 func (d *Driver) watch(b *box) error {
-	return d.addUser(func() { d.users.Go(func() { b.watch(d.ctx) }) })
-}
-
-// addUser calls add, which adds to users, unless the driver is closed; then the error is
-// code unavailable.
-func (d *Driver) addUser(add func()) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return choir.E("gvisor.driver", choir.CodeUnavailable, "the driver is closed")
-	}
-	add()
-	return nil
+	return d.calls.Watch(func(ctx context.Context) { b.Watch(ctx, b.sentry, b) })
 }
 
 // checkSpec returns the spec with default limits filled in. A spec that cannot be
 // satisfied is code invalid or unavailable.
 func (m *machine) checkSpec(spec sandbox.Spec) (sandbox.Spec, error) {
-	def := sandbox.DefaultLimits()
-	spec.Limits.Processes = orDefault(spec.Limits.Processes, def.Processes)
-	spec.Limits.MemoryBytes = orDefault(spec.Limits.MemoryBytes, def.MemoryBytes)
-	spec.Limits.CPUMilli = orDefault(spec.Limits.CPUMilli, def.CPUMilli)
-	spec.Limits.OpenFiles = orDefault(spec.Limits.OpenFiles, def.OpenFiles)
+	spec.Limits = spec.Limits.OrDefaults()
 	if err := spec.Check(capabilities); err != nil {
 		return spec, err
 	}
@@ -177,11 +148,4 @@ func (m *machine) checkSpec(spec sandbox.Spec) (sandbox.Spec, error) {
 		return spec, choir.Wrap("gvisor.create", choir.CodeInvalid, err, "look for %s among the guest binaries", initName)
 	}
 	return spec, nil
-}
-
-func orDefault[T int | int64](n, def T) T {
-	if n == 0 {
-		return def
-	}
-	return n
 }

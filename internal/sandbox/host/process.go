@@ -62,6 +62,7 @@ func notFoundOr(err error) choir.Code {
 	return choir.CodeInternal
 }
 
+// Close closes the handle; the process runs on. It does nothing for nil.
 func (p *Process) Close() {
 	if p == nil {
 		return
@@ -118,10 +119,11 @@ func ended(pidfd int) bool {
 // A read deadline in the past ends a wait.
 var longAgo, noDeadline = time.Unix(1, 0), time.Time{}
 
+// Stat is a part of the kernel's statistics of a process.
 type Stat struct {
-	State    byte
+	State    byte   // R, S, Z and so on, see proc(5)
 	CPUTicks uint64 // user and system, of itself and of the children it waited for
-	Start    uint64
+	Start    uint64 // in ticks since the boot
 }
 
 // ReadStat reads /proc/PID/stat, see proc(5). If there is no such process the error is
@@ -168,6 +170,8 @@ func Descendants(pid int) []int {
 	return out
 }
 
+// Children returns the pids of the children of a process, as visible now; none if it has
+// ended.
 func Children(pid int) []int {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task"
 	threads, err := os.ReadDir(dir)

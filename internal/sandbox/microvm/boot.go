@@ -43,7 +43,7 @@ const (
 func (m *machineParts) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.Name(), Facts: m.facts, Most: spec.Limits.MemoryBytes})
 	if err := m.fill(ctx, b, spec); err != nil {
-		b.abandon(ctx)
+		host.Abandon(ctx, b)
 		return nil, err
 	}
 	return b, nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"syscall"
-	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest/machine"
@@ -14,26 +13,24 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-// goneTimeout is the limit on the wait for a killed machine.
-const goneTimeout = 10 * time.Second
-
 // box is one sandbox. Its parts are set before it is shared, and never after.
 type box struct {
+	*host.Ending
 	state   state // what its handle says
 	group   host.Group
 	qemu    *host.Process // nil when it has ended
 	child   *os.Process   // nil when recovered
 	console *os.File      // nil when recovered
-	done    chan struct{}
-	left    chan struct{} // closed when it is no longer watched, though it may live
-	err     error         // of the cleaning, readable when done is closed
 }
 
 func newBox(s state) *box {
-	return &box{state: s, done: make(chan struct{}), left: make(chan struct{})}
+	return &box{state: s, Ending: host.NewEnding(Name)}
 }
 
-var _ sandbox.Sandbox = (*box)(nil)
+var (
+	_ sandbox.Sandbox = (*box)(nil)
+	_ host.Remains    = (*box)(nil)
+)
 
 // Handle implements sandbox.Sandbox.
 func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
@@ -45,10 +42,8 @@ func (b *box) Level() sandbox.Level { return b.state.Facts.level() }
 // the whole machine. It implements sandbox.Sandbox.
 func (b *box) Usage(ctx context.Context) (sandbox.Usage, error) {
 	const op = "microvm.usage"
-	select {
-	case <-b.done:
-		return sandbox.Usage{}, choir.E(op, choir.CodeNotFound, "the sandbox has ended")
-	default:
+	if err := b.CheckRunning(op); err != nil {
+		return sandbox.Usage{}, err
 	}
 	mark := make([]byte, machine.MarkBytes)
 	rand.Read(mark) // never fails
@@ -66,62 +61,13 @@ func (b *box) Usage(ctx context.Context) (sandbox.Usage, error) {
 	return u, nil
 }
 
-// Done implements sandbox.Sandbox.
-func (b *box) Done() <-chan struct{} { return b.done }
-
 // Destroy kills QEMU and waits until the watcher has removed the rest. It implements
 // sandbox.Sandbox.
-func (b *box) Destroy(ctx context.Context) error {
-	if err := b.qemu.Kill(); err != nil {
-		return err
-	}
-	select {
-	case <-b.done:
-		return b.err
-	case <-b.left:
-		return choir.E("microvm.destroy", choir.CodeUnavailable, "the driver was closed, so nobody saw the end of this sandbox").
-			WithRemedy("recover it by its handle with another driver")
-	case <-ctx.Done():
-		return choir.Wrap("microvm.destroy", choir.CodeTimeout, ctx.Err(), "wait for the end of a sandbox")
-	}
-}
+func (b *box) Destroy(ctx context.Context) error { return b.Ending.Destroy(ctx, b.qemu) }
 
-// watch waits for the machine's end and removes the rest of it. When ctx ends it returns
-// and leaves everything as it is.
-func (b *box) watch(ctx context.Context) {
-	if err := b.qemu.Wait(ctx); err != nil {
-		b.release()
-		close(b.left)
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
-	defer cancel()
-	b.err = b.clear(ctx)
-	close(b.done)
-}
-
-// abandon removes a sandbox that was not completed. It returns no error, because the
-// caller has the first one.
-func (b *box) abandon(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
-	defer cancel()
-	b.clear(ctx)
-}
-
-// removeGone removes the rest of a sandbox that cannot be recovered and returns code
-// not_found with the reason why.
-func (b *box) removeGone(ctx context.Context, why string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
-	defer cancel()
-	if err := b.clear(ctx); err != nil {
-		return err
-	}
-	return choir.E("microvm.recover", choir.CodeNotFound, "%s", why)
-}
-
-// clear kills QEMU, waits for its end and removes the cgroups and the doors.
-func (b *box) clear(ctx context.Context) error {
-	defer b.release()
+// Clear kills QEMU, waits for its end and removes the cgroups and the doors.
+func (b *box) Clear(ctx context.Context) error {
+	defer b.Release()
 	first := b.qemu.Kill()
 	if b.child != nil {
 		b.child.Kill()
@@ -162,8 +108,8 @@ func removeDoors(doors string) error {
 	return choir.Wrap("microvm.door", choir.CodeInternal, err, "remove the second door")
 }
 
-// release closes the control plane's files of the sandbox; the sandbox may live on.
-func (b *box) release() {
+// Release closes the control plane's files of the sandbox; the sandbox may live on.
+func (b *box) Release() {
 	b.qemu.Close()
 	b.console.Close()
 }
