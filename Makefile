@@ -40,7 +40,7 @@ build: prereqs ## build bin/choir with all that it carries
 	@$(MAKE) --no-print-directory -j2 choir
 
 test: ## everything: build, checks, tests with the race detector, browser
-	@tools/prereqs.sh qemu firefox headless-shell || tools/prereqs.sh qemu firefox || tools/prereqs.sh
+	@tools/prereqs.sh qemu poppler firefox headless-shell || tools/prereqs.sh qemu poppler firefox || tools/prereqs.sh
 	@rm -rf $(OUT) && mkdir -p $(OUT)
 	@$(SHIPPED) go build -o $(REPORT) ./tools/testreport
 	@$(REPORT) check $(OUT) build -- $(MAKE) build

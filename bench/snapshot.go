@@ -58,6 +58,7 @@ func (l *lab) snapshots(ctx context.Context, size treeSize, row Row) (_ Row, err
 	if err != nil {
 		return row, err
 	}
+	defer func() { err = errors.Join(err, store.Close()) }()
 	keeper := snapshot.NewKeeper(store)
 	peer, err := l.gitTree(ctx, size.files)
 	if err != nil {

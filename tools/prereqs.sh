@@ -2,7 +2,7 @@
 # Finds what the build and the tests need beside Go. As root it installs what is
 # missing, else it prints the command that does. Says nothing when all is there.
 # With firefox, webkit or headless-shell as arguments these browsers are wanted too, with
-# qemu what virtual machines need.
+# qemu what virtual machines need, with poppler what reads PDF in a sandbox.
 set -eu
 cd "$(dirname "$0")/.."
 wanted=$*
@@ -48,6 +48,7 @@ find_missing() {
 		need cpio cpio
 		;;
 	esac
+	case " $wanted " in *" poppler "*) need_in_usr pdftoppm poppler-utils ;; esac
 	case " $wanted " in *" webkit "*)
 		need_in_usr WebKitWebDriver webkit2gtk-driver
 		need_in_usr Xvfb xvfb

@@ -239,6 +239,7 @@ func TestSnapshotsInside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { store.Close() })
 	k, ctx := snapshot.NewKeeper(store), within(t)
 	b.sh(t, `cd /tmp/workspace && mkdir -p d/e ro && echo 1 > d/e/f && echo 2 > d/g && mkfifo d/p && ln -s g d/l && echo 3 > ro/k && chmod 555 ro && chmod 4711 d/g`)
 	base, err := b.Scan(ctx, k)
@@ -270,6 +271,7 @@ func BenchmarkScanInside(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
+			b.Cleanup(func() { store.Close() })
 			keeper := snapshot.NewKeeper(store)
 			for i := range n {
 				put(b, filepath.Join(box.workspace, fmt.Sprintf("d%02d/e%02d/f%d", i/2500, i/50%50, i)), fmt.Sprint(i))

@@ -75,6 +75,7 @@ func newGround(t *testing.T, url string) *ground {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { blobs.Close() })
 	g.calls = blobs
 	g.gateway = newGateway(g, blobs, url)
 	g.door = httptest.NewServer(g.gateway)

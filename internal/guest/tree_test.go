@@ -25,6 +25,7 @@ func diskKeeper(b *testing.B) *snapshot.Keeper {
 	if err != nil {
 		b.Fatal(err)
 	}
+	b.Cleanup(func() { store.Close() })
 	return snapshot.NewKeeper(store)
 }
 

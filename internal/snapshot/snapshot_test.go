@@ -70,6 +70,7 @@ func diskKeeper(tb testing.TB) *Keeper {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	tb.Cleanup(func() { store.Close() })
 	return NewKeeper(store)
 }
 

@@ -32,7 +32,7 @@ func (in *readFile) record() choir.ToolInput {
 	return choir.ToolInput{Path: in.Path, Offset: in.Offset, Limit: in.Limit}
 }
 
-func (in *readFile) run(_ context.Context, k *Kit) (Output, error) {
+func (in *readFile) run(ctx context.Context, k *Kit) (Output, error) {
 	f, info, err := k.Files.open(in.Path)
 	if err != nil {
 		return Output{}, err
@@ -42,6 +42,9 @@ func (in *readFile) run(_ context.Context, k *Kit) (Output, error) {
 	head, _ := r.Peek(sniffBytes)
 	if media := imageType(head); media != "" {
 		return readImage(in.Path, media, r, info.Size())
+	}
+	if bytes.HasPrefix(head, []byte(pdfMagic)) && k.Convert != nil {
+		return in.readPages(ctx, k, f)
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
 		return Output{}, choir.Invalid("path", "%q is a binary file of %d bytes", in.Path, info.Size())

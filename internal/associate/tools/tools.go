@@ -5,6 +5,7 @@ package tools
 
 import (
 	"context"
+	"os"
 	"slices"
 
 	"choiros/internal/choir"
@@ -22,6 +23,9 @@ type Kit struct {
 	// what it printed since the last time. With end it ends the command first, else it writes
 	// to its standard input. Errors are as for Shell.
 	Running func(ctx context.Context, handle, waitS int, end bool, stdin Stdin) (Output, error)
+	// Convert runs a program with a file as its standard input and returns its output,
+	// bounded; said is why it failed. ErrNoProgram: it is not installed.
+	Convert func(ctx context.Context, stdin *os.File, argv []string) (out []byte, said string, err error)
 }
 
 // ForegroundS is how long bash waits for a command before it gives it back running, in

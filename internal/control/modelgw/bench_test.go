@@ -28,6 +28,7 @@ func onDisk(t testing.TB, p model.Provider) *gateway.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { blobs.Close() })
 	now := func() choir.Time { return choir.TimeOf(time.Now()) }
 	log, err := eventstore.Open(t.Context(), dir, eventstore.Config{Computer: id(t), User: id(t), Now: now, Blobs: blobs})
 	if err != nil {

@@ -27,6 +27,7 @@ func (s suite) carried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { blobs.Close() })
 	keeper, ctx := snapshot.NewKeeper(blobs), timeout(t)
 
 	first := s.create(t, choir.RoleAssociate, copied)
