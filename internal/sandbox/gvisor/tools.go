@@ -27,7 +27,7 @@ func (d *Driver) Tools(ctx context.Context) []sandbox.Check {
 	if err != nil {
 		return []sandbox.Check{{Name: "tools", Detail: "cannot be looked for: " + err.Error()}}
 	}
-	defer d.calls.End()
+	defer d.calls.EndCall()
 	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
 	defer cancel()
 	out, err := runDo(ctx, m.runsc, "/usr/bin/env", "-i", "PATH="+guest.Path(d.cfg.Toolchains), "HOME=/tmp", "/bin/sh", "-c", askTools)

@@ -31,12 +31,12 @@ func NewCalls(driver string) *Calls {
 	return c
 }
 
-// Begin registers a call, which the caller ends with End if there is no error. Code
+// BeginCall registers a call, which the caller ends with EndCall if there is no error. Code
 // unavailable: the driver is closed.
-func (c *Calls) Begin() error { return c.add(func() { c.users.Add(1) }) }
+func (c *Calls) BeginCall() error { return c.add(func() { c.users.Add(1) }) }
 
-// End ends a call.
-func (c *Calls) End() { c.users.Done() }
+// EndCall ends a call.
+func (c *Calls) EndCall() { c.users.Done() }
 
 // Watch runs watch in a goroutine, with a context that ends when the driver is closed.
 // Code unavailable: it is closed already.
@@ -74,8 +74,8 @@ type Remains interface {
 	Release()
 }
 
-// Ending is the end of one sandbox: seen by the driver that watches it, waited for by
-// those who destroy it. Make one with NewEnding.
+// Ending is the end of one sandbox: its driver watches for it, and Destroy waits for it.
+// Make one with NewEnding.
 type Ending struct {
 	driver string
 	done   chan struct{}

@@ -78,8 +78,8 @@ func TestAClosedDriverLeavesItsSandboxes(t *testing.T) {
 	if err := end.Destroy(t.Context(), main); choir.CodeOf(err) != choir.CodeUnavailable {
 		t.Errorf("Destroy: %v, want unavailable", err)
 	}
-	if err := calls.Begin(); choir.CodeOf(err) != choir.CodeUnavailable {
-		t.Errorf("Begin: %v, want unavailable", err)
+	if err := calls.BeginCall(); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Errorf("BeginCall: %v, want unavailable", err)
 	}
 }
 

@@ -60,7 +60,7 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	if err != nil {
 		return nil, err
 	}
-	defer d.calls.End()
+	defer d.calls.EndCall()
 	spec, err = m.checkSpec(spec)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	if err != nil {
 		return nil, err
 	}
-	defer d.calls.End()
+	defer d.calls.EndCall()
 	s, err := decodeHandle(h)
 	if err != nil {
 		return nil, err
@@ -116,13 +116,13 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 }
 
 // beginCall sets the driver up if needed and registers a call, which the caller ends with
-// calls.End if there is no error.
+// calls.EndCall if there is no error.
 func (d *Driver) beginCall() (*machine, error) {
 	m, err := d.setUp()
 	if err != nil {
 		return nil, err
 	}
-	return m, d.calls.Begin()
+	return m, d.calls.BeginCall()
 }
 
 // watch waits for the sandbox's end in a goroutine and removes the rest of it.

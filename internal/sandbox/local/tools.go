@@ -25,7 +25,7 @@ func (d *Driver) Tools(ctx context.Context) []sandbox.Check {
 	if err != nil {
 		return []sandbox.Check{{Name: "tools", Detail: "cannot be looked for: " + err.Error()}}
 	}
-	defer d.calls.End()
+	defer d.calls.EndCall()
 	var checks []sandbox.Check
 	for _, tool := range []struct {
 		name string

@@ -51,7 +51,7 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	if err != nil {
 		return nil, err
 	}
-	defer d.calls.End()
+	defer d.calls.EndCall()
 	spec, err = m.checkSpec(spec)
 	if err != nil {
 		return nil, err
@@ -79,10 +79,10 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 		return nil, err
 	}
 	// Not the set-up: a machine is found, and its end seen, without the image.
-	if err := d.calls.Begin(); err != nil {
+	if err := d.calls.BeginCall(); err != nil {
 		return nil, err
 	}
-	defer d.calls.End()
+	defer d.calls.EndCall()
 	b := newBox(s)
 	b.group = host.OpenGroup(s.Limits, s.Groups)
 	if s.Boot == host.BootID() {
@@ -111,13 +111,13 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 }
 
 // beginCall sets the driver up if needed and registers a call, which the caller ends with
-// calls.End if there is no error.
+// calls.EndCall if there is no error.
 func (d *Driver) beginCall() (*machineParts, error) {
 	m, err := d.setUp()
 	if err != nil {
 		return nil, err
 	}
-	return m, d.calls.Begin()
+	return m, d.calls.BeginCall()
 }
 
 // watch waits for the sandbox's end in a goroutine and removes the rest of it.
