@@ -151,10 +151,16 @@ func (v *Vault) Add(ctx context.Context, name string, w Want) (Added, error) {
 	if err != nil {
 		return Added{}, err
 	}
-	a := Added{Secrets: leak.New(map[string]string{name: key}), Header: bound.Header, Value: bound.Prefix + key}
+	a := Added{Header: bound.Header, Value: bound.Prefix + key}
 	if bound.Use == choir.VaultForGit {
 		a.Header, a.Value = "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(bound.User+":"+key))
 	}
+	// A host may repeat what it was sent, in an encoding of its own.
+	secrets := map[string]string{name: key}
+	if bound.Use == choir.VaultForGit {
+		secrets[name+" as it is sent"] = strings.TrimPrefix(a.Value, "Basic ")
+	}
+	a.Secrets = leak.New(secrets)
 	return a, nil
 }
 
