@@ -58,8 +58,12 @@ type Entry struct {
 type Vault interface {
 	Keyring
 	// Set puts a key with its binding, and replaces both of one with the same name in one step.
-	// Errors are those of Put.
-	Set(ctx context.Context, name, key string, bound *choir.VaultBinding) error
+	// An entry of that name is shown to replaces first, unless that is nil, in the same step.
+	// Errors are those of Put, and that of replaces.
+	Set(ctx context.Context, name, key string, bound *choir.VaultBinding, replaces func(Entry) error) error
+	// Remove deletes an entry which permits accepts, in one step. Code not_found: there is none;
+	// else the error of permits.
+	Remove(ctx context.Context, name string, permits func(Entry) error) error
 	// List returns the entries, sorted by name.
 	List(ctx context.Context) ([]Entry, error)
 	// Open returns the key of a bound entry which permits accepts. Code not_found: there is no

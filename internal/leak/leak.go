@@ -1,6 +1,6 @@
 // Package leak finds secrets where they must not be, and strips them from streams: as they are,
-// and in the forms that they take on the way, base64 in each of its alignments, hexadecimal
-// and percent-encoded.
+// and in the forms that they take on the way, base64 in each of its alignments, hexadecimal,
+// percent-encoded, and escaped as in JSON and HTML.
 package leak
 
 import (
@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"html"
 	"io"
 	"net/url"
 	"slices"
@@ -27,6 +28,7 @@ const (
 	Base64  Form = "base64"
 	Hex     Form = "hex"
 	Percent Form = "percent-encoded"
+	Escaped Form = "escaped"
 )
 
 // needle is one text that gives a secret away.
@@ -52,9 +54,13 @@ func New(byName map[string]string) *Secrets {
 		s.add(name, Raw, value)
 		s.add(name, Hex, hex.EncodeToString([]byte(value)))
 		s.add(name, Hex, strings.ToUpper(hex.EncodeToString([]byte(value))))
-		s.add(name, Percent, url.QueryEscape(value))
-		s.add(name, Percent, url.PathEscape(value))
-		s.add(name, Percent, percentAll(value))
+		for _, text := range []string{url.QueryEscape(value), url.PathEscape(value), percentAll(value)} {
+			s.add(name, Percent, text)
+			s.add(name, Percent, lowerEscapes(text))
+		}
+		for _, text := range escaped(value) {
+			s.add(name, Escaped, text)
+		}
 		for offset := range 3 {
 			s.add(name, Base64, alignedBase64(base64.RawStdEncoding, value, offset))
 			s.add(name, Base64, alignedBase64(base64.RawURLEncoding, value, offset))
@@ -90,6 +96,35 @@ func percentAll(value string) string {
 		b.WriteString(strings.ToUpper(hex.EncodeToString([]byte{c})))
 	}
 	return b.String()
+}
+
+// lowerEscapes returns a percent-encoded text with its hexadecimal digits in lower case.
+func lowerEscapes(text string) string {
+	out := []byte(text)
+	for i := 0; i+2 < len(out); i++ {
+		if out[i] == '%' {
+			copy(out[i+1:], bytes.ToLower(out[i+1:i+3]))
+		}
+	}
+	return string(out)
+}
+
+// escaped returns a value of printable ASCII as writers of JSON and HTML escape it, which differ
+// in how they write / & < > and quotes.
+func escaped(value string) []string {
+	plain := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	codes := []string{"&", `\u0026`, "<", `\u003c`, ">", `\u003e`}
+	upper := []string{"&", `\u0026`, "<", `\u003C`, ">", `\u003E`}
+	replace := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
+	json := plain.Replace(value)
+	out := []string{
+		json, replace(json, "/", `\/`), replace(json, codes...), replace(json, upper...), replace(json, append(codes, "/", `\/`)...),
+		replace(json, append(upper, "'", `\u0027`, "+", `\u002B`)...),
+		html.EscapeString(value), replace(value, "&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;"),
+		replace(value, "&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#039;"),
+		replace(value, "&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;"),
+	}
+	return out
 }
 
 // Hit is a secret that was found.

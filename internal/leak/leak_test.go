@@ -21,7 +21,8 @@ const secret = "ghp_a/secret+that=is&long~enough"
 func forms() map[leak.Form][]string {
 	out := map[leak.Form][]string{
 		leak.Raw: {secret}, leak.Hex: {hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret)))},
-		leak.Percent: {url.QueryEscape(secret), url.PathEscape(secret)},
+		leak.Percent: {url.QueryEscape(secret), url.PathEscape(secret), "ghp_a%2fsecret%2bthat%3dis%26long~enough"},
+		leak.Escaped: {`ghp_a\/secret+that=is&long~enough`, `ghp_a/secret+that=is\u0026long~enough`, `ghp_a/secret\u002Bthat=is\u0026long~enough`, `ghp_a/secret+that=is&amp;long~enough`},
 	}
 	for _, user := range []string{"", "u:", "us:", "use:", "user:"} {
 		for _, after := range []string{"", "!", "!!"} {

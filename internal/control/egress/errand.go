@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -85,6 +86,10 @@ func (p *Proxy) admitErrand(r *http.Request, work Work, prepare func(context.Con
 	if work.Closed {
 		return Errand{}, nil, refuse(Target{Host: strings.ToValidUTF8(r.Host, "?")}, choir.EgressPolicy, choir.EgressNone, choir.ReasonEgressNone)
 	}
+	// Before the vault is read, which a flood would keep it busy with.
+	if !p.pace.Allow() {
+		return Errand{}, nil, refuse(Target{Host: strings.ToValidUTF8(r.Host, "?")}, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
+	}
 	errand, err := prepare(r.Context(), work)
 	if err != nil {
 		return errand, nil, err
@@ -95,9 +100,6 @@ func (p *Proxy) admitErrand(r *http.Request, work Work, prepare func(context.Con
 	grant, err := decideByAll(policy, work, errand.Target)
 	if err != nil {
 		return errand, nil, err
-	}
-	if !p.pace.Allow() {
-		return errand, nil, refuse(errand.Target, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
 	}
 	one, err := p.admit(r, errand.Target, policy, grant, false)
 	return errand, one, err
@@ -189,6 +191,14 @@ func ReadAddress(address string) (t Target, ok bool) {
 	}
 	t, ok = ReadTarget(rest[:slash], rest[slash:])
 	return t, ok && strings.TrimSuffix(t.HostPort(), ":443") == strings.TrimSuffix(rest[:slash], ":443")
+}
+
+// Overridden reports whether a header of a request makes servers take another method or path.
+func Overridden(h http.Header) bool { return overrides(h) }
+
+// Encoded reports whether an answer is encoded in any way, so that it cannot be looked at.
+func Encoded(h http.Header) bool {
+	return slices.ContainsFunc(h["Content-Encoding"], func(e string) bool { return e != "" && !strings.EqualFold(e, "identity") })
 }
 
 // Below reports whether a clean path is prefix or lies below it: /a has /a and /a/b, not /ab.

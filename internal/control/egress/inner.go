@@ -143,7 +143,7 @@ func readInside(r *http.Request, outer Target) (t Target, ok bool) {
 	if !ok || t.Host != outer.Host || t.Port != outer.Port {
 		return Target{}, false
 	}
-	t.Secure, t.Method, t.Path = outer.Port == tlsPort, r.Method, u.EscapedPath()
+	t.Secure, t.Method, t.Path, t.Overridden = outer.Port == tlsPort, r.Method, u.EscapedPath(), overrides(r.Header)
 	return t, true
 }
 

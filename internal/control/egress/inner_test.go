@@ -97,6 +97,30 @@ func TestARuleWithPathsLooksIntoTLS(t *testing.T) {
 	}
 }
 
+// TestARuleIsForTheMethodAndPathThatServersTake names another method or path in a header, inside of
+// TLS and in the clear. A host that is let out whole gets such requests as they are.
+func TestARuleIsForTheMethodAndPathThatServersTake(t *testing.T) {
+	rule := choir.EgressHost{Host: "good.test", Methods: []string{"GET"}, Paths: []string{"/pub"}}
+	plain := rule
+	plain.Port = 80
+	g, cfg, heard := newInspected(t, policyOf(t, rule, plain), nil)
+	clear := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *heard = append(*heard, r) }))
+	t.Cleanup(clear.Close)
+	g.serve(good, 80, clear.URL)
+	for _, header := range []string{"X-HTTP-Method-Override: DELETE", "X_HTTP_METHOD_OVERRIDE: DELETE", "X-Original-URL: /private", "X-Rewrite-Url: /private"} {
+		if statuses, _ := g.inside(cfg, getInside("/pub/a", header)); statuses[0] != 403 || len(*heard) > 0 {
+			t.Errorf("%s inside of TLS: %v", header, statuses)
+		}
+		if r, _, _ := g.sendRaw("GET http://good.test/pub/a HTTP/1.1\r\nHost: good.test\r\n" + header + "\r\n\r\n"); r.StatusCode != 403 || len(*heard) > 0 {
+			t.Errorf("%s in the clear: %v", header, r.Status)
+		}
+	}
+	whole, cfg, heard := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test"}), vault{})
+	if statuses, _ := whole.inside(cfg, getInside("/pub/a", "X-HTTP-Method-Override: DELETE")); statuses[0] != 200 || len(*heard) != 1 {
+		t.Errorf("a host that is let out whole: %v", statuses)
+	}
+}
+
 // TestNothingIsFrontedInsideOfTLS names other hosts inside of a tunnel that is looked into.
 func TestNothingIsFrontedInsideOfTLS(t *testing.T) {
 	rule := choir.EgressHost{Host: "good.test", Paths: []string{"/"}}

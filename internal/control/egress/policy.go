@@ -163,6 +163,9 @@ func (r Rule) lets(t Target) bool {
 	if t.Tunnel {
 		return len(r.Methods)+len(r.Paths) == 0
 	}
+	if t.Overridden && len(r.Methods)+len(r.Paths) > 0 {
+		return false
+	}
 	if len(r.Methods) > 0 && !slices.Contains(r.Methods, t.Method) {
 		return false
 	}

@@ -3,6 +3,7 @@ package egress
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,26 @@ type Target struct {
 	Secure bool
 	Method string
 	Path   string // as it was escaped, without the query
+	// Overridden is set for a request with a header by which many servers take another method or
+	// path than those of the request line. No rule with methods or paths lets it out.
+	Overridden bool
+}
+
+// overriding are the headers for another method or path.
+var overriding = []string{
+	"X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Forwarded-Method",
+	"X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Forwarded-Uri", "X-Forwarded-Path", "X-Forwarded-Prefix",
+}
+
+// overrides reports whether a request has one of those, as gateways of the CGI kind read names,
+// to which _ is -.
+func overrides(h http.Header) bool {
+	for name := range h {
+		if slices.Contains(overriding, http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))) {
+			return true
+		}
+	}
+	return false
 }
 
 // HostPort returns the target as host:port.
@@ -47,7 +68,7 @@ func readTarget(r *http.Request) (t Target, ok bool) {
 	}
 	host, port := splitAuthority(u.Host, "80")
 	t, ok = newTarget(host, port)
-	t.Method, t.Path = r.Method, u.EscapedPath()
+	t.Method, t.Path, t.Overridden = r.Method, u.EscapedPath(), overrides(r.Header)
 	if t.Path == "" {
 		t.Path = "/"
 	}

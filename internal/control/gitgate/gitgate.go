@@ -165,7 +165,7 @@ func clean(a *http.Response, secrets *leak.Secrets, address string) error {
 	if a.StatusCode >= 300 && a.StatusCode < 400 {
 		return choir.Refuse("git", choir.ReasonGitMoved, choir.TextOf("address", address))
 	}
-	if e := a.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+	if egress.Encoded(a.Header) {
 		return choir.Refuse("git", choir.ReasonGitEncoded, choir.TextOf("address", address))
 	}
 	kept := http.Header{}

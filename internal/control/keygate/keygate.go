@@ -72,7 +72,7 @@ func readTarget(r *http.Request) (t egress.Target, ok bool) {
 	}
 	t, ok = egress.ReadTarget(host, "/"+path)
 	t.Method = r.Method
-	return t, ok
+	return t, ok && !egress.Overridden(r.Header)
 }
 
 // withheld are the headers of a program that do not go on: what is for a proxy or between two
@@ -81,6 +81,9 @@ var withheld = []string{
 	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "Accept-Encoding", "Range", "Cookie", "Expect",
 }
+
+// misleading are the headers by which some servers take a request for one to another host.
+var misleading = []string{"Forwarded", "X-Forwarded-Host", "X-Forwarded-Server", "X-Host", "X-Http-Host-Override", "X-Original-Host"}
 
 // outgoing returns the headers that go to the host.
 func outgoing(h http.Header) http.Header {
@@ -93,6 +96,11 @@ func outgoing(h http.Header) http.Header {
 	for _, name := range withheld {
 		out.Del(name)
 	}
+	for name := range out {
+		if slices.Contains(misleading, http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))) {
+			delete(out, name)
+		}
+	}
 	if _, ok := out["User-Agent"]; !ok {
 		out["User-Agent"] = nil // none, instead of Go's
 	}
@@ -102,7 +110,7 @@ func outgoing(h http.Header) http.Header {
 // clean takes the secrets from an answer wherever the host echoes them, and its cookies, which
 // could be worth as much. Code refused: the answer cannot be looked at.
 func clean(a *http.Response, secrets *leak.Secrets, address string) error {
-	if e := a.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+	if egress.Encoded(a.Header) {
 		return choir.Refuse("key", choir.ReasonGitEncoded, choir.TextOf("address", address))
 	}
 	for name, values := range a.Header {

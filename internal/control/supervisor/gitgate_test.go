@@ -233,7 +233,7 @@ func leaks(t *testing.T, p *controltest.Plane, data string) (found []string) {
 // commit and push to it, and holds that the task can neither read the credential nor use it for
 // anything else.
 func TestACredentialNeverEntersTheSandbox(t *testing.T) {
-	f := newForge(t, "mine.git", "other.git")
+	f := newForge(t, "mine.git", "other.git", "read.git")
 	data := newData(t)
 	p := controltest.StartWith(t, f.config(t, data, ""))
 	bind(t, p, "git.test", "/mine.git", "/echo.git", "/moved.git")
@@ -289,7 +289,7 @@ func TestACredentialNeverEntersTheSandbox(t *testing.T) {
 		t.Errorf("the host has %q", log)
 	}
 	f.asked.Range(func(key, _ any) bool {
-		if s := key.(string); !strings.HasPrefix(s, "git.test/mine.git/") && !strings.HasPrefix(s, "git.test/echo.git/") && !strings.HasPrefix(s, "git.test/moved.git/") {
+		if s := key.(string); !strings.HasPrefix(s, "git.test/mine.git/") && !strings.HasPrefix(s, "git.test/echo.git/") && !strings.HasPrefix(s, "git.test/moved.git/") && s != "git.test/read.git/info/refs" && s != "git.test/read.git/git-upload-pack" {
 			t.Errorf("the credential was sent to %s", s)
 		}
 		return true
@@ -303,9 +303,46 @@ func TestACredentialNeverEntersTheSandbox(t *testing.T) {
 	if used == 0 {
 		t.Error("no event says that the credential was used")
 	}
+	f.keyToFetchOnly(t, p)
 	f.keyInAHeader(t, p)
 	noLeak(t, p, data)
 	plantAndFind(t, p, data)
+}
+
+// keyToFetchOnly has a task push with a key that is bound to fetching, in git's way and by hand, and
+// holds that it can fetch with it and that no push reaches the host.
+func (f *forge) keyToFetchOnly(t *testing.T, p *controltest.Plane) {
+	t.Helper()
+	parts, c := partsOfOnly(t, p)
+	b := choir.VaultBinding{Use: choir.VaultForGit, Host: "git.test", Port: 443, Paths: []string{"/read.git"}, Methods: []string{"fetch"}, Computer: c.ID(), User: "me"}
+	_, err := parts.Vault.Set(t.Context(), choir.RoleCLI, "reader", token, b)
+	if err == nil {
+		_, err = parts.Repos.Clone(t.Context(), choir.RoleCLI, "read", "https://git.test/read.git", "reader")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushes := f.pushes.Load()
+	_, r := executeTask(t, p, nil,
+		"cd workspace/read && git fetch -q && echo more >> greeting && git -c user.name=t -c user.email=t@t commit -qam second && git push origin HEAD:main && exit 9; "+
+			"g=http://git.choir.internal/git.test/read.git; curl -sS -w ' %{http_code}' \"$g/info/refs?service=git-receive-pack\"; printf 0000 | curl -sS -w ' %{http_code}' -H 'Content-Type: application/x-git-receive-pack-request' --data-binary @- $g/git-receive-pack; "+
+			"printf 0000 | curl -sS -o /dev/null -w ' %{http_code}' -H 'Content-Type: application/x-git-upload-pack-request' -H 'Git-Protocol: version=2' --data-binary @- $g/git-upload-pack")
+	if len(r.CommandsRun) != 1 {
+		t.Fatalf("%s %s", r.Status, r.Summary)
+	}
+	out := r.CommandsRun[0].StdoutTail + r.CommandsRun[0].StderrTail
+	if strings.Count(out, "is not for git.test:443/read.git") < 2 || strings.Count(out, " 403") < 2 || !strings.HasSuffix(strings.TrimSpace(r.CommandsRun[0].StdoutTail), " 200") {
+		t.Errorf("the task is answered: %s", out)
+	}
+	if n := f.pushes.Load(); n != pushes || f.git(t, "git -C read.git log --format=%s --all") != "first" {
+		t.Errorf("%d pushes reached the host", n-pushes)
+	}
+	f.asked.Range(func(key, _ any) bool {
+		if s := key.(string); s == "git.test/read.git/git-receive-pack" {
+			t.Errorf("the credential was sent to %s", s)
+		}
+		return true
+	})
 }
 
 // keyInAHeader has a task ask a host that wants a key in a header, and others, and holds that the key

@@ -55,10 +55,7 @@ func (v *Vault) Set(ctx context.Context, log Log, role choir.Role, name, key str
 	if len(key) < leak.Shortest {
 		return keyring.Entry{}, choir.Refuse("vault.put", choir.ReasonVaultKeyShort, choir.CountOf("least", leak.Shortest)).At("key")
 	}
-	if err := v.mustBeOf(ctx, name, b.Computer); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
-		return keyring.Entry{}, err
-	}
-	if err := v.keys.Set(ctx, name, key, &b); err != nil {
+	if err := v.keys.Set(ctx, name, key, &b, of(b.Computer)); err != nil {
 		return keyring.Entry{}, err
 	}
 	_, err := log.Append(ctx, role, choir.VaultSet{Name: name, Bound: b})
@@ -68,21 +65,15 @@ func (v *Vault) Set(ctx context.Context, log Log, role choir.Role, name, key str
 // errNone refuses what needs a vault.
 var errNone = choir.E("vault", choir.CodeUnavailable, "this choir has no vault")
 
-// mustBeOf returns an error unless an entry is bound to the computer. Code not_found: there is
-// none; conflict: it is another computer's.
-func (v *Vault) mustBeOf(ctx context.Context, name string, computer choir.ID) error {
-	all, err := v.keys.List(ctx)
-	if err != nil {
-		return err
+// of returns a function that refuses an entry unless it is bound to the computer. Code conflict:
+// it is another computer's, which is not named: that may be another user's.
+func of(computer choir.ID) func(keyring.Entry) error {
+	return func(e keyring.Entry) error {
+		if e.Bound != nil && e.Bound.Computer != computer {
+			return choir.E("vault", choir.CodeConflict, "the entry %s is bound to another computer", e.Name).WithRemedy("take another name, or remove it there")
+		}
+		return nil
 	}
-	i := slices.IndexFunc(all, func(e keyring.Entry) bool { return e.Name == name })
-	switch {
-	case i < 0:
-		return choir.Refuse("vault", choir.ReasonVaultNoEntry, choir.TextOf("name", name))
-	case all[i].Bound != nil && all[i].Bound.Computer != computer:
-		return choir.E("vault", choir.CodeConflict, "the entry %s is bound to computer %s", name, all[i].Bound.Computer).WithRemedy("take another name, or remove it there")
-	}
-	return nil
 }
 
 // List returns the entries of a computer.
@@ -99,10 +90,7 @@ func (v *Vault) Remove(ctx context.Context, log Log, role choir.Role, name strin
 	if v.keys == nil {
 		return errNone
 	}
-	err := v.mustBeOf(ctx, name, computer)
-	if err == nil {
-		err = v.keys.Delete(ctx, name)
-	}
+	err := v.keys.Remove(ctx, name, of(computer))
 	if err == nil {
 		_, err = log.Append(ctx, role, choir.VaultRemoved{Name: name})
 	}
@@ -163,10 +151,16 @@ func (v *Vault) Add(ctx context.Context, name string, w Want) (Added, error) {
 	if err != nil {
 		return Added{}, err
 	}
-	a := Added{Secrets: leak.New(map[string]string{name: key}), Header: bound.Header, Value: bound.Prefix + key}
+	a := Added{Header: bound.Header, Value: bound.Prefix + key}
 	if bound.Use == choir.VaultForGit {
 		a.Header, a.Value = "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(bound.User+":"+key))
 	}
+	// A host may repeat what it was sent, in an encoding of its own.
+	secrets := map[string]string{name: key}
+	if bound.Use == choir.VaultForGit {
+		secrets[name+" as it is sent"] = strings.TrimPrefix(a.Value, "Basic ")
+	}
+	a.Secrets = leak.New(secrets)
 	return a, nil
 }
 

@@ -1,11 +1,16 @@
 package vault
 
 import (
+	"context"
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/control/egress"
+	keyvault "choiros/internal/keyring/vault"
 )
 
 // bound is a binding for git.
@@ -69,5 +74,44 @@ func TestABindingThatCannotBeHeldIsRefused(t *testing.T) {
 	b := bound(header(func(*choir.VaultBinding) {}))
 	if err := check(&b); err != nil || b.Port != 443 || len(b.Paths) != 1 || b.Paths[0] != "/" {
 		t.Errorf("what has a default is %+v, %v", b, err)
+	}
+}
+
+// quietLog takes every event.
+type quietLog struct{}
+
+func (quietLog) Append(context.Context, choir.Role, ...choir.Payload) ([]choir.Receipt, error) {
+	return nil, nil
+}
+
+// TestTwoComputersCannotSetTheSameName has two computers keep keys of the same names at once: of
+// each name one is refused, and the other's key stays what it is.
+func TestTwoComputersCannotSetTheSameName(t *testing.T) {
+	v := New(keyvault.New(filepath.Join(t.TempDir(), "keys"), time.Now))
+	for i := range 5 {
+		name := "forge-" + string(rune('a'+i))
+		errs := make(chan error, 2)
+		for _, computer := range []choir.ID{"c", "d"} {
+			go func() {
+				b := choir.VaultBinding{Use: choir.VaultForHeader, Host: "h.test", Header: "X-Key", Computer: computer}
+				_, err := v.Set(t.Context(), quietLog{}, choir.RoleCLI, name, "a-long-key-of-"+string(computer), b)
+				if err != nil {
+					err = errors.Join(err, v.Remove(t.Context(), quietLog{}, choir.RoleCLI, name, computer))
+				}
+				errs <- err
+			}()
+		}
+		a, b := <-errs, <-errs
+		if (a == nil) == (b == nil) {
+			t.Fatalf("%s: %v and %v", name, a, b)
+		}
+		if err := errors.Join(a, b); choir.CodeOf(err) != choir.CodeConflict && !strings.Contains(err.Error(), "another computer") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	c, err := v.List(t.Context(), "c")
+	d, err2 := v.List(t.Context(), "d")
+	if len(c)+len(d) != 5 || err != nil || err2 != nil {
+		t.Errorf("%+v and %+v, %v, %v", c, d, err, err2)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"filippo.io/age"
@@ -48,7 +49,10 @@ type Vault struct {
 	dir string
 	now func() time.Time
 
-	mu sync.Mutex // held while the files are read or written, so that no change is lost
+	// changing is held for one change, from its reading to its last sync, so that none is lost.
+	// Nobody who only reads waits for it.
+	changing sync.Mutex
+	replaced atomic.Uint64 // how many times a file was replaced
 }
 
 // New returns the vault in the folder dir, whose files the first Put or Set makes.
@@ -58,15 +62,46 @@ func (v *Vault) file() string   { return filepath.Join(v.dir, "vault.age") }
 func (v *Vault) master() string { return filepath.Join(v.dir, "vault.key") }
 
 // Put implements keyring.Keeper. The entry is bound to nothing.
-func (v *Vault) Put(ctx context.Context, name, key string) error { return v.Set(ctx, name, key, nil) }
+func (v *Vault) Put(ctx context.Context, name, key string) error {
+	return v.Set(ctx, name, key, nil, nil)
+}
 
 // Set implements keyring.Vault.
-func (v *Vault) Set(_ context.Context, name, key string, bound *choir.VaultBinding) error {
+func (v *Vault) Set(_ context.Context, name, key string, bound *choir.VaultBinding, replaces func(keyring.Entry) error) error {
 	if err := errors.Join(keyring.CheckName(name), keyring.CheckKey(key)); err != nil {
 		return choir.Wrap("vault.put", choir.CodeInvalid, err, "keep a key")
 	}
-	return v.change("vault.put", func(c *content) {
+	return v.change("vault.put", func(c *content) error {
+		if old, ok := c.Entries[name]; ok && replaces != nil {
+			if err := replaces(old.entry(name)); err != nil {
+				return err
+			}
+		}
 		c.Entries[name] = sealed{Key: key, SetAt: choir.TimeOf(v.now()), Bound: bound}
+		return nil
+	})
+}
+
+// entry returns an entry without its key.
+func (s sealed) entry(name string) keyring.Entry {
+	return keyring.Entry{Name: name, SetAt: s.SetAt, Bound: s.Bound}
+}
+
+// Remove implements keyring.Vault.
+func (v *Vault) Remove(_ context.Context, name string, permits func(keyring.Entry) error) error {
+	if err := keyring.CheckName(name); err != nil {
+		return err
+	}
+	return v.change("vault.delete", func(c *content) error {
+		old, ok := c.Entries[name]
+		if !ok {
+			return choir.Refuse("vault", choir.ReasonVaultNoEntry, choir.TextOf("name", name))
+		}
+		if err := permits(old.entry(name)); err != nil {
+			return err
+		}
+		delete(c.Entries, name)
+		return nil
 	})
 }
 
@@ -75,7 +110,10 @@ func (v *Vault) Delete(_ context.Context, name string) error {
 	if err := keyring.CheckName(name); err != nil {
 		return err
 	}
-	return v.change("vault.delete", func(c *content) { delete(c.Entries, name) })
+	return v.change("vault.delete", func(c *content) error {
+		delete(c.Entries, name)
+		return nil
+	})
 }
 
 // Names implements keyring.Keeper.
@@ -90,12 +128,10 @@ func (v *Vault) Names(ctx context.Context) ([]string, error) {
 
 // List implements keyring.Vault.
 func (v *Vault) List(context.Context) ([]keyring.Entry, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	c, err := v.read()
+	c, err := v.readWhole()
 	var out []keyring.Entry
 	for _, name := range slices.Sorted(maps.Keys(c.Entries)) {
-		out = append(out, keyring.Entry{Name: name, SetAt: c.Entries[name].SetAt, Bound: c.Entries[name].Bound})
+		out = append(out, c.Entries[name].entry(name))
 	}
 	return out, err
 }
@@ -105,8 +141,9 @@ func (v *Vault) Sweep(_ context.Context, names []string) error {
 	if _, err := os.Stat(v.file()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	err := v.change("vault.sweep", func(c *content) {
+	err := v.change("vault.sweep", func(c *content) error {
 		maps.DeleteFunc(c.Entries, func(name string, _ sealed) bool { return !slices.Contains(names, name) })
+		return nil
 	})
 	return errors.Join(err, durablefile.RemoveUnfinished(v.dir))
 }
@@ -140,9 +177,7 @@ func (v *Vault) Open(_ context.Context, name string, permits func(choir.VaultBin
 
 // Keys implements keyring.Vault.
 func (v *Vault) Keys(context.Context) (map[string]string, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	c, err := v.read()
+	c, err := v.readWhole()
 	out := map[string]string{}
 	for name, e := range c.Entries {
 		out[name] = e.Key
@@ -155,9 +190,7 @@ func (v *Vault) entry(name string) (string, keyring.Entry, error) {
 	if err := keyring.CheckName(name); err != nil {
 		return "", keyring.Entry{}, err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	c, err := v.read()
+	c, err := v.readWhole()
 	if err != nil {
 		return "", keyring.Entry{}, err
 	}
@@ -165,13 +198,13 @@ func (v *Vault) entry(name string) (string, keyring.Entry, error) {
 	if !ok {
 		return "", keyring.Entry{}, choir.Refuse("vault", choir.ReasonVaultNoEntry, choir.TextOf("name", name))
 	}
-	return e.Key, keyring.Entry{Name: name, SetAt: e.SetAt, Bound: e.Bound}, nil
+	return e.Key, e.entry(name), nil
 }
 
 // Rotate implements keyring.Vault. In between the file of the master key has both.
 func (v *Vault) Rotate(context.Context) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.changing.Lock()
+	defer v.changing.Unlock()
 	c, err := v.read()
 	if err != nil {
 		return err
@@ -194,15 +227,17 @@ func (v *Vault) Rotate(context.Context) error {
 	return kept("vault.rotate", err)
 }
 
-// change reads the entries, changes them and writes them.
-func (v *Vault) change(op string, do func(*content)) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// change reads the entries, changes them and writes them. After an error of do they stay.
+func (v *Vault) change(op string, do func(*content) error) error {
+	v.changing.Lock()
+	defer v.changing.Unlock()
 	c, err := v.read()
 	if err != nil {
 		return err
 	}
-	do(&c)
+	if err := do(&c); err != nil {
+		return err
+	}
 	master, err := v.newest()
 	if err == nil {
 		err = v.write(c, master)
@@ -216,6 +251,26 @@ func kept(op string, err error) error {
 		err = fmt.Errorf("%w: %w", keyring.ErrUncertain, err)
 	}
 	return choir.Wrap(op, choir.CodeUnavailable, err, "write the vault")
+}
+
+// readWhole returns the decrypted entries without waiting for a change. Each file is replaced in
+// one step, but a change of the master key may replace one between the reading of the two; then
+// both are read again.
+func (v *Vault) readWhole() (content, error) {
+	for {
+		before := v.replaced.Load()
+		c, err := v.read()
+		if err == nil || v.replaced.Load() == before {
+			return c, err
+		}
+	}
+}
+
+// replace replaces a file of the vault and counts it. A reader that has the old entries and the
+// new master key alone began before the entries were counted.
+func (v *Vault) replace(path string, raw []byte) error {
+	defer v.replaced.Add(1)
+	return durablefile.Write(path, raw)
 }
 
 // read returns the decrypted entries; none when there is no file yet.
@@ -270,7 +325,7 @@ func (v *Vault) write(c content, master *age.X25519Identity) error {
 	if err := errors.Join(json.NewEncoder(w).Encode(c), w.Close()); err != nil {
 		return err
 	}
-	return durablefile.Write(v.file(), out.Bytes())
+	return v.replace(v.file(), out.Bytes())
 }
 
 // newest returns the master key to encrypt with, and makes one when there is none.
@@ -331,5 +386,5 @@ func (v *Vault) writeMaster(all []*age.X25519Identity) error {
 	for _, one := range all {
 		fmt.Fprintln(&out, one)
 	}
-	return durablefile.Write(v.master(), out.Bytes())
+	return v.replace(v.master(), out.Bytes())
 }

@@ -2,9 +2,11 @@ package vault_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,7 +26,7 @@ func TestVault(t *testing.T) {
 func TestTheFileIsEncryptedAndForItsOwnerAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	v := vault.New(dir, time.Now)
-	if err := v.Set(t.Context(), "forge", secret, &choir.VaultBinding{Host: "git.example.com"}); err != nil {
+	if err := v.Set(t.Context(), "forge", secret, &choir.VaultBinding{Host: "git.example.com"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"vault.age", "vault.key"} {
@@ -124,5 +126,109 @@ func write(t *testing.T, dir, name string, raw []byte) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestNobodyWaitsForASync holds a change at its sync and reads meanwhile.
+func TestNobodyWaitsForASync(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	v := vault.New(dir, time.Now)
+	if err := v.Set(t.Context(), "one", secret, &choir.VaultBinding{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	asked, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- v.Set(t.Context(), "one", secret+"2", &choir.VaultBinding{}, func(keyring.Entry) error {
+			close(asked)
+			<-goOn
+			return nil
+		})
+	}()
+	<-asked
+	read := make(chan string, 1)
+	go func() {
+		key, _ := v.Open(t.Context(), "one", func(choir.VaultBinding) error { return nil })
+		read <- key
+	}()
+	select {
+	case key := <-read:
+		if key != secret {
+			t.Errorf("read %q", key)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a reader waits for a change")
+	}
+	close(goOn)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRotationsAtOnceLoseNothing changes the master key again and again, from two sides, while
+// others read and put.
+func TestRotationsAtOnceLoseNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	v := vault.New(dir, time.Now)
+	if err := v.Put(t.Context(), "one", secret); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	var changes, reads sync.WaitGroup
+	for side := range 2 {
+		changes.Go(func() {
+			for i := range 5 {
+				if err := v.Rotate(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if err := v.Put(t.Context(), fmt.Sprintf("of-%d-%d", side, i), secret); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		reads.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				if got, err := v.Read(t.Context(), "one"); err != nil || got != secret {
+					t.Errorf("read %q, %v", got, err)
+					return
+				}
+			}
+		})
+	}
+	changes.Wait()
+	close(ended)
+	reads.Wait()
+	if names, err := v.Names(t.Context()); err != nil || len(names) != 11 {
+		t.Errorf("%d names, %v", len(names), err)
+	}
+	if n := bytes.Count(read(t, dir, "vault.key"), []byte("AGE-SECRET-KEY-")); n != 1 {
+		t.Errorf("%d master keys are left", n)
+	}
+}
+
+// TestAnEntryIsReplacedOnlyWhereThatIsPermitted shows the entry that is there to the one who replaces or removes it.
+func TestAnEntryIsReplacedOnlyWhereThatIsPermitted(t *testing.T) {
+	v := vault.New(filepath.Join(t.TempDir(), "keys"), time.Now)
+	if err := v.Set(t.Context(), "one", secret, &choir.VaultBinding{Computer: "c"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	no := func(e keyring.Entry) error {
+		return choir.E("test", choir.CodeConflict, "of %s", e.Bound.Computer)
+	}
+	if err := v.Set(t.Context(), "one", secret+"2", nil, no); choir.CodeOf(err) != choir.CodeConflict || !strings.Contains(err.Error(), "of c") {
+		t.Errorf("replaced: %v", err)
+	}
+	if err := v.Remove(t.Context(), "one", no); choir.CodeOf(err) != choir.CodeConflict {
+		t.Errorf("removed: %v", err)
+	}
+	if got, err := v.Read(t.Context(), "one"); err != nil || got != secret {
+		t.Errorf("it is %q, %v", got, err)
+	}
+	if err := v.Remove(t.Context(), "two", no); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("one that is not there: %v", err)
 	}
 }
