@@ -47,6 +47,7 @@ var benchmarks = []benchmark{
 	{"deliver", benchDeliver},
 	{"desktop", benchDesktop},
 	{"egress", benchEgress},
+	{"model", benchModel},
 }
 
 // Names lists the benchmarks.

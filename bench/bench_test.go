@@ -54,6 +54,7 @@ func TestQuickRows(t *testing.T) {
 		"log-size": {"20,000 events, open", "20,000 events, 1 writer", "20,000 events, 64 writers"},
 		"replay":   {"1,500 events", "1,000,000 events"},
 		"toolcall": {"1,000 files, one changed", "1,000 files, none changed"},
+		"model":    {"prompt cache hits, director", "prompt cache hits, associate"},
 		"rewind":   {"100 of 1,000 files"},
 		"desk":     {"windows", "settings", "documents", "a folder's listing", "GET of a changed file"},
 	} {

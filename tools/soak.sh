@@ -2,13 +2,13 @@
 # Runs every fuzz target for FUZZTIME, then all tests ROUNDS times in random
 # order with the race detector, then kills each process at every step of every
 # run and does what else takes too long for each day. Stops at the first failure.
-# PART="fuzz race steps large cluster maintenance cgroup2 quota microvm random" names the parts that are run, all
+# PART="fuzz race steps large cluster maintenance cgroup2 quota microvm agents random" names the parts that are run, all
 # without it. The last line is the sum.
 set -eu
 cd "$(dirname "$0")/.."
 fuzztime=${FUZZTIME:-30s}
 rounds=${ROUNDS:-5}
-every="fuzz race steps large cluster maintenance cgroup2 quota microvm random"
+every="fuzz race steps large cluster maintenance cgroup2 quota microvm agents random"
 wanted=${PART:-$every}
 began=$(date +%s)
 targets=0
@@ -101,6 +101,15 @@ if wants microvm; then
 	go test -count=1 -timeout 2h ./internal/sandbox/microvm -whole -v -run '^TestMicroVM$'
 	part="a computer that moves to a virtual machine and back"
 	go test -count=1 -timeout 1h ./cmd/choir -run '^TestAComputerMovesToAVirtualMachineAndBack$' -machines
+fi
+
+if wants agents; then
+	part="installing the agent programs of tools/agents"
+	mkdir -p .cache/agents
+	cp tools/agents/package.json tools/agents/package-lock.json .cache/agents/
+	(cd .cache/agents && npm ci --silent --no-audit --no-fund --ignore-scripts)
+	part="agent programs through the model gateway"
+	CHOIR_TEST_AGENTS="$PWD/.cache/agents" go test -count=1 -timeout 15m -v -run '^TestAgentProgramsWorkThroughTheGateway$' ./internal/control/modelgw
 fi
 
 if wants random; then

@@ -13,7 +13,7 @@ import (
 func soak(t *testing.T, fuzz, race, crash string, env ...string) (lines []string, ok bool) {
 	t.Helper()
 	m := newMachine(t, "0")
-	for _, real := range []string{"awk", "date"} {
+	for _, real := range []string{"awk", "date", "mkdir"} {
 		path, err := exec.LookPath(real)
 		if err != nil {
 			t.Skipf("%s is not on this machine", real)
@@ -22,6 +22,8 @@ func soak(t *testing.T, fuzz, race, crash string, env ...string) (lines []string
 			t.Fatal(err)
 		}
 	}
+	m.stub(t, "npm", "true")
+	m.stub(t, "cp", "true")
 	m.stub(t, "go", `case "$*" in
 "test -list"*) echo FuzzOne; echo FuzzTwo; echo "ok  	a/b	0.1s"; echo "ok  	a/c	0.1s" ;;
 *"-fuzz ^FuzzTwo"*) `+fuzz+` ;;

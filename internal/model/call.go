@@ -72,6 +72,19 @@ func (f Failure) Err(op string) *choir.Error {
 	return &choir.Error{Op: op, Code: f.Code, Msg: f.Message, Path: f.Path, Remedy: f.Remedy}
 }
 
+// ServiceError is the error of a call that a model service answered with an error of its
+// own. It unwraps to the error for people.
+type ServiceError struct {
+	Err    *choir.Error
+	Status int           // the HTTP status, also of an error within a stream
+	After  time.Duration // the wait that the service asks for; 0 if none
+}
+
+func (e *ServiceError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error for people.
+func (e *ServiceError) Unwrap() error { return e.Err }
+
 type infoKey struct{}
 
 // WithInfo returns a context that carries the identity of a call to the provider.

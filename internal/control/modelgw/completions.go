@@ -199,7 +199,7 @@ func (g *Gateway) serveCompletions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &completionsStream{eventStream: eventStream{w: w}, model: req.Model, usage: in.StreamOptions.IncludeUsage, created: g.cfg.Now().Std().Unix()}
-	g.answerProgram(r, req, in.Stream, s, func(resp model.Response, err error) {
+	g.answerProgram(w, r, req, in.Stream, s, func(resp model.Response, err error) {
 		if err != nil {
 			writeCompletionsError(w, err)
 			return
@@ -210,10 +210,10 @@ func (g *Gateway) serveCompletions(w http.ResponseWriter, r *http.Request) {
 
 type completionsError struct {
 	Error struct {
-		Message string     `json:"message"`
-		Type    string     `json:"type"`
-		Param   *string    `json:"param"`
-		Code    choir.Code `json:"code"`
+		Message string  `json:"message"`
+		Type    string  `json:"type"`
+		Param   *string `json:"param"`
+		Code    string  `json:"code"`
 	} `json:"error"`
 }
 
@@ -221,12 +221,16 @@ type completionsError struct {
 func completionsErrorOf(err error) completionsError {
 	var e completionsError
 	f := model.FailureOf(err)
-	e.Error.Message, e.Error.Type, e.Error.Code = errorText(err), "server_error", f.Code
-	switch f.Code {
-	case choir.CodeInvalid, choir.CodeTooLarge:
+	e.Error.Message, e.Error.Type, e.Error.Code = errorText(err), "server_error", openaiCode(err)
+	switch openaiStatus(err) {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge:
 		e.Error.Type = "invalid_request_error"
-	case choir.CodeOverloaded, choir.CodeBusy:
-		e.Error.Type = "rate_limit_exceeded"
+	case http.StatusUnauthorized:
+		e.Error.Type = "authentication_error"
+	case http.StatusForbidden:
+		e.Error.Type = "permission_error"
+	case http.StatusTooManyRequests:
+		e.Error.Type = e.Error.Code
 	}
 	if f.Path != "" {
 		e.Error.Param = &f.Path
@@ -234,11 +238,7 @@ func completionsErrorOf(err error) completionsError {
 	return e
 }
 
-// writeCompletionsError answers with an error in the API's form.
+// writeCompletionsError answers with an error in the form of both of OpenAI's APIs.
 func writeCompletionsError(w http.ResponseWriter, err error) {
-	status := choir.CodeOf(err).HTTPStatus()
-	if status == http.StatusUnprocessableEntity {
-		status = http.StatusBadRequest // what the API itself answers
-	}
-	writeJSON(w, status, completionsErrorOf(err))
+	writeProgramError(w, openaiStatus(err), err, completionsErrorOf(err))
 }

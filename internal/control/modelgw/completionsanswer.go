@@ -32,10 +32,17 @@ type completionsDelta struct {
 	ToolCalls []completionsCall `json:"tool_calls,omitempty"`
 }
 
+// completionsWhole is an assistant message that is not streamed.
+type completionsWhole struct {
+	completionsDelta
+	Refusal *string `json:"refusal"`
+}
+
 type completionsChoice struct {
 	Index        int               `json:"index"`
-	Message      *completionsDelta `json:"message,omitempty"`
+	Message      *completionsWhole `json:"message,omitempty"`
 	Delta        *completionsDelta `json:"delta,omitempty"`
+	Logprobs     *struct{}         `json:"logprobs"`
 	FinishReason *string           `json:"finish_reason"`
 }
 
@@ -91,9 +98,10 @@ func thinkingOf(content []model.Block) string {
 // streamed. created is in Unix seconds.
 func completionsAnswer(call choir.ID, r model.Response, created int64) completionsOut {
 	text, stop := textOf(r), completionsStops[r.Stop]
+	said := completionsDelta{Role: "assistant", Content: &text, Reasoning: thinkingOf(r.Content), ToolCalls: callsOf(r, false)}
 	return completionsOut{
 		ID: "chatcmpl-" + string(call), Object: "chat.completion", Created: created, Model: r.Model,
-		Choices: []completionsChoice{{Message: &completionsDelta{Role: "assistant", Content: &text, Reasoning: thinkingOf(r.Content), ToolCalls: callsOf(r, false)}, FinishReason: &stop}},
+		Choices: []completionsChoice{{Message: &completionsWhole{completionsDelta: said}, FinishReason: &stop}},
 		Usage:   completionsUsageOf(r.Usage),
 	}
 }

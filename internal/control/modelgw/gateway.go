@@ -130,7 +130,7 @@ func New(books Books, cfg Config) *Gateway {
 		g.mux.HandleFunc("GET "+base+"/v1/models/{model}", g.serveModel)
 	}
 	g.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeFailure(w, choir.E("modelgw.serve", choir.CodeNotFound, "the model gateway does not serve %s %s", r.Method, r.URL.Path))
+		writePathError(w, r, choir.E("modelgw.serve", choir.CodeNotFound, "the model gateway does not serve %s %s", r.Method, r.URL.Path))
 	})
 	return g
 }

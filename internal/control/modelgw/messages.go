@@ -33,6 +33,7 @@ type messagesRequest struct {
 	OutputConfig struct {
 		Effort string `json:"effort"`
 	} `json:"output_config"`
+	Thread json.RawMessage `json:"thread"`
 }
 
 // effort returns how long the model is to think.
@@ -164,6 +165,9 @@ func parseMessages(body []byte) (req model.Request, stream bool, err error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return req, false, choir.Invalid("$", "the request is not JSON of the Messages API: %v", err)
 	}
+	if len(in.Thread) > 0 && string(in.Thread) != "null" {
+		return req, in.Stream, choir.Invalid(threadPath, "is not supported: this gateway keeps no messages, send the whole conversation")
+	}
 	req = model.Request{Model: in.Model, MaxTokens: in.MaxTokens, Temperature: in.Temperature, Effort: in.effort()}
 	if req.System, err = in.System.text("system"); err != nil {
 		return req, in.Stream, err
@@ -285,7 +289,7 @@ func (g *Gateway) serveMessages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &messagesStream{eventStream: eventStream{w: w}, model: req.Model}
-	g.answerProgram(r, req, stream, s, func(resp model.Response, err error) {
+	g.answerProgram(w, r, req, stream, s, func(resp model.Response, err error) {
 		if err != nil {
 			writeMessagesError(w, err)
 			return
@@ -297,33 +301,36 @@ func (g *Gateway) serveMessages(w http.ResponseWriter, r *http.Request) {
 type messagesError struct {
 	Type  string `json:"type"`
 	Error struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
+		Type    string           `json:"type"`
+		Message string           `json:"message"`
+		Details *messagesDetails `json:"details,omitempty"`
 	} `json:"error"`
 }
+
+// messagesDetails are what clients know an error by besides its type.
+type messagesDetails struct {
+	Code        string   `json:"error_code"`
+	Unsupported []string `json:"unsupported"`
+}
+
+// threadPath is the field of a request that continues a conversation which the service
+// keeps. Clients that are refused it send the whole conversation instead.
+const threadPath = "thread"
 
 // messagesErrorOf converts an error into the API's error body.
 func messagesErrorOf(err error) messagesError {
 	var e messagesError
-	e.Type, e.Error.Type, e.Error.Message = "error", "api_error", errorText(err)
-	switch choir.CodeOf(err) {
-	case choir.CodeInvalid:
-		e.Error.Type = "invalid_request_error"
-	case choir.CodeTooLarge:
-		e.Error.Type = "request_too_large"
-	case choir.CodeOverloaded, choir.CodeBusy:
-		e.Error.Type = "overloaded_error"
-	case choir.CodeBudget, choir.CodeForbidden, choir.CodeRefused:
-		e.Error.Type = "permission_error"
+	e.Type, e.Error.Type, e.Error.Message = "error", messagesErrorTypes[programStatus(err)], errorText(err)
+	if e.Error.Type == "" {
+		e.Error.Type = "api_error"
+	}
+	if model.FailureOf(err).Path == threadPath {
+		e.Error.Details = &messagesDetails{Code: "thread_unsupported_request", Unsupported: []string{threadPath}}
 	}
 	return e
 }
 
 // writeMessagesError answers with an error in the API's form.
 func writeMessagesError(w http.ResponseWriter, err error) {
-	status := choir.CodeOf(err).HTTPStatus()
-	if status == http.StatusUnprocessableEntity {
-		status = http.StatusBadRequest // what the API itself answers
-	}
-	writeJSON(w, status, messagesErrorOf(err))
+	writeProgramError(w, programStatus(err), err, messagesErrorOf(err))
 }

@@ -74,7 +74,7 @@ func (c *called) name(call choir.ID) { c.call = call }
 
 // answerProgram makes the model call of a program and answers it, as a stream or by whole. Each answer is
 // named by its call: programs join answers of one id into one.
-func (g *Gateway) answerProgram(r *http.Request, req model.Request, stream bool, s answerStream, whole func(model.Response, error)) {
+func (g *Gateway) answerProgram(w http.ResponseWriter, r *http.Request, req model.Request, stream bool, s answerStream, whole func(model.Response, error)) {
 	on := func(model.Delta) {}
 	if stream {
 		on = s.delta
@@ -83,6 +83,9 @@ func (g *Gateway) answerProgram(r *http.Request, req model.Request, stream bool,
 	var resp model.Response
 	if err == nil {
 		s.name(call)
+		for _, header := range requestIDs {
+			w.Header().Set(header, "req_"+string(call))
+		}
 		resp, err = g.callAsTool(r.Context(), r, call, req, on)
 	} else {
 		err = choir.Wrap("modelgw.serve", choir.CodeInternal, err, "make an id for the call")

@@ -202,7 +202,7 @@ func TestPlainClientsGetHonestErrors(t *testing.T) {
 	a := anthropicClient(t, r)
 	_, err := a.New(t.Context(), messagesParams())
 	var ae *anthropic.Error
-	if !errors.As(err, &ae) || ae.StatusCode != 503 || ae.Type() != "overloaded_error" {
+	if !errors.As(err, &ae) || ae.StatusCode != 529 || ae.Type() != "overloaded_error" {
 		t.Errorf("the Anthropic client gets %v", err)
 	}
 	o := openaiClient(t, r)

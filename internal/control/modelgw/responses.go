@@ -267,7 +267,7 @@ func (g *Gateway) serveResponses(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &responsesStream{eventStream: eventStream{w: w}, out: responsesOut{Object: "response", CreatedAt: g.cfg.Now().Std().Unix(), Model: req.Model}, custom: custom}
-	g.answerProgram(r, req, in.Stream, s, func(resp model.Response, err error) {
+	g.answerProgram(w, r, req, in.Stream, s, func(resp model.Response, err error) {
 		if err != nil {
 			writeCompletionsError(w, err)
 			return
@@ -336,7 +336,7 @@ func (g *Gateway) serveModel(w http.ResponseWriter, r *http.Request) {
 		i = slices.IndexFunc(list, func(l listed) bool { return l.ID == AliasTool || l.ID == AliasAssociate })
 	}
 	if i < 0 {
-		writeCompletionsError(w, choir.E("modelgw.serve", choir.CodeNotFound, "no model is connected under the name %q", name))
+		writePathError(w, r, choir.E("modelgw.serve", choir.CodeNotFound, "no model is connected under the name %q", name))
 		return
 	}
 	found := list[i]

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"choiros/internal/choir"
 	"choiros/internal/model"
 )
 
@@ -33,6 +32,12 @@ type responsesOut struct {
 	Usage      *responsesUsage   `json:"usage"`
 	Tools      []struct{}        `json:"tools"`
 	Metadata   map[string]string `json:"metadata"`
+	ToolChoice string            `json:"tool_choice"`
+	Parallel   bool              `json:"parallel_tool_calls"`
+	// What was asked for is not said again.
+	Instructions *string  `json:"instructions"`
+	Temperature  *float64 `json:"temperature"`
+	TopP         *float64 `json:"top_p"`
 }
 
 type responsesReason struct {
@@ -130,6 +135,8 @@ type responsesEvent struct {
 	Text      *string       `json:"text,omitempty"`
 	Arguments *string       `json:"arguments,omitempty"`
 	Input     *string       `json:"input,omitempty"`
+	Name      string        `json:"name,omitempty"`
+	Logprobs  *[]struct{}   `json:"logprobs,omitempty"`
 }
 
 // responsesStream writes a response as the API's event stream. Text is sent as it
@@ -149,7 +156,7 @@ type responsesStream struct {
 // head returns the response object so far, named by its call.
 func (s *responsesStream) head() responsesOut {
 	out := s.out
-	out.ID = "resp_" + string(s.call)
+	out.ID, out.ToolChoice, out.Parallel = "resp_"+string(s.call), "auto", true
 	return out
 }
 
@@ -203,7 +210,7 @@ func (s *responsesStream) piece(text string) {
 		s.send(responsesEvent{Type: "response.content_part.added", Index: i, ItemID: item.ID, Part: &zero, PartValue: &part})
 	}
 	s.text = append(s.text, text...)
-	s.send(responsesEvent{Type: "response.output_text.delta", Index: i, ItemID: item.ID, Part: &zero, Delta: text})
+	s.send(responsesEvent{Type: "response.output_text.delta", Index: i, ItemID: item.ID, Part: &zero, Delta: text, Logprobs: &[]struct{}{}})
 }
 
 // closeText writes the end of the open message, if there is one.
@@ -213,7 +220,7 @@ func (s *responsesStream) closeText() {
 	}
 	i, zero, text := s.index(), 0, string(s.text)
 	item, part := s.itemOf(*i, model.Block{Kind: model.Text, Text: text}), textPart(text)
-	s.send(responsesEvent{Type: "response.output_text.done", Index: i, ItemID: item.ID, Part: &zero, Text: &text})
+	s.send(responsesEvent{Type: "response.output_text.done", Index: i, ItemID: item.ID, Part: &zero, Text: &text, Logprobs: &[]struct{}{}})
 	s.send(responsesEvent{Type: "response.content_part.done", Index: i, ItemID: item.ID, Part: &zero, PartValue: &part})
 	s.done(item)
 	s.open, s.text = false, nil
@@ -247,13 +254,16 @@ func (s *responsesStream) item(b model.Block) {
 	switch {
 	case item.Arguments != nil:
 		s.send(responsesEvent{Type: "response.function_call_arguments.delta", Index: i, ItemID: item.ID, Delta: *item.Arguments})
-		s.send(responsesEvent{Type: "response.function_call_arguments.done", Index: i, ItemID: item.ID, Arguments: item.Arguments})
+		s.send(responsesEvent{Type: "response.function_call_arguments.done", Index: i, ItemID: item.ID, Name: item.Name, Arguments: item.Arguments})
 	case item.Input != nil:
 		s.send(responsesEvent{Type: "response.custom_tool_call_input.delta", Index: i, ItemID: item.ID, Delta: *item.Input})
 		s.send(responsesEvent{Type: "response.custom_tool_call_input.done", Index: i, ItemID: item.ID, Input: item.Input})
 	case b.Text != "":
+		empty, part := outPart{Type: "summary_text"}, (*item.Summary)[0]
+		s.send(responsesEvent{Type: "response.reasoning_summary_part.added", Index: i, ItemID: item.ID, Summary: &zero, PartValue: &empty})
 		s.send(responsesEvent{Type: "response.reasoning_summary_text.delta", Index: i, ItemID: item.ID, Summary: &zero, Delta: b.Text})
 		s.send(responsesEvent{Type: "response.reasoning_summary_text.done", Index: i, ItemID: item.ID, Summary: &zero, Text: &b.Text})
+		s.send(responsesEvent{Type: "response.reasoning_summary_part.done", Index: i, ItemID: item.ID, Summary: &zero, PartValue: &part})
 	}
 	s.done(item)
 }
@@ -268,7 +278,7 @@ func (s *responsesStream) finish(resp model.Response, err error) {
 	s.start()
 	if err != nil {
 		failed := s.head()
-		failed.Status, failed.Error = "failed", &responsesFailure{failureCode(err), errorText(err)}
+		failed.Status, failed.Error = "failed", &responsesFailure{openaiCode(err), errorText(err)}
 		s.send(responsesEvent{Type: "response.failed", Response: &failed})
 		return
 	}
@@ -283,15 +293,4 @@ func (s *responsesStream) finish(resp model.Response, err error) {
 	}
 	ended := s.head().ended(resp)
 	s.send(responsesEvent{Type: "response." + ended.Status, Response: &ended})
-}
-
-// failureCode returns the API's code for an error.
-func failureCode(err error) string {
-	switch choir.CodeOf(err) {
-	case choir.CodeTooLarge:
-		return "context_length_exceeded"
-	case choir.CodeOverloaded, choir.CodeBusy:
-		return "rate_limit_exceeded"
-	}
-	return "server_error"
 }

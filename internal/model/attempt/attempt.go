@@ -145,7 +145,10 @@ func final(ctx context.Context, err error) error {
 	}
 	var f *Failure
 	if errors.As(err, &f) {
-		return f.Err
+		if f.Status == 0 {
+			return f.Err
+		}
+		return &model.ServiceError{Err: f.Err, Status: f.Status, After: f.After}
 	}
 	var e *choir.Error
 	if errors.As(err, &e) {

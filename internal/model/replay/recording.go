@@ -84,6 +84,15 @@ func (r *Recording) Model(caller string) string {
 	return ""
 }
 
+// Requests returns the requests of a caller in the order in which they were made.
+func (r *Recording) Requests(caller string) []model.Request {
+	var out []model.Request
+	for _, e := range r.byCaller[caller] {
+		out = append(out, e.Request)
+	}
+	return out
+}
+
 // Load reads and verifies a recording. Code corrupt: it is damaged at the named line;
 // invalid: it was made with other rules of the canonical form.
 func Load(r io.Reader) (*Recording, error) {
