@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,6 +46,13 @@ func stage(t *testing.T, s runscript.Script) (*machine, *client) {
 	r := m.up()
 	c := m.client()
 	r.healthy()
+	// Looks at the workspace are at a snapshot from before the prompt.
+	m.eventually("the first snapshot", func() error {
+		if slices.ContainsFunc(c.log(t), func(e choir.Event) bool { return e.Type == choir.TypeSnapshotTaken }) {
+			return nil
+		}
+		return errors.New("there is none")
+	})
 	for _, repo := range s.Repos() {
 		m.must("repo", "add", m.project(s, repo), "--name", repo)
 	}
