@@ -291,7 +291,7 @@ func (c Config) checkRemote() error {
 	}
 	filled := strings.NewReplacer("{project}", "p", "{computer}", "c", "{origin}", "https://example.com/o").Replace(template)
 	if _, ok := egress.ReadAddress(filled); !ok {
-		return choir.Invalid("git.remote_template", "%q gives no https address of a repository", template).
+		return choir.Invalid("git.remote_template", "%q gives no https address of a repository", egress.ShownAddress(template)).
 			WithRemedy("write it as https://git.example.com/me/{project}.git, or {origin}")
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"io/fs"
 	"math/big"
 	"net"
 	"os"
@@ -57,8 +58,14 @@ func OpenAuthority(dir, computer string, now func() time.Time) (*Authority, erro
 	if err == nil {
 		err = makeFolder(filepath.Join(dir, TrustFolder), 0o755)
 	}
-	if err == nil && a.read(dir) != nil { // there is none, or it was cut off by a crash
-		err = a.make(dir, computer)
+	if err == nil {
+		var fault *fs.PathError
+		switch err = a.read(dir); {
+		case err == nil:
+		case errors.As(err, &fault) && !errors.Is(err, fs.ErrNotExist): // it is there and may be whole
+		default: // there is none, it was cut off by a crash, or others could read its key
+			err = a.make(dir, computer)
+		}
 	}
 	if err == nil {
 		err = a.writeTrust(filepath.Join(dir, TrustFolder))
@@ -77,8 +84,15 @@ func makeFolder(path string, mode os.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-// read reads the key and the certificate.
+// read reads the key and the certificate. A key that others can read is invalid.
 func (a *Authority) read(dir string) error {
+	info, err := os.Stat(filepath.Join(dir, keyFile))
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return os.ErrInvalid
+	}
 	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, TrustFolder, TrustFile), filepath.Join(dir, keyFile))
 	if err != nil {
 		return err
@@ -114,7 +128,11 @@ func (a *Authority) make(dir, computer string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, keyFile), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600)
+	path := filepath.Join(dir, keyFile)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // its mode would stay
+		return err
+	}
+	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600)
 }
 
 // writeTrust writes what the sandboxes trust. Programs that have a file open keep what they read.

@@ -193,6 +193,24 @@ func ReadAddress(address string) (t Target, ok bool) {
 	return t, ok && strings.TrimSuffix(t.HostPort(), ":443") == strings.TrimSuffix(rest[:slash], ":443")
 }
 
+// ShownAddress returns an address for a message: without user, password, query and fragment,
+// which may hold a secret.
+func ShownAddress(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		scheme, rest = "", address
+	} else {
+		scheme += "://"
+	}
+	if end := strings.IndexAny(rest, "?#"); end >= 0 {
+		rest = rest[:end] + rest[end:end+1] + "…"
+	}
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		rest = "…" + rest[at:]
+	}
+	return scheme + rest
+}
+
 // Overridden reports whether a header of a request makes servers take another method or path.
 func Overridden(h http.Header) bool { return overrides(h) }
 

@@ -241,8 +241,18 @@ func TestAnAuthorityIsKept(t *testing.T) {
 	if err := os.Truncate(filepath.Join(dir, keyFile), 20); err != nil {
 		t.Fatal(err)
 	}
-	if third, err := OpenAuthority(dir, "c", time.Now); err != nil || third.cert.Equal(first.cert) {
-		t.Error("not made anew", err)
+	third, err := OpenAuthority(dir, "c", time.Now)
+	if err != nil || third.cert.Equal(first.cert) {
+		t.Fatal("not made anew", err)
+	}
+	if err := os.Chmod(filepath.Join(dir, keyFile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if fourth, err := OpenAuthority(dir, "c", time.Now); err != nil || fourth.cert.Equal(third.cert) {
+		t.Error("a key that others could read is not made anew", err)
+	}
+	if info, err = os.Stat(filepath.Join(dir, keyFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode(), err)
 	}
 	for _, host := range []string{"good.test", "192.0.2.1", "2001:db8::1"} {
 		leaf, err := first.leaf(host)

@@ -35,7 +35,7 @@ type Repository struct {
 func Address(url string) (gate string, t egress.Target, err error) {
 	t, ok := egress.ReadAddress(url)
 	if !ok || strings.HasSuffix(t.Path, "/") {
-		return "", t, choir.Refuse("git", choir.ReasonGitAddress, choir.TextOf("address", url)).At("url")
+		return "", t, choir.Refuse("git", choir.ReasonGitAddress, choir.TextOf("address", egress.ShownAddress(url))).At("url")
 	}
 	return "http://" + Host + "/" + authority(t) + t.Path, t, nil
 }

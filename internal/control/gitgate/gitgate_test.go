@@ -96,3 +96,21 @@ func TestAnAddressHasOneForm(t *testing.T) {
 		}
 	}
 }
+
+func TestARefusedAddressKeepsItsSecretsToItself(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://me:s3cret@h.test/p":      "https://…@h.test/p",
+		"https://s3cret@h.test/p":         "https://…@h.test/p",
+		"https://me:s3/cret@h.test/p":     "https://…@h.test/p",
+		"https://h.test/p?token=s3cret":   "https://h.test/p?…",
+		"https://h.test/p#s3cret":         "https://h.test/p#…",
+		"ssh://me:s3cret@h.test/p?s3cret": "ssh://…@h.test/p?…",
+		"me:s3cret@h.test:p":              "…@h.test:p",
+		"http://h.test/p":                 "http://h.test/p",
+	} {
+		_, _, err := Address(url)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3") {
+			t.Errorf("%s: %v, want %q in it", url, err, want)
+		}
+	}
+}
