@@ -328,7 +328,7 @@ type EgressRefused struct {
 	Port   int    `json:"port,omitempty" choir:"range=1..65535" doc:"Port that was wanted."`
 	Policy string `json:"policy" choir:"enum=none|git+pkg|allowlist" doc:"Policy in force."`
 	// Why is absent in events of before there were policies, where it is policy.
-	Why EgressWhy `json:"why,omitempty" choir:"enum=policy|task|rule|unclear|address|tls|limit" doc:"What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, or a limit."`
+	Why EgressWhy `json:"why,omitempty" choir:"enum=policy|task|rule|unclear|address|tls|limit|gate" doc:"What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, a limit, or the git or key gateway, which has no repository or key for it."`
 	// Asked opens or joins a request, see EgressGranted and EgressDenied.
 	Asked bool `json:"asked,omitempty" doc:"The owner was asked: a task of the run wanted the host, and a grant would let it out."`
 }
@@ -345,6 +345,7 @@ const (
 	EgressAddress EgressWhy = "address"
 	EgressTLS     EgressWhy = "tls"
 	EgressLimit   EgressWhy = "limit"
+	EgressGate    EgressWhy = "gate"
 )
 
 // EgressPassed records a request, or a whole tunnel, that was let out and has ended.

@@ -92,7 +92,7 @@ func (p *Proxy) admitErrand(r *http.Request, work Work, prepare func(context.Con
 	}
 	errand, err := prepare(r.Context(), work)
 	if err != nil {
-		return errand, nil, err
+		return errand, nil, refusedByGate(r, errand.Target, policy.Mode, err)
 	}
 	if policy.Mode == choir.EgressNone {
 		return errand, nil, refuse(errand.Target, choir.EgressPolicy, choir.EgressNone, choir.ReasonEgressNone)
@@ -103,6 +103,21 @@ func (p *Proxy) admitErrand(r *http.Request, work Work, prepare func(context.Con
 	}
 	one, err := p.admit(r, errand.Target, policy, grant, false)
 	return errand, one, err
+}
+
+// refusedByGate returns the error of a gateway that prepared an errand, as a refusal to record
+// unless the gateway itself failed. A target without a host could not be read.
+func refusedByGate(r *http.Request, t Target, mode choir.EgressMode, err error) error {
+	var told *choir.Error
+	if !errors.As(err, &told) {
+		return err
+	}
+	switch told.Code {
+	case choir.CodeRefused, choir.CodeNotFound, choir.CodeInvalid:
+		t = unread(r, t, t.Host != "")
+		return &refusedError{Refusal: Refusal{Host: t.Host, Port: t.Port, Why: choir.EgressGate, Mode: mode}, told: told}
+	}
+	return err
 }
 
 // carryErrand sends an errand over TLS on conn, and the answer back.

@@ -74,7 +74,7 @@ func (g *Gate) errand(ctx context.Context, r *http.Request) (egress.Errand, erro
 		return n.Target.Host == call.repo.Host && n.Target.Port == call.repo.Port && n.Target.Path == call.repo.Path
 	})
 	if i < 0 {
-		return egress.Errand{}, choir.Refuse("git", choir.ReasonGitNotNamed, choir.TextOf("address", authority(call.repo)+call.repo.Path))
+		return egress.Errand{Target: call.repo}, choir.Refuse("git", choir.ReasonGitNotNamed, choir.TextOf("address", authority(call.repo)+call.repo.Path))
 	}
 	target := call.repo
 	target.Method, target.Path = r.Method, call.repo.Path+call.service

@@ -46,11 +46,11 @@ func (g *Gate) errand(ctx context.Context, r *http.Request) (egress.Errand, erro
 	}
 	name, err := g.Vault.For(ctx, vault.Want{Use: choir.VaultForHeader, Computer: g.Computer, Target: t})
 	if err != nil {
-		return egress.Errand{}, err
+		return egress.Errand{Target: t}, err
 	}
 	added, err := g.Vault.Add(ctx, name, vault.Want{Use: choir.VaultForHeader, Computer: g.Computer, Target: t})
 	if err != nil {
-		return egress.Errand{}, err
+		return egress.Errand{Target: t}, err
 	}
 	header := outgoing(r.Header)
 	header.Set(added.Header, added.Value)
