@@ -32,14 +32,17 @@ func (r *run) checkMade(ctx context.Context, in *madeInput) (mistake, err error)
 		return choir.Invalid("path", "is required, or title and text"), nil
 	}
 	req := choir.LookRequest{Run: r.rec.run, What: choir.LookRead, Path: in.Path, From: 1, Lines: 1}
-	if a := r.resultOf(""); a != nil {
-		req.Task = a.task.TaskID
+	last := r.resultOf("")
+	if last != nil {
+		req.Task = last.task.TaskID
 	}
 	_, err = r.cfg.Log.LookAtWorkspace(ctx, req)
-	switch choir.CodeOf(err) {
-	case choir.CodeInvalid:
+	switch code := choir.CodeOf(err); {
+	case code == choir.CodeInvalid:
 		return choir.Under("path", err), nil
-	case choir.CodeNotFound, choir.CodeCorrupt:
+	case code == choir.CodeNotFound && last == nil:
+		return choir.Invalid("path", "cannot be looked up: no snapshot of the workspace from before the run is kept; give title and text, or find the file by a task"), nil
+	case code == choir.CodeNotFound, code == choir.CodeCorrupt:
 		return nil, nil // the snapshot is no longer kept; the file may be there all the same
 	}
 	return nil, err
