@@ -88,12 +88,27 @@ func (v *virtual) touch(key virtualKey) *virtualHost {
 		delete(v.hosts, v.order[0])
 		v.order = v.order[1:]
 	}
-	h := &virtualHost{addr: v.next, listeners: map[int]net.Listener{}}
-	if v.next = v.next.Next(); v.next.Compare(choir.VirtualLast) > 0 {
-		v.next = choir.VirtualFirst
-	}
+	h := &virtualHost{addr: v.freeAddress(), listeners: map[int]net.Listener{}}
 	v.hosts[key], v.order = h, append(v.order, key)
 	return h
+}
+
+// freeAddress returns the next address that stands for no name. There are many more addresses
+// than names.
+func (v *virtual) freeAddress() netip.Addr {
+	for {
+		free := v.next
+		if v.next = v.next.Next(); v.next.Compare(choir.VirtualLast) > 0 {
+			v.next = choir.VirtualFirst
+		}
+		taken := false
+		for _, h := range v.hosts {
+			taken = taken || h.addr == free
+		}
+		if !taken {
+			return free
+		}
+	}
 }
 
 func (h *virtualHost) close() {
