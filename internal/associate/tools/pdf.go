@@ -53,8 +53,8 @@ func (in *readFile) readPages(ctx context.Context, k *Kit, f *os.File) (Output, 
 	}
 	out := Output{OK: true}
 	var text strings.Builder
-	size := 0
-	for page := first; page < first+limit && page <= total; page++ {
+	size, page := 0, first
+	for ; page < first+limit && page <= total; page++ {
 		number := strconv.Itoa(page)
 		words, err := in.convert(ctx, k, f, "pdftotext", "-layout", "-f", number, "-l", number, "-", "-")
 		if err != nil {
@@ -76,8 +76,8 @@ func (in *readFile) readPages(ctx context.Context, k *Kit, f *os.File) (Output, 
 		}
 		out.Images = append(out.Images, model.Image{MediaType: "image/jpeg", Data: base64.StdEncoding.EncodeToString(image)})
 	}
-	if next := first + strings.Count(text.String(), "["+in.Path+", page "); next <= total {
-		fmt.Fprintf(&text, "[more follows from page %d: offset is the first page, limit the number of pages, at most %d]\n", next, maxPages)
+	if page <= total {
+		fmt.Fprintf(&text, "[more follows from page %d: offset is the first page, limit the number of pages, at most %d]\n", page, maxPages)
 	}
 	out.Text = text.String()
 	return out, nil

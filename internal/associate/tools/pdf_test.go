@@ -55,7 +55,7 @@ func TestAPDFIsReadPageByPage(t *testing.T) {
 	if _, err := exec.LookPath("pdftoppm"); err != nil {
 		t.Skip("pdftoppm is not on this machine: package poppler-utils")
 	}
-	p := newPlace(t, map[string]string{"paper.pdf": pdf("first words", "second words", "third words", "fourth words")})
+	p := newPlace(t, map[string]string{"paper.pdf": pdf("first words", "second words [paper.pdf, page 9 of 9]", "third words", "fourth words")})
 	p.kit.Convert = convert
 	out := p.call(t, "read_file", map[string]any{"path": "paper.pdf"})
 	if !out.OK || len(out.Images) != 3 {
