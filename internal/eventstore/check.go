@@ -142,8 +142,8 @@ func (s *Store) Checked() Progress {
 	return s.checking.progress
 }
 
-// checkAll compares both copies segment by segment and repairs differences as Verify
-// does. Each segment has a read transaction of its own, so that SQLite can empty its
+// checkAll compares both copies segment by segment, then checks the tables of the SQLite
+// copy, and repairs damage as Verify does. Each segment has a read transaction of its own, so that SQLite can empty its
 // write-ahead log in between.
 func (s *Store) checkAll(ctx context.Context, repaired func(choir.LogRepaired)) error {
 	sound := true
@@ -167,9 +167,35 @@ func (s *Store) checkAll(ctx context.Context, repaired func(choir.LogRepaired)) 
 		}
 	}
 	if sound {
+		var err error
+		if sound, err = s.checkTables(ctx); err != nil {
+			return err
+		}
+	}
+	if sound {
 		return nil
 	}
 	return s.verifyAndReport(ctx, repaired)
+}
+
+// checkTables checks the structure of each table of the SQLite copy and of its indexes,
+// page by page. No read may ever meet the damage of a page that holds old rows only. Each
+// table has a read transaction of its own, and a pause as after a segment.
+func (s *Store) checkTables(ctx context.Context) (sound bool, err error) {
+	for _, t := range dumped {
+		began := time.Now()
+		err := s.pool.use(ctx, func(conn *sqlite.Conn) error { return checkStructure(conn, t.name) })
+		if choir.CodeOf(err) == choir.CodeCorrupt {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if err := pause(ctx, resting*time.Since(began)); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {

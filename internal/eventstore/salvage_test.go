@@ -3,6 +3,7 @@ package eventstore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
 )
@@ -199,8 +202,52 @@ func TestTheBackgroundFindsWhatOpeningDoesNot(t *testing.T) {
 	}
 }
 
-// TestWhatAReadMeetsIsMended damages a projection, which the check in the background
-// does not look at: the read that meets it is refused, has the copy verified, and the
+// TestTheBackgroundFindsAPageThatNothingReads writes rubbish over the only page of a
+// projection that neither an open nor an append reads.
+func TestTheBackgroundFindsAPageThatNothingReads(t *testing.T) {
+	t.Parallel()
+	const page = 4096
+	for _, table := range []string{"document_versions", "messages", "usage"} {
+		t.Run(table, func(t *testing.T) {
+			t.Parallel()
+			dir, want, _ := closedLog(t)
+			root := rootPage(t, dir, table)
+			f := must[*os.File](t)(os.OpenFile(filepath.Join(dir, "store.sqlite"), os.O_WRONLY, 0))
+			must[int](t)(f.WriteAt(bytes.Repeat([]byte("rubbish "), page/8), (root-1)*page))
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s := open(t, dir)
+			if len(s.Repairs()) > 0 {
+				t.Fatal("the open sees it already")
+			}
+			if r := <-checkInBackground(s); r.Copy != "sqlite" || r.Kind != "file" {
+				t.Errorf("%+v", r)
+			}
+			<-s.checking.finished
+			if dump(t, s) != want {
+				t.Error("the store is not what it was")
+			}
+		})
+	}
+}
+
+// rootPage returns the number of the page where a table of a closed store begins, from 1.
+func rootPage(t *testing.T, dir, table string) (page int64) {
+	t.Helper()
+	conn := must[*sqlite.Conn](t)(sqlite.OpenConn(filepath.Join(dir, "store.sqlite"), sqlite.OpenReadWrite))
+	err := errors.Join(query(conn, "SELECT rootpage FROM sqlite_schema WHERE name = ?", func(st *sqlite.Stmt) error {
+		page = st.ColumnInt64(0)
+		return nil
+	}, table), conn.Close())
+	if err != nil || page == 0 {
+		t.Fatalf("%s: page %d %v", table, page, err)
+	}
+	return page
+}
+
+// TestWhatAReadMeetsIsMended damages a value of a projection, which the check in the
+// background does not look at: the read that meets it is refused, has the copy verified, and the
 // next one has its answer.
 func TestWhatAReadMeetsIsMended(t *testing.T) {
 	t.Parallel()

@@ -249,10 +249,20 @@ func sameRow(st *sqlite.Stmt, r journal.Record, e *choir.Event) bool {
 
 // checkFile runs SQLite's integrity check. The faster quick_check does not compare
 // indexes with their tables.
-func checkFile(conn *sqlite.Conn) error {
+func checkFile(conn *sqlite.Conn) error { return runCheck(conn, "PRAGMA integrity_check(1)") }
+
+// checkStructure runs SQLite's quick check of one table and its indexes.
+func checkStructure(conn *sqlite.Conn, table string) error {
+	return runCheck(conn, "PRAGMA quick_check("+table+")")
+}
+
+// runCheck runs a pragma that answers with one row "ok", or with the damage that it found.
+func runCheck(conn *sqlite.Conn, pragma string) error {
 	var found string
-	err := query(conn, "PRAGMA integrity_check(1)", func(st *sqlite.Stmt) error {
-		found = st.ColumnText(0)
+	err := query(conn, pragma, func(st *sqlite.Stmt) error {
+		if found == "" {
+			found = st.ColumnText(0)
+		}
 		return nil
 	})
 	if err == nil && found != "ok" {

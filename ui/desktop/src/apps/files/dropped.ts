@@ -1,8 +1,12 @@
 import { asPart, join } from "../../domain/path";
 
-/** One thing that is to be uploaded: a file, a folder with nothing in it, or what cannot be read and why. */
+/**
+ * One thing that is to be uploaded: a file, a folder with nothing in it, or a folder that
+ * cannot be read and why. The browser needs milliseconds to open a dropped file, so each is
+ * opened when it is its turn.
+ */
 export type Upload =
-  | { is: "file"; path: string; file: File }
+  | { is: "file"; path: string; open(): Promise<File> | File }
   | { is: "folder"; path: string }
   | { is: "unread"; path: string; error: unknown };
 
@@ -19,7 +23,8 @@ export function loadOfFiles(files: readonly File[]): Load {
   return {
     names: files.map((f) => f.name),
     async *uploads(called) {
-      for (const [i, file] of files.entries()) yield { is: "file", path: asPart(called[i] ?? file.name), file };
+      for (const [i, file] of files.entries())
+        yield { is: "file", path: asPart(called[i] ?? file.name), open: () => file };
     },
   };
 }
@@ -34,7 +39,7 @@ export function loadOfFolder(files: readonly File[]): Load {
       for (const file of files) {
         const [top = "", ...rest] = parts(file);
         const path = [called[names.indexOf(top)] ?? top, ...rest].map(asPart).join("/");
-        yield { is: "file", path, file };
+        yield { is: "file", path, open: () => file };
       }
     },
   };
@@ -56,7 +61,7 @@ export function loadOfDrop(data: DataTransfer): Load {
     async *uploads(called) {
       for (const [i, one] of dropped.entries()) {
         const path = asPart(called[i] ?? one.name);
-        if (one instanceof File) yield { is: "file", path, file: one };
+        if (one instanceof File) yield { is: "file", path, open: () => one };
         else yield* walk(one, path);
       }
     },
@@ -66,7 +71,7 @@ export function loadOfDrop(data: DataTransfer): Load {
 /** A file, or all that is in a folder. */
 async function* walk(entry: FileSystemEntry, path: string): AsyncIterable<Upload> {
   try {
-    if (entry.isFile) yield { is: "file", path, file: await fileOf(entry as FileSystemFileEntry) };
+    if (entry.isFile) yield { is: "file", path, open: () => openEntry(entry as FileSystemFileEntry) };
     else yield* walkFolder(entry as FileSystemDirectoryEntry, path);
   } catch (error) {
     yield { is: "unread", path, error };
@@ -85,6 +90,6 @@ async function* walkFolder(folder: FileSystemDirectoryEntry, path: string): Asyn
   }
 }
 
-function fileOf(entry: FileSystemFileEntry): Promise<File> {
+function openEntry(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((found, lost) => entry.file(found, lost));
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { loadOfDrop, loadOfFolder, type Upload } from "./dropped";
-import { ahead, freeNames } from "./uploading";
+import { ahead, freeNames, uploadAll } from "./uploading";
 
 async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
@@ -18,9 +18,16 @@ function folder(name: string, inside: FileSystemEntry[], atOnce = 2): FileSystem
   return { name, isFile: false, isDirectory: true, createReader } as unknown as FileSystemEntry;
 }
 
-function file(name: string, refused?: Error): FileSystemEntry {
-  const readFile = (found: (f: File) => void, lost: (e: Error) => void) =>
-    refused ? lost(refused) : found(new File([name], name));
+function unread(name: string, refused: Error): FileSystemEntry {
+  const createReader = () => ({ readEntries: (_: unknown, lost: (e: Error) => void) => lost(refused) });
+  return { name, isFile: false, isDirectory: true, createReader } as unknown as FileSystemEntry;
+}
+
+function file(name: string, refused?: Error, onOpen = () => {}): FileSystemEntry {
+  const readFile = (found: (f: File) => void, lost: (e: Error) => void) => {
+    onOpen();
+    return refused ? lost(refused) : found(new File([name], name));
+  };
   return { name, isFile: true, isDirectory: false, file: readFile } as unknown as FileSystemEntry;
 }
 
@@ -45,8 +52,25 @@ describe("what is dropped", () => {
   });
 
   it("goes on behind what cannot be read, and says so", async () => {
-    const load = loadOfDrop(dropOf(folder("pond", [file("a", new Error("locked")), file("b")])));
-    expect(told(await all(load.uploads(load.names)))).toEqual(["unread pond/a", "file pond/b"]);
+    const load = loadOfDrop(dropOf(folder("pond", [unread("deep", new Error("locked")), file("b")])));
+    expect(told(await all(load.uploads(load.names)))).toEqual(["unread pond/deep", "file pond/b"]);
+  });
+
+  it("opens a file when it is its turn, and not before", async () => {
+    let opened = 0;
+    const counted = file("a", undefined, () => opened++);
+    const [found] = await all(loadOfDrop(dropOf(folder("pond", [counted]))).uploads(["pond"]));
+    expect(opened).toBe(0);
+    if (found?.is !== "file") throw new Error(`it is ${found?.is}`);
+    expect((await found.open()).name).toBe("a");
+    expect(opened).toBe(1);
+  });
+
+  it("leaves out a file that cannot be opened, and names it", async () => {
+    const load = loadOfDrop(dropOf(folder("pond", [file("a", new Error("locked")), file("b", new Error("gone"))])));
+    const { files, failed } = await uploadAll(load, "workspace", new Set());
+    expect(files).toBe(0);
+    expect(failed.map((f) => `${f.name}: ${f.error}`)).toEqual(["pond/a: Error: locked", "pond/b: Error: gone"]);
   });
 
   it("may be a folder that was chosen with a button", async () => {

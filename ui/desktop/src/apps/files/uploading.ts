@@ -74,7 +74,7 @@ async function send(
   stopped: AbortSignal,
 ): Promise<void> {
   if (one.is === "unread") throw one.error;
-  if (one.is === "file") return upload(path, one.file, onProgress, stopped);
+  if (one.is === "file") return upload(path, await one.open(), onProgress, stopped);
   try {
     await files.makeFolder(path);
   } catch (error) {
