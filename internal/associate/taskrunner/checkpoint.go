@@ -3,6 +3,8 @@ package taskrunner
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -109,7 +111,8 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 }
 
 // mustReadRepositories returns a *failure if the task left a repository, which was there
-// before it, so that git cannot read what is checked out.
+// before it, so that git cannot read what is checked out. A repository that was moved or
+// removed together with its folder is none of these.
 func (j *job) mustReadRepositories(c change, by *committer) error {
 	for _, dir := range c.harmed {
 		raw, err := snapshot.UnescapePath(dir)
@@ -117,6 +120,9 @@ func (j *job) mustReadRepositories(c change, by *committer) error {
 			return err
 		}
 		repo := path.Dir(string(raw))
+		if _, err := os.Lstat(filepath.Join(j.cfg.Workspace, repo)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err := by.git(repo).CheckHead(j.life, filepath.Join(j.cfg.Workspace, repo)); err != nil {
 			if j.life.Err() != nil {
 				return err

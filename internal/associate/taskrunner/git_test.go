@@ -142,6 +142,9 @@ func TestATaskThatBreaksARepositoryIsTakenBack(t *testing.T) {
 	for _, command := range []string{"git commit -q --allow-empty -m more", "git checkout -q -b other; echo 2 > a", "git init -q new; echo 3 > new/b", "git reset -q --hard HEAD~1"} {
 		holds(t, l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", VerifyProfile: unverified, Commands: sh(command)}), choir.StatusOK, "")
 	}
+	for _, command := range []string{"mv workspace/app workspace/moved", "rm -rf workspace/moved"} {
+		holds(t, l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, VerifyProfile: unverified, Commands: sh(command)}), choir.StatusOK, "")
+	}
 }
 
 // TestABrokenRepositoryHoldsUpNoOther: a checkpoint of the whole workspace commits the others
