@@ -12,13 +12,21 @@ import (
 	"choiros/internal/model/replay"
 )
 
-// benchModel measures the part of the input of a recorded run that the provider could
+// benchModel measures the model gateway, and how much of a run a provider's cache can serve.
+func benchModel(ctx context.Context, l *lab, emit func(Row)) error {
+	if err := benchFirstToken(ctx, l, emit); err != nil {
+		return err
+	}
+	return benchPromptCache(emit)
+}
+
+// benchPromptCache measures the part of the input of a recorded run that the provider could
 // serve from its prompt cache: what is the same, from the first byte on, as in an earlier
 // request of the same caller. Beside it stands the same conversation whose prompt begins
 // with what changes at each call, such as the time, as a harness without a stable prefix
 // sends it. Both are counted in bytes, and a provider's cache is taken to keep every
 // request.
-func benchModel(_ context.Context, _ *lab, emit func(Row)) error {
+func benchPromptCache(emit func(Row)) error {
 	rec, err := replay.Load(bytes.NewReader(demo.Recording()))
 	if err != nil {
 		return err

@@ -57,6 +57,10 @@ var targets = []Target{
 	{"desk", "GET of a changed file", Ratio, "<=", 1.2, "<= 1.2x of empty"},
 	{"egress", "a request in a tunnel", Over, "<=", 1, "adds <= 1 ms p50"},
 	{"egress", "throughput", Ratio, ">=", 0.8, "passes >= 0.8x of the throughput"},
+	{"model", "first token", Over, "<=", 1, "<= 1 ms p50"},
+	{"model", "first token, added", P99, "<=", 5, "<= 5 ms p99"},
+	{"model", "first token beside 1,000 streams", Over, "<=", 1, "<= 1 ms p50"},
+	{"model", "first token beside 1,000 streams, added", P99, "<=", 5, "<= 5 ms p99"},
 	{"rewind", "100 of 1,000 files", Ratio, "<=", 1, "rewind of the whole computer (files, windows, documents) <= 1x `git reset --hard`"},
 }
 
