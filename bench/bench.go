@@ -48,6 +48,7 @@ var benchmarks = []benchmark{
 	{"desktop", benchDesktop},
 	{"egress", benchEgress},
 	{"model", benchModel},
+	{"attacks", benchAttacks},
 }
 
 // Names lists the benchmarks.

@@ -237,7 +237,7 @@ func (w *modelWorld) measureAdded(ctx context.Context, n int, beside string, emi
 }
 
 // openStreams opens n streams through the gateway, and returns when each has had a piece.
-// end ends them and returns the error of one that had ended before.
+// end ends them and returns the error of a stream that had ended before.
 func (w *modelWorld) openStreams(ctx context.Context, n int) (end func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	heard := make(chan struct{}, n)

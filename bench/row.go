@@ -78,7 +78,13 @@ func (r *Row) number(of Quantity) (value float64, measured bool) {
 func (r *Row) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %-28s ", r.Case)
-	if r.N > 0 {
+	switch {
+	case r.Unit == refusedUnit && r.N > 0:
+		fmt.Fprintf(&b, "%d tried, %.0f refused, %d bypassed", r.N, r.Median, r.Failures)
+		if r.Failures > 0 {
+			b.WriteString(": " + r.Failed)
+		}
+	case r.N > 0:
 		fmt.Fprintf(&b, "%s %s  (p95 %s, p99 %s, n %d", short(r.Median), r.Unit, short(r.P95), short(r.P99), r.N)
 		if r.Failures > 0 {
 			fmt.Fprintf(&b, ", %d failed: %s", r.Failures, r.Failed)

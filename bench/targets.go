@@ -61,6 +61,7 @@ var targets = []Target{
 	{"model", "first token, added", P99, "<=", 5, "<= 5 ms p99"},
 	{"model", "first token beside 1,000 streams", Over, "<=", 1, "<= 1 ms p50"},
 	{"model", "first token beside 1,000 streams, added", P99, "<=", 5, "<= 5 ms p99"},
+	{"attacks", "all", Failures, "<=", 0, "0 failures: each is refused"},
 	{"rewind", "100 of 1,000 files", Ratio, "<=", 1, "rewind of the whole computer (files, windows, documents) <= 1x `git reset --hard`"},
 }
 

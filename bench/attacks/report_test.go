@@ -1,4 +1,4 @@
-package main
+package attacks
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ func TestAnAttackCountsOnlyBesideItsControl(t *testing.T) {
 		{"nothing said", "", "1 tried, 0 held, 1 broken", false},
 	} {
 		var b bytes.Buffer
-		if held := parse(c.out).sum(&b); held != c.held || strings.TrimSpace(b.String()) != c.last {
+		if held := parse(c.out).Sum(&b); held != c.held || strings.TrimSpace(b.String()) != c.last {
 			t.Errorf("%s: %v %q, want %v %q", c.name, held, b.String(), c.held, c.last)
 		}
 	}
