@@ -49,6 +49,8 @@ var benchmarks = []benchmark{
 	{"egress", benchEgress},
 	{"model", benchModel},
 	{"attacks", benchAttacks},
+	{"density", benchDensity},
+	{"wake", benchWake},
 }
 
 // Names lists the benchmarks.

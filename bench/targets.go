@@ -61,6 +61,10 @@ var targets = []Target{
 	{"model", "first token, added", P99, "<=", 5, "<= 5 ms p99"},
 	{"model", "first token beside 1,000 streams", Over, "<=", 1, "<= 1 ms p50"},
 	{"model", "first token beside 1,000 streams, added", P99, "<=", 5, "<= 5 ms p99"},
+	{"density", "each of 100 computers, idle", Median, "<=", 25, "<= 25 MB idle resident"},
+	{"density", "each of 100 computers, hibernated", Median, "<=", 1, "<= 1 MB hibernated"},
+	{"wake", "idle", Median, "<=", 5, "<= 5 ms idle"},
+	{"wake", "hibernated, until a terminal is open", Median, "<=", 80, "<= 80 ms hibernated"},
 	{"attacks", "all", Failures, "<=", 0, "0 failures: each is refused"},
 	{"rewind", "100 of 1,000 files", Ratio, "<=", 1, "rewind of the whole computer (files, windows, documents) <= 1x `git reset --hard`"},
 }
