@@ -41,18 +41,37 @@ func sourceOf(t *testing.T) (root, modules string) {
 	return root, modules
 }
 
-// TestADesktopIsCheckedByItsBuildAndItsPage: the check passes for the shipped source, and
-// fails for a source that does not compile, needs what is not there, throws as it is
+// checker copies the check into a new folder as it is packed, and returns its path.
+func checker(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for from, to := range map[string]string{"dev/check.mjs": "check.mjs", "dev/moved.mjs": "moved.mjs", "../../ui/base/tsconfig.shared.json": "tsconfig.json"} {
+		content, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, to), content, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "check.mjs")
+}
+
+// TestADesktopIsCheckedByItsBuildItsTypesAndItsPage: the check passes for the shipped source,
+// and fails for a source that does not compile, has wrong types, also when its own rules
+// would allow them, needs what is not there, throws as it is
 // loaded, also when it tells the check that it is up, or throws as it is drawn.
-func TestADesktopIsCheckedByItsBuildAndItsPage(t *testing.T) {
+func TestADesktopIsCheckedByItsBuildItsTypesAndItsPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, file, from, to, want string }{
-		{"shipped", "src/main.tsx", "", "", "ok 2 - the desktop's page comes up\n# tests 2\n# pass 2\n"},
+		{"shipped", "src/main.tsx", "", "", "ok 2 - the desktop's types hold\nok 3 - the desktop's page comes up\n# tests 3\n# pass 3\n"},
 		{"no program", "src/main.tsx", "followLinks();", "followLinks(;", "not ok 1 - the desktop is built\n# "},
+		{"another type", "src/main.tsx", "followLinks();", "followLinks(12);", "not ok 2 - the desktop's types hold\n# src/main.tsx("},
+		{"rules of its own", "src/main.tsx", "followLinks();", "const text: string = 12; console.log(text); followLinks();", "TS2322"},
 		{"no package", "src/main.tsx", "followLinks();", `followLinks(); import "left-pad";`, "left-pad"},
-		{"throws at its start", "src/main.tsx", "followLinks();", `throw new Error("not today");`, "not ok 2 - the desktop's page comes up\n# Error: not today"},
-		{"says that it is up", "src/main.tsx", "followLinks();", `navigator.sendBeacon("/choir-check", '{"up":true}'); fetch("/").then((r) => r.text()).then((t) => { for (const [a] of t.matchAll(/\/[0-9a-f-]{36}/g)) navigator.sendBeacon(a, '{"up":true}'); }); throw new Error("not today");`, "not ok 2 - the desktop's page comes up\n# Error: not today"},
-		{"throws as it is drawn", "src/shell/Desk.tsx", "export function Desk() {", `export function Desk() { if (document.title) throw new Error("no desk");`, "not ok 2 - the desktop's page comes up\n# Error: no desk"},
+		{"throws at its start", "src/main.tsx", "followLinks();", `throw new Error("not today");`, "not ok 3 - the desktop's page comes up\n# Error: not today"},
+		{"says that it is up", "src/main.tsx", "followLinks();", `navigator.sendBeacon("/choir-check", '{"up":true}'); fetch("/").then((r) => r.text()).then((t) => { for (const [a] of t.matchAll(/\/[0-9a-f-]{36}/g)) navigator.sendBeacon(a, '{"up":true}'); }); throw new Error("not today");`, "not ok 3 - the desktop's page comes up\n# Error: not today"},
+		{"throws as it is drawn", "src/shell/Desk.tsx", "export function Desk() {", `export function Desk() { if (document.title) throw new Error("no desk");`, "not ok 3 - the desktop's page comes up\n# Error: no desk"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,8 +84,11 @@ func TestADesktopIsCheckedByItsBuildAndItsPage(t *testing.T) {
 			if err := os.WriteFile(file, []byte(strings.Replace(string(content), c.from, c.to, 1)), 0o644); err != nil {
 				t.Fatal(err)
 			}
+			if err := os.WriteFile(filepath.Join(root, "tsconfig.json"), []byte(`{"compilerOptions":{"noCheck":true}}`), 0o644); err != nil {
+				t.Fatal(err)
+			}
 			temp := t.TempDir()
-			cmd := exec.CommandContext(t.Context(), "node", "dev/check.mjs", root, modules)
+			cmd := exec.CommandContext(t.Context(), "node", checker(t), root, modules)
 			cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 			out, err := cmd.CombinedOutput()
 			if passed := err == nil; passed != (c.from == "") || !strings.Contains(string(out), c.want) {

@@ -37,9 +37,13 @@ var stamp = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // notSource lists names in the desktop's folder that are not its source.
 var notSource = []string{"node_modules", "dist", ".vite", "coverage"}
 
-// notServed are packages that check and test the source, and do not serve it.
+// typeRules are the rules by which the check of a changed source looks at its types.
+const typeRules = "tsconfig.shared.json"
+
+// notServed are packages that lint and test the source, and neither serve it nor check its
+// types.
 var notServed = []string{
-	"@biomejs", "@typescript", "typescript", "@types", "csstype", "vitest", "@vitest", "axe-core", "fast-check", "playwright-core",
+	"@biomejs", "typescript", "vitest", "@vitest", "axe-core", "fast-check", "playwright-core",
 	"@testing-library", "happy-dom", "@babel", "ansi-regex", "ansi-styles", "aria-query", "buffer-image-size", "dom-accessibility-api", "entities", "js-tokens", "lz-string",
 	"pretty-format", "react-is", "whatwg-mimetype", "ws",
 	".vite", ".package-lock.json",
@@ -48,14 +52,15 @@ var notServed = []string{
 // notNeeded are parts of packages that the desktop does not import: other builds of
 // the same, tools and pages of their own.
 var notNeeded = []string{
-	"pdfjs-dist/legacy", "pdfjs-dist/web", "pdfjs-dist/image_decoders", "pdfjs-dist/types", "pdfjs-dist/iccs", "pdfjs-dist/build/pdf.min.mjs", "pdfjs-dist/build/pdf.worker.mjs",
+	"@types/node",
+	"pdfjs-dist/legacy", "pdfjs-dist/web", "pdfjs-dist/image_decoders", "pdfjs-dist/iccs", "pdfjs-dist/build/pdf.min.mjs", "pdfjs-dist/build/pdf.worker.mjs",
 	"pdfjs-dist/build/pdf.renderer.mjs", "pdfjs-dist/build/pdf.renderer.min.mjs", "pdfjs-dist/build/pdf.sandbox.mjs", "pdfjs-dist/build/pdf.sandbox.min.mjs",
 	"pdfjs-dist/wasm/jbig2.wasm", "pdfjs-dist/wasm/openjpeg.wasm", "pdfjs-dist/wasm/qcms_bg.wasm", "pdfjs-dist/wasm/quickjs-eval.wasm", "pdfjs-dist/wasm/quickjs-eval.js",
 }
 
-// notRead are the ends of names of files that no server reads. Fewer files are
+// notRead are the ends of names of files that neither a server nor TypeScript reads. Fewer files are
 // unpacked sooner.
-var notRead = []string{".map", ".d.ts", ".d.mts", ".d.cts", ".md", ".markdown", ".flow"}
+var notRead = []string{".map", ".d.cts", ".md", ".markdown", ".flow"}
 
 func unread(name string) bool {
 	return slices.ContainsFunc(notRead, func(end string) bool { return strings.HasSuffix(name, end) })
@@ -126,6 +131,7 @@ func packModules(from, to string) error {
 		p.file(launcher, ".choir/dev.mjs"),
 		p.file(programs+"/moved.mjs", ".choir/moved.mjs"),
 		p.file(programs+"/check.mjs", ".choir/check.mjs"),
+		p.file(filepath.Join(from, "base", typeRules), ".choir/tsconfig.json"),
 		p.Close(), z.Close(),
 	)
 	if err != nil {

@@ -16,7 +16,7 @@ func (p project) isDesktop() bool {
 	return p.dir == desktopFolder && p.has("index.html") && p.has("src/main.tsx")
 }
 
-// desktopCheck returns the check that builds the desktop and starts its page in a browser.
+// desktopCheck returns the check that builds the desktop, checks its types and starts its page in a browser.
 // It takes the place of npm's scripts, whose programs are not in a sandbox.
 func desktopCheck(m Machine) Check {
 	c := argv("node", true, m, "node", desktopChecker, ".", modulesFolder)
@@ -37,9 +37,9 @@ func (f *finding) provesDesktop() string {
 	case f.ran.ExitCode != 0 || !f.ran.Report.Known:
 		return ""
 	case f.ran.Report.Total.Skipped > 0:
-		return "the desktop was built"
+		return "the desktop was built, and its types hold"
 	}
-	return "the desktop was built, and its page comes up in a browser"
+	return "the desktop was built, its types hold, and its page comes up in a browser"
 }
 
 // judgeDesktop returns the status of a check of the desktop that ended as r. reason explains
@@ -51,7 +51,7 @@ func judgeDesktop(r Ran) (status choir.VerifyStatus, reason string) {
 	case !r.Report.Known:
 		return choir.VerifyUnknown, "the check of the desktop did not say how it ended"
 	case r.Report.Total.Skipped > 0:
-		return choir.VerifyUnknown, "the desktop was built, and no browser is on this machine that could show whether its page comes up"
+		return choir.VerifyUnknown, "the desktop was built and its types hold, but no browser is on this machine that could show whether its page comes up"
 	}
 	return choir.VerifyPass, ""
 }

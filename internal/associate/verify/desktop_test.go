@@ -13,7 +13,7 @@ type installed []string
 
 func (m installed) Has(program string) bool     { return slices.Contains(m, program) }
 func (installed) HasModule(string, string) bool { return false }
-func tapOf(lines string) []byte                 { return []byte("TAP version 13\n1..2\n" + lines) }
+func tapOf(lines string) []byte                 { return []byte("TAP version 13\n1..3\n" + lines) }
 func ranOf(code int, output []byte) Ran {
 	return Ran{ExitCode: code, Output: output, Report: textReport(string(output))}
 }
@@ -54,9 +54,10 @@ func TestACheckOfTheDesktopPassesOnlyIfItsPageWasSeen(t *testing.T) {
 		status choir.VerifyStatus
 		proves string
 	}{
-		{"seen", ranOf(0, tapOf("ok 1 - a\nok 2 - b\n# tests 2\n# pass 2\n# fail 0\n# skipped 0\n")), choir.VerifyPass, "the desktop was built, and its page comes up in a browser"},
-		{"no browser", ranOf(0, tapOf("ok 1 - a\nok 2 - b # SKIP none\n# tests 2\n# pass 1\n# fail 0\n# skipped 1\n")), choir.VerifyUnknown, "the desktop was built"},
-		{"broken", ranOf(1, tapOf("not ok 1 - a\n# Could not resolve 'left-pad'\nnot ok 2 - b\n# tests 2\n# pass 0\n# fail 2\n# skipped 0\n")), choir.VerifyFail, ""},
+		{"seen", ranOf(0, tapOf("ok 1 - a\nok 2 - b\nok 3 - c\n# tests 3\n# pass 3\n# fail 0\n# skipped 0\n")), choir.VerifyPass, "the desktop was built, its types hold, and its page comes up in a browser"},
+		{"no browser", ranOf(0, tapOf("ok 1 - a\nok 2 - b\nok 3 - c # SKIP none\n# tests 3\n# pass 2\n# fail 0\n# skipped 1\n")), choir.VerifyUnknown, "the desktop was built, and its types hold"},
+		{"broken", ranOf(1, tapOf("not ok 1 - a\n# Could not resolve 'left-pad'\nok 2 - b\nnot ok 3 - c\n# tests 3\n# pass 1\n# fail 2\n# skipped 0\n")), choir.VerifyFail, ""},
+		{"mistyped", ranOf(1, tapOf("ok 1 - a\nnot ok 2 - b\n# error TS2322\nok 3 - c\n# tests 3\n# pass 2\n# fail 1\n# skipped 0\n")), choir.VerifyFail, ""},
 		{"cut off", ranOf(0, tapOf("ok 1 - a\n")), choir.VerifyUnknown, ""},
 		{"no node", ranOf(127, nil), choir.VerifyUnknown, ""},
 	} {

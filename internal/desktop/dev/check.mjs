@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // Checks a desktop's source, inside a sandbox: node check.mjs ROOT MODULES
-// It is built by Vite, and its page is started in a browser of this machine, which has no network. The output is TAP.
-import { spawn } from "node:child_process";
+// It is built by Vite, TypeScript checks the types of all that the page is made of, and the page is started in a browser of
+// this machine, which has no network. The output is TAP.
+import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { accessSync, constants } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { accessSync, constants, readdirSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, resolve } from "node:path";
@@ -17,6 +18,9 @@ const [root, modules] = process.argv.slice(2).map((path) => resolve(path));
 /** How long the page may take until it shows something, and how long it is looked at after that, in milliseconds. */
 const UP_MS = 60_000;
 const LOOK_MS = 1_000;
+
+/** How many bytes of the mistakes in types are told. */
+const TYPES_TOLD = 8000;
 
 /** The first releases with light-dark(), as in ui/desktop/vite.config.ts. */
 const cssTarget = ["chrome123", "firefox120", "safari17.5"];
@@ -38,29 +42,32 @@ try {
   await rm(work, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Says how the build and the start of the page went; false if one failed. */
+/** Says how the build, the types and the start of the page were; false if one failed. */
 async function check(folder) {
   const page = join(folder, "page");
-  console.log("TAP version 13\n1..2");
-  const wrong = await build(page);
+  console.log("TAP version 13\n1..3");
+  const [wrong, mistyped] = await Promise.all([build(page), checkTypes(folder)]);
   tell(1, "the desktop is built", wrong);
+  tell(2, "the desktop's types hold", mistyped);
+  let failed = Number(wrong !== "") + Number(mistyped !== "");
   if (wrong) {
-    console.log("not ok 2 - the desktop's page comes up");
-    return sum(0, 2, 0);
+    console.log("not ok 3 - the desktop's page comes up");
+    return sum(2 - failed, failed + 1, 0);
   }
   const browser = findBrowser();
   if (!browser) {
-    console.log("ok 2 - the desktop's page comes up # SKIP there is no browser on this machine");
-    return sum(1, 0, 1);
+    console.log("ok 3 - the desktop's page comes up # SKIP there is no browser on this machine");
+    return sum(2 - failed, failed, 1);
   }
   const broken = await start(browser, page, folder);
-  tell(2, "the desktop's page comes up", broken);
-  return broken ? sum(1, 1, 0) : sum(2, 0, 0);
+  tell(3, "the desktop's page comes up", broken);
+  if (broken) failed++;
+  return sum(3 - failed, failed, 0);
 }
 
 /** Writes the last lines; true if nothing failed. */
 function sum(pass, fail, skipped) {
-  console.log(`# tests 2\n# pass ${pass}\n# fail ${fail}\n# skipped ${skipped}`);
+  console.log(`# tests 3\n# pass ${pass}\n# fail ${fail}\n# skipped ${skipped}`);
   return fail === 0;
 }
 
@@ -94,6 +101,40 @@ async function build(outDir) {
     // Vite draws the place of an error in colours.
     return String(e?.message ?? e).replace(/\x1b\[[0-9;]*m/g, "");
   }
+}
+
+/** The compiler among the packages, which is a program of this machine; "" when there is none. */
+function findTypeScript() {
+  const folder = join(modules, "@typescript");
+  try {
+    const [name] = readdirSync(folder).filter((name) => name.endsWith(`${process.platform}-${process.arch}`));
+    return name ? join(folder, name, "lib/tsc") : "";
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * Checks the types of all modules that the page needs, by the rules that choir carries and not by the source's own; gives the
+ * mistakes, or "".
+ */
+async function checkTypes(folder) {
+  const program = findTypeScript();
+  if (!program) return "this build of choir carries no TypeScript for this machine";
+  const rules = join(folder, "tsconfig.json");
+  const declared = readdirSync(join(root, "src")).filter((name) => name.endsWith(".d.ts"));
+  const files = ["src/main.tsx", ...declared.map((name) => `src/${name}`)].map((name) => join(root, name));
+  files.push(join(modules, "vite/client.d.ts"));
+  const compilerOptions = { types: [], noEmit: true };
+  await writeFile(rules, JSON.stringify({ extends: join(import.meta.dirname, "tsconfig.json"), files, compilerOptions }));
+  const args = ["--pretty", "false", "-p", rules];
+  return new Promise((done) => {
+    execFile(program, args, { cwd: root, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      if (!error) return done("");
+      const said = `${stdout}${stderr}`.trim() || error.message;
+      done(said.length > TYPES_TOLD ? `${said.slice(0, TYPES_TOLD)}\nand more` : said);
+    });
+  });
 }
 
 /** The first browser of this machine, the one that starts fastest before others. */
