@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/control/api"
 	"choiros/internal/director/runscript"
 	"choiros/internal/model/wiretest"
 )
@@ -50,6 +51,7 @@ func TestKeysStayOutside(t *testing.T) {
 	}
 	o.searchFolder(t)
 	o.searchProcesses(t)
+	o.searchMemory(t)
 	o.searchAnswers(t, up)
 	up.stop()
 	if strings.Contains(up.errOut.String(), keyInEnv) || strings.Contains(up.errOut.String(), keyInFile) {
@@ -198,6 +200,65 @@ func (o *office) searchProcesses(t *testing.T) {
 	if n < 4 {
 		t.Errorf("looked at %d processes", n)
 	}
+}
+
+// searchMemory looks for the keys in all memory of the sandboxes' processes, and first for a
+// word that a shell in a terminal puts together, which must be found.
+func (o *office) searchMemory(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Log("SKIP the memory of sandboxes was not searched: only root may read it")
+		return
+	}
+	if err := o.c.post(t.Context(), o.c.path("/terminals"), api.TerminalRequest{Type: "planted=planted-$((6*7))-word\n"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	o.eventually("the planted word is found in memory", func() error {
+		if found, _ := o.memoryHolding("planted-42-word"); len(found) == 0 {
+			return errNotYet
+		}
+		return nil
+	})
+	found, searched := o.memoryHolding(keyInEnv, keyInFile)
+	if len(found) > 0 || searched < 1<<20 {
+		t.Errorf("keys are in the memory of %q, of which %d bytes were searched", found, searched)
+	}
+}
+
+// memoryHolding returns the sandboxes' processes whose memory holds one of the words, and how
+// many bytes were searched.
+func (o *office) memoryHolding(words ...string) (found []string, searched int) {
+	for _, p := range o.processes() {
+		pid, _, _ := strings.Cut(p, " ")
+		if pid == strconv.Itoa(o.pid) {
+			continue // the control plane has the keys
+		}
+		// A process that has ended meanwhile has no memory.
+		maps, _ := os.ReadFile(filepath.Join("/proc", pid, "maps"))
+		mem, err := os.Open(filepath.Join("/proc", pid, "mem"))
+		if err != nil {
+			continue
+		}
+		holds := false
+		for line := range strings.Lines(string(maps)) {
+			var from, to int64
+			var mode string
+			if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); err != nil || mode[:2] != "rw" {
+				continue // the keys are not in the programs
+			}
+			raw := make([]byte, min(to-from, 256<<20))
+			n, _ := mem.ReadAt(raw, from) // parts of it cannot be read
+			searched += n
+			for _, word := range words {
+				holds = holds || bytes.Contains(raw[:n], []byte(word))
+			}
+		}
+		mem.Close()
+		if holds {
+			found = append(found, p)
+		}
+	}
+	return found, searched
 }
 
 // searchAnswers asks the API everything that could tell a key.
