@@ -92,7 +92,7 @@ type Thought struct {
 	Of        string `json:"of"`                  // wire and service, such as chat api.z.ai
 	ID        string `json:"id,omitempty"`        // of the Responses API's item; of the field in chat completions
 	Signature string `json:"signature,omitempty"` // of Anthropic's thinking block
-	Sealed    string `json:"sealed,omitempty"`    // thinking that is encrypted
+	Sealed    string `json:"sealed,omitempty"`    // encrypted thinking; JSON of OpenRouter's reasoning_details
 }
 
 // BlockKind is the kind of a block.

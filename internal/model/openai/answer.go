@@ -21,7 +21,8 @@ type answer struct {
 	resp         model.Response
 	thinking     strings.Builder
 	field        string // in which the thinking came
-	thoughtOut   bool   // the thinking was delivered
+	details      []detail
+	thoughtOut   bool // the thinking was delivered
 	id           string
 	text         strings.Builder
 	refusal      strings.Builder
@@ -62,11 +63,17 @@ func (a *answer) think(d openai.ChatCompletionChunkChoiceDelta) {
 		a.field = field
 		a.thinking.WriteString(text)
 	}
+	if raw, ok := d.JSON.ExtraFields[reasoningDetails]; ok {
+		a.addDetails([]byte(raw.Raw()))
+	}
 }
+
+// hasThought reports whether the model has thought.
+func (a *answer) hasThought() bool { return a.thinking.Len()+len(a.details) > 0 }
 
 // endThinking delivers the thinking before what follows it, once.
 func (a *answer) endThinking() {
-	if a.thoughtOut || a.thinking.Len() == 0 {
+	if a.thoughtOut || !a.hasThought() {
 		return
 	}
 	a.thoughtOut = true
@@ -77,10 +84,16 @@ func (a *answer) endThinking() {
 // thoughtBlock returns the thinking so far.
 func (a *answer) thoughtBlock() model.Block {
 	t := &model.Thought{Of: a.thought}
-	if a.field != reasoningContent {
+	text := a.thinking.String()
+	if details, err := json.Marshal(a.details); err == nil && len(a.details) > 0 {
+		t.ID, t.Sealed = reasoningDetails, string(details)
+		if text == "" {
+			text = a.detailsText()
+		}
+	} else if a.field != reasoningContent {
 		t.ID = a.field
 	}
-	return model.Block{Kind: model.Thinking, Text: a.thinking.String(), Thought: t}
+	return model.Block{Kind: model.Thinking, Text: text, Thought: t}
 }
 
 // applyChunk adds one chunk of the stream to the answer. It returns a failure for a tool
@@ -168,7 +181,7 @@ var stops = map[string]model.Stop{"length": model.StopLength, "content_filter": 
 func (a *answer) finish() (model.Response, error) {
 	a.resp.Stop = model.StopEnd
 	a.endThinking()
-	if a.thinking.Len() > 0 {
+	if a.hasThought() {
 		a.resp.Content = append(a.resp.Content, a.thoughtBlock())
 	}
 	if text := a.text.String() + a.refusal.String(); text != "" {

@@ -128,7 +128,11 @@ func assistant(m model.Message) openai.ChatCompletionMessageParamUnion {
 		case model.Text:
 			text = join(text, b.Text)
 		case model.Thinking:
-			out.SetExtraFields(map[string]any{cmp.Or(b.Thought.ID, reasoningContent): b.Text})
+			if b.Thought.ID == reasoningDetails && json.Valid([]byte(b.Thought.Sealed)) {
+				out.SetExtraFields(map[string]any{reasoningDetails: json.RawMessage(b.Thought.Sealed)})
+			} else {
+				out.SetExtraFields(map[string]any{cmp.Or(b.Thought.ID, reasoningContent): b.Text})
+			}
 		default:
 			out.ToolCalls = append(out.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
 				OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{

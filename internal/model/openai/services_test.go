@@ -100,3 +100,27 @@ func TestThinkingGoesBackInTheFieldInWhichItCame(t *testing.T) {
 		}
 	}
 }
+
+// OpenRouter streams what a provider has signed or encrypted in reasoning_details, and wants
+// all of it back in one piece.
+func TestReasoningDetailsGoBackWhole(t *testing.T) {
+	t.Parallel()
+	details := `[{"format":"anthropic-claude-v1","id":"a","signature":"c2ln","text":"First I look: naïve 漢字.","type":"reasoning.text"},{"data":"c2VhbGVk","id":"b","type":"reasoning.encrypted"},{"data":"bW9yZQ==","id":"c","type":"reasoning.encrypted"}]`
+	thought := model.Block{Kind: model.Thinking, Thought: &model.Thought{Of: "chat openrouter.ai", ID: "reasoning_details", Sealed: details}}
+	answer := modeltest.Answer()
+	answer.Content = append([]model.Block{thought}, answer.Content...)
+	_, resp := asks(t, "https://openrouter.ai/api/v1", modeltest.Request(), wiretest.Step{Answer: answer})
+	if b := resp.Content[0]; b.Kind != model.Thinking || b.Text != "First I look: naïve 漢字." || b.Thought.Sealed != details {
+		t.Fatalf("%+v %+v", b, b.Thought)
+	}
+	next := modeltest.Request()
+	next.Messages[1].Content = append([]model.Block{resp.Content[0]}, next.Messages[1].Content...)
+	body, _ := asks(t, "https://openrouter.ai/api/v1", next)
+	if !strings.Contains(body, `"reasoning_details":`+details) || strings.Contains(body, `"reasoning":`) {
+		t.Errorf("did not go back: %s", body)
+	}
+	elsewhere, _ := asks(t, "https://api.moonshot.ai/v1", next)
+	if strings.Contains(elsewhere, "reasoning_details") {
+		t.Errorf("went to another service: %s", elsewhere)
+	}
+}

@@ -1,6 +1,9 @@
 package wiretest
 
 import (
+	"encoding/json"
+	"maps"
+
 	"choiros/internal/model"
 )
 
@@ -21,6 +24,12 @@ func openaiEvents(r model.Response) []event {
 	delta(`{"role":"assistant","content":""}`)
 	calls := 0
 	for _, b := range r.Content {
+		if b.Kind == model.Thinking && b.Thought.ID == "reasoning_details" {
+			for _, d := range detailPieces(b.Thought.Sealed) {
+				delta(`{"reasoning_details":[` + d + `]}`)
+			}
+			continue
+		}
 		if b.Kind == model.Thinking {
 			for _, p := range pieces(b.Text) {
 				delta(`{"` + thinkingField(b) + `":` + quote(p) + `}`)
@@ -43,6 +52,32 @@ func openaiEvents(r model.Response) []event {
 	chunk("", string(jsonf(`,"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}`,
 		r.Usage.Input, r.Usage.Output, r.Usage.Input+r.Usage.Output, r.Usage.CacheRead)))
 	return append(out, event{"", []byte("[DONE]")})
+}
+
+// detailPieces returns the elements of OpenRouter's reasoning_details as it streams them:
+// a text in pieces, and its signature with the last of them alone.
+func detailPieces(details string) (out []string) {
+	var all []map[string]string
+	if json.Unmarshal([]byte(details), &all) != nil {
+		panic("wiretest: reasoning_details is a list of objects with texts")
+	}
+	for _, d := range all {
+		for i, p := range pieces(d["text"]) {
+			piece := maps.Clone(d)
+			if _, ok := d["text"]; ok {
+				piece["text"] = p
+			}
+			if last := len(pieces(d["text"])) - 1; i < last {
+				delete(piece, "signature")
+			}
+			raw, err := json.Marshal(piece)
+			if err != nil {
+				panic("wiretest: " + err.Error())
+			}
+			out = append(out, string(raw))
+		}
+	}
+	return out
 }
 
 // thinkingField returns the field in which a service streams its thinking.
