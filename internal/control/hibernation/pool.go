@@ -16,7 +16,7 @@ import (
 // ErrKept is wrapped by an error of Config.Close after which the computer is still open.
 var ErrKept = errors.New("the computer stays open")
 
-// Config configures a Pool. All functions and Log are required.
+// Config configures a Pool. All functions but Reclaim, and Log, are required.
 type Config[C any] struct {
 	// Open opens a computer. Its context ends with Pool.Stop, not with the request that
 	// wanted the computer.
@@ -34,6 +34,9 @@ type Config[C any] struct {
 	Retry time.Duration
 	Now   func() time.Time
 	Log   *slog.Logger
+	// Reclaim gives memory that closed computers have left back to the system. Serve calls
+	// it once after the closings of a sweep; nil for nothing.
+	Reclaim func()
 }
 
 // Pool holds the computers of a data folder, open and closed. Its methods are safe for

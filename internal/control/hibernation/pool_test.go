@@ -377,3 +377,50 @@ func TestUsesAndSweepsRace(t *testing.T) {
 		}
 	})
 }
+
+// TestMemoryIsReclaimedOnceAfterClosings lets two computers go idle, of which one is closed
+// slowly.
+func TestMemoryIsReclaimedOnceAfterClosings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reclaimed := 0
+		slow := make(chan struct{})
+		p := New(Config[*machine]{
+			Open: func(context.Context, choir.ID) (*machine, error) { return &machine{}, nil },
+			Close: func(_ context.Context, id choir.ID, _ *machine) error {
+				if id == other {
+					<-slow
+				}
+				return nil
+			},
+			Check: func() func(context.Context, choir.ID, *machine) string {
+				return func(context.Context, choir.ID, *machine) string { return "" }
+			},
+			After: idle, Now: time.Now, Log: slog.New(slog.DiscardHandler), Reclaim: func() { reclaimed++ },
+		})
+		for _, id := range []choir.ID{one, other} {
+			p.Register(id)
+			_, release, err := p.Use(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			release()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- p.Serve(ctx) }()
+		time.Sleep(2 * idle) // of the bubble: no time passes
+		synctest.Wait()
+		if n := p.Counts(); n.Closed != 1 || reclaimed != 0 {
+			t.Errorf("%+v, reclaimed %d times while a computer is being closed", n, reclaimed)
+		}
+		close(slow)
+		time.Sleep(3 * idle) // of the bubble: no time passes
+		synctest.Wait()
+		if n := p.Counts(); n.Closed != 2 || reclaimed != 1 {
+			t.Errorf("%+v, reclaimed %d times, want once", n, reclaimed)
+		}
+		cancel()
+		<-served
+		p.Stop()
+	})
+}

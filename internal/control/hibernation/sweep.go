@@ -47,14 +47,32 @@ func (p *Pool[C]) Serve(ctx context.Context) error {
 	}
 	tick := time.NewTicker(min(max(p.cfg.After/4, minSweep), maxSweep))
 	defer tick.Stop()
+	var reclaimed uint64
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
+			reclaimed = p.reclaim(reclaimed)
 			p.Sweep(ctx)
 		}
 	}
+}
+
+// reclaim calls Config.Reclaim if more computers were closed than before, and none is being
+// closed. It returns the number of computers whose memory was given back.
+func (p *Pool[C]) reclaim(before uint64) uint64 {
+	p.mu.Lock()
+	closed, closing := p.closed, false
+	for _, s := range p.slots {
+		closing = closing || s.open && s.change != nil
+	}
+	p.mu.Unlock()
+	if p.cfg.Reclaim == nil || closed == before || closing {
+		return before
+	}
+	p.cfg.Reclaim()
+	return closed
 }
 
 // String returns the name of the service.

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -20,7 +21,7 @@ const retryOpening = 5 * time.Second
 func (s *System) newPool() *hibernation.Pool[*computer.Computer] {
 	return hibernation.New(hibernation.Config[*computer.Computer]{
 		Open: s.openComputer, Close: s.hibernate, Check: s.checkBusy,
-		After: s.cfg.File.Computers.Idle(), Retry: retryOpening, Now: s.cfg.Now, Log: s.cfg.Log,
+		After: s.cfg.File.Computers.Idle(), Retry: retryOpening, Now: s.cfg.Now, Log: s.cfg.Log, Reclaim: debug.FreeOSMemory,
 	})
 }
 
