@@ -38,14 +38,14 @@ func benchDensity(ctx context.Context, l *lab, emit func(Row)) (err error) {
 	if err != nil {
 		return err
 	}
-	oneHibernated, err := measureHibernated(ctx, data)
+	oneHibernated, err := l.measureHibernated(ctx, data)
 	if err != nil {
 		return err
 	}
-	if err := measureIdle(ctx, data, sizes, emit); err != nil {
+	if err := l.measureIdle(ctx, data, sizes, emit); err != nil {
 		return err
 	}
-	all, err := measureHibernated(ctx, data)
+	all, err := l.measureHibernated(ctx, data)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func idleCase(n int) string       { return fmt.Sprintf("each of %d computers, id
 func hibernatedCase(n int) string { return fmt.Sprintf("each of %d computers, hibernated", n) }
 
 // measureIdle emits a row for each number of computers.
-func measureIdle(ctx context.Context, data string, sizes []int, emit func(Row)) error {
+func (l *lab) measureIdle(ctx context.Context, data string, sizes []int, emit func(Row)) error {
 	s, err := serveChoir(ctx, data, "0")
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func measureIdle(ctx context.Context, data string, sizes []int, emit func(Row)) 
 		if err != nil {
 			return 0, err
 		}
-		return settledMemory(ctx, s.cmd.Process.Pid)
+		return l.settledMemory(ctx, s.cmd.Process.Pid)
 	}
 	one, err := measure(1)
 	if err != nil {
@@ -105,7 +105,7 @@ func measureIdle(ctx context.Context, data string, sizes []int, emit func(Row)) 
 
 // measureHibernated opens all computers of a data folder, waits until they hibernate and
 // returns the memory of their choir in MB.
-func measureHibernated(ctx context.Context, data string) (float64, error) {
+func (l *lab) measureHibernated(ctx context.Context, data string) (float64, error) {
 	s, err := serveChoir(ctx, data, "1s")
 	if err != nil {
 		return 0, err
@@ -121,7 +121,7 @@ func measureHibernated(ctx context.Context, data string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return settledMemory(ctx, s.cmd.Process.Pid)
+	return l.settledMemory(ctx, s.cmd.Process.Pid)
 }
 
 // measureBarePairs returns the memory of each of n pairs of bare sandboxes in MB.
@@ -171,10 +171,10 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 // settledMemory returns the memory of a process and all below it, in MB, once it has not
-// grown or shrunk by more than one percent within the time settling.
-func settledMemory(ctx context.Context, pid int) (float64, error) {
+// grown or shrunk by more than one percent within the time settling, or after a minute.
+func (l *lab) settledMemory(ctx context.Context, pid int) (float64, error) {
 	last, err := memoryBelow(pid)
-	for range 30 {
+	for range l.count(30) {
 		if err := errors.Join(err, wait(ctx, settling)); err != nil {
 			return 0, err
 		}
