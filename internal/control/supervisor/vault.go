@@ -6,6 +6,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/appender"
 	"choiros/internal/computer/projects"
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
@@ -20,31 +21,48 @@ var errReading = choir.Refuse("supervisor", choir.ReasonComputerNotRunning)
 // computerVault implements api.Vault for one computer.
 type computerVault struct {
 	c *computer.Computer
-	v *vault.Vault // nil where the computer is read only
+	s *System // nil where the computer is read only
 }
+
+// keyUser implements vault.Computer.
+type keyUser struct {
+	*appender.Appender
+	id choir.ID
+	s  *System
+}
+
+// EndKey implements vault.Computer.
+func (u keyUser) EndKey(name string) {
+	if out := u.s.gateways.peek(u.id); out != nil {
+		out.proxy.EndKey(name)
+	}
+}
+
+// user returns the computer as the vault knows it.
+func (v computerVault) user() keyUser { return keyUser{v.c.Events(), v.c.ID(), v.s} }
 
 // Set implements api.Vault.
 func (v computerVault) Set(ctx context.Context, role choir.Role, name, key string, bound choir.VaultBinding) (keyring.Entry, error) {
-	if v.v == nil {
+	if v.s == nil {
 		return keyring.Entry{}, errReading
 	}
-	return v.v.Set(ctx, v.c.Events(), role, name, key, bound)
+	return v.s.vault.Set(ctx, v.user(), role, name, key, bound)
 }
 
 // List implements api.Vault.
 func (v computerVault) List(ctx context.Context) ([]keyring.Entry, error) {
-	if v.v == nil {
+	if v.s == nil {
 		return nil, errReading
 	}
-	return v.v.List(ctx, v.c.ID())
+	return v.s.vault.List(ctx, v.c.ID())
 }
 
 // Remove implements api.Vault.
 func (v computerVault) Remove(ctx context.Context, role choir.Role, name string) error {
-	if v.v == nil {
+	if v.s == nil {
 		return errReading
 	}
-	return v.v.Remove(ctx, v.c.Events(), role, name, v.c.ID())
+	return v.s.vault.Remove(ctx, v.user(), role, name, v.c.ID())
 }
 
 // RotateVault encrypts the vault under a new master key.

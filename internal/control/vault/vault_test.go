@@ -77,10 +77,12 @@ func TestABindingThatCannotBeHeldIsRefused(t *testing.T) {
 	}
 }
 
-// quietLog takes every event.
-type quietLog struct{}
+// quiet is a computer that takes every event and has no requests.
+type quiet struct{}
 
-func (quietLog) Append(context.Context, choir.Role, ...choir.Payload) ([]choir.Receipt, error) {
+func (quiet) EndKey(string) {}
+
+func (quiet) Append(context.Context, choir.Role, ...choir.Payload) ([]choir.Receipt, error) {
 	return nil, nil
 }
 
@@ -94,9 +96,9 @@ func TestTwoComputersCannotSetTheSameName(t *testing.T) {
 		for _, computer := range []choir.ID{"c", "d"} {
 			go func() {
 				b := choir.VaultBinding{Use: choir.VaultForHeader, Host: "h.test", Header: "X-Key", Computer: computer}
-				_, err := v.Set(t.Context(), quietLog{}, choir.RoleCLI, name, "a-long-key-of-"+string(computer), b)
+				_, err := v.Set(t.Context(), quiet{}, choir.RoleCLI, name, "a-long-key-of-"+string(computer), b)
 				if err != nil {
-					err = errors.Join(err, v.Remove(t.Context(), quietLog{}, choir.RoleCLI, name, computer))
+					err = errors.Join(err, v.Remove(t.Context(), quiet{}, choir.RoleCLI, name, computer))
 				}
 				errs <- err
 			}()

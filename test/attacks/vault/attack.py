@@ -322,6 +322,32 @@ def git():
     control("git's key for something else", pushed() and any("receive-pack" in r.path for _, r in carried()), out)
 
 
+def taken_away():
+    """Goes on with a key that is removed, or set anew, under a request."""
+    slow = "curl -sS -N --max-time 25 'http://key.choir.internal/bank.test/api/slow?how=for+long' | wc -l"
+    task = {"version": 1, "kind": "run", "instruction": "attack", "commands": [{"argv": ["bash", "-c", slow]}], "time_budget_s": 80, "verify_profile": {"mode": "none"}, "return": {"logs": True}}
+
+    def under_way(act):
+        p = subprocess.Popen([CHOIR, "task", "-", "--json", "--data", lib.DATA], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        p.stdin.write(json.dumps(task).encode()); p.stdin.close()
+        assert eventually(lambda: world.open > 0, 30)
+        act()
+        _, took = within(60, lambda: p.wait(100))
+        return took
+
+    keep = ["bank", "--host", "bank.test", "--path", "/api", "--header", "Authorization", "--prefix", "Bearer ", "--method", "GET", "--method", "TRACE"]
+    for name, act in {"set anew": lambda: vault("set", *keep, key=KEY), "removed": lambda: vault("remove", "bank")}.items():
+        took = under_way(act)
+        attack("a key that is taken away", took > 15, f"{name}: the request ended after {took:.1f} s")
+    said = send({"after it": gate("/bank.test/api/after")})
+    world.heard()
+    attack("a key that is taken away", re_ok(said["after it"]), line(said["after it"]))
+    vault("set", *keep, key=KEY)
+    took = under_way(lambda: None)
+    control("a key that is taken away", took > 15, f"it ends by itself after {took:.1f} s")
+    world.heard()
+
+
 # -- what is written down -----------------------------------------------------------------------
 
 def written():
@@ -391,7 +417,7 @@ try:
     lib.ORIGIN = json.loads(up.stdout.readline())["address"].removeprefix("http://")
     vault("set", "bank", "--host", "bank.test", "--path", "/api", "--header", "Authorization", "--prefix", "Bearer ", "--method", "GET", "--method", "TRACE", key=KEY)
     sandbox(f"printf %s \"{DECOY.decode()}\" > decoy")
-    for part in (reading, doors, echoes, elsewhere, redirects, another_computer, git, written):
+    for part in (reading, doors, echoes, elsewhere, redirects, taken_away, another_computer, git, written):
         part()
 finally:
     up.send_signal(signal.SIGTERM)
