@@ -2,16 +2,17 @@ package supervisor
 
 import (
 	"context"
+	"iter"
 	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
-	"choiros/internal/computer/appender"
 	"choiros/internal/computer/projects"
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/gitgate"
 	"choiros/internal/control/vault"
+	"choiros/internal/eventstore"
 	"choiros/internal/keyring"
 )
 
@@ -26,27 +27,53 @@ type computerVault struct {
 
 // keyUser implements vault.Computer.
 type keyUser struct {
-	*appender.Appender
-	id choir.ID
-	s  *System
+	c *computer.Computer
+	s *System
+}
+
+// ID implements vault.Computer.
+func (u keyUser) ID() choir.ID { return u.c.ID() }
+
+// Append implements vault.Computer.
+func (u keyUser) Append(ctx context.Context, role choir.Role, payloads ...choir.Payload) ([]choir.Receipt, error) {
+	return u.c.Events().Append(ctx, role, payloads...)
+}
+
+// Head implements vault.Computer.
+func (u keyUser) Head() uint64 {
+	head, _ := u.c.Store().Head()
+	return head
+}
+
+// Events implements vault.Computer.
+func (u keyUser) Events(ctx context.Context, from uint64) iter.Seq2[choir.Event, error] {
+	return u.c.Store().Events(eventstore.MustNotLag(ctx), from, 0)
 }
 
 // EndKey implements vault.Computer.
 func (u keyUser) EndKey(name string) {
-	if out := u.s.gateways.peek(u.id); out != nil {
+	if out := u.s.gateways.peek(u.c.ID()); out != nil {
 		out.proxy.EndKey(name)
 	}
 }
 
-// user returns the computer as the vault knows it.
-func (v computerVault) user() keyUser { return keyUser{v.c.Events(), v.c.ID(), v.s} }
+// recordVaultChanges appends the events of changes of the vault that the log of a computer does not have. A
+// vault that cannot be read keeps no computer from being opened; the next start tries again.
+func (s *System) recordVaultChanges(ctx context.Context, c *computer.Computer) {
+	if c.Store().ReadOnly() != "" {
+		return
+	}
+	if err := s.vault.RecordUntold(ctx, keyUser{c, s}); err != nil {
+		s.cfg.Log.Error("the log of a computer does not say what changed in the vault", "computer", c.ID(), "error", err)
+	}
+}
 
 // Set implements api.Vault.
 func (v computerVault) Set(ctx context.Context, role choir.Role, name, key string, bound choir.VaultBinding) (keyring.Entry, error) {
 	if v.s == nil {
 		return keyring.Entry{}, errReading
 	}
-	return v.s.vault.Set(ctx, v.user(), role, name, key, bound)
+	return v.s.vault.Set(ctx, keyUser{v.c, v.s}, role, name, key, bound)
 }
 
 // List implements api.Vault.
@@ -62,7 +89,7 @@ func (v computerVault) Remove(ctx context.Context, role choir.Role, name string)
 	if v.s == nil {
 		return errReading
 	}
-	return v.s.vault.Remove(ctx, v.user(), role, name, v.c.ID())
+	return v.s.vault.Remove(ctx, keyUser{v.c, v.s}, role, name)
 }
 
 // RotateVault encrypts the vault under a new master key.

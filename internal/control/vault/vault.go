@@ -5,10 +5,11 @@ package vault
 import (
 	"context"
 	"encoding/base64"
-	"errors"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -19,15 +20,25 @@ import (
 )
 
 // Vault adds keys to requests. Its methods may be called at once.
-type Vault struct{ keys keyring.Vault }
+type Vault struct {
+	keys keyring.Vault
+
+	mu       sync.Mutex // guards changing; held for no call
+	changing map[choir.ID]*sync.Mutex
+}
 
 // New returns a vault over a keyring; nil for a choir without one, which has no entries.
-func New(keys keyring.Vault) *Vault { return &Vault{keys} }
+func New(keys keyring.Vault) *Vault { return &Vault{keys: keys, changing: map[choir.ID]*sync.Mutex{}} }
 
 // Computer is the computer that an entry is bound to.
 type Computer interface {
+	ID() choir.ID
 	// Append appends to its log.
 	Append(ctx context.Context, role choir.Role, payloads ...choir.Payload) ([]choir.Receipt, error)
+	// Head returns the number of the newest event of its log.
+	Head() uint64
+	// Events reads the events of its log from a number on.
+	Events(ctx context.Context, from uint64) iter.Seq2[choir.Event, error]
 	// EndKey cuts its requests that have the key of an entry which is no longer that.
 	EndKey(name string)
 }
@@ -60,20 +71,11 @@ func (v *Vault) Set(ctx context.Context, c Computer, role choir.Role, name, key 
 	if len(key) < leak.Shortest {
 		return keyring.Entry{}, choir.Refuse("vault.put", choir.ReasonVaultKeyShort, choir.CountOf("least", leak.Shortest)).At("key")
 	}
-	if err := changed(c, name, v.keys.Set(ctx, name, key, &b, of(b.Computer))); err != nil {
+	err := v.change(ctx, c, role, name, func(by keyring.Change) error { return v.keys.Set(ctx, name, key, &b, by, of(b.Computer)) })
+	if err != nil {
 		return keyring.Entry{}, err
 	}
-	_, err := c.Append(ctx, role, choir.VaultSet{Name: name, Bound: b})
-	return keyring.Entry{Name: name, SetAt: v.keys.Describe(ctx, name).SetAt, Bound: &b}, err
-}
-
-// changed cuts what has the former key of an entry that was changed, or perhaps was, and returns
-// the error of the change.
-func changed(c Computer, name string, err error) error {
-	if err == nil || errors.Is(err, keyring.ErrUncertain) {
-		c.EndKey(name)
-	}
-	return err
+	return keyring.Entry{Name: name, SetAt: v.keys.Describe(ctx, name).SetAt, Bound: &b}, nil
 }
 
 // errNone refuses what needs a vault.
@@ -101,15 +103,11 @@ func (v *Vault) List(ctx context.Context, computer choir.ID) ([]keyring.Entry, e
 
 // Remove deletes an entry of a computer, cuts the requests with its key and says so in the log.
 // Code not_found: there is none.
-func (v *Vault) Remove(ctx context.Context, c Computer, role choir.Role, name string, computer choir.ID) error {
+func (v *Vault) Remove(ctx context.Context, c Computer, role choir.Role, name string) error {
 	if v.keys == nil {
 		return errNone
 	}
-	err := changed(c, name, v.keys.Remove(ctx, name, of(computer)))
-	if err == nil {
-		_, err = c.Append(ctx, role, choir.VaultRemoved{Name: name})
-	}
-	return err
+	return v.change(ctx, c, role, name, func(by keyring.Change) error { return v.keys.Remove(ctx, name, by, of(c.ID())) })
 }
 
 // Rotate changes the master key. The keys stay, and so do the requests with them.
