@@ -54,16 +54,37 @@ type Entry struct {
 	Bound *choir.VaultBinding
 }
 
+// Change says who changes an entry, and where the log of the entry's computer stood before.
+type Change struct {
+	Role  choir.Role `json:"role"`
+	After uint64     `json:"after"` // number of the newest event
+}
+
+// Untold is a change of an entry of which the computer's log may have no event yet.
+type Untold struct {
+	Name     string
+	Computer choir.ID
+	Change
+	// Bound says for what the key may be used now; nil for an entry that the computer has no more.
+	Bound *choir.VaultBinding
+}
+
 // Vault is a keyring whose keys are bound to what they may be used for.
 type Vault interface {
 	Keyring
 	// Set puts a key with its binding, and replaces both of one with the same name in one step.
-	// An entry of that name is shown to replaces first, unless that is nil, in the same step.
-	// Errors are those of Put, and that of replaces.
-	Set(ctx context.Context, name, key string, bound *choir.VaultBinding, replaces func(Entry) error) error
-	// Remove deletes an entry which permits accepts, in one step. Code not_found: there is none;
-	// else the error of permits.
-	Remove(ctx context.Context, name string, permits func(Entry) error) error
+	// An entry of that name is shown to replaces first, unless that is nil, in the same step, in
+	// which the change of a bound entry becomes untold. Errors are those of Put, and that of replaces.
+	Set(ctx context.Context, name, key string, bound *choir.VaultBinding, by Change, replaces func(Entry) error) error
+	// Remove deletes an entry which permits accepts, in one step, in which the change becomes
+	// untold. Code not_found: there is none; else the error of permits.
+	Remove(ctx context.Context, name string, by Change, permits func(Entry) error) error
+	// Untold returns the untold changes of a computer's entries, the oldest first; of each entry
+	// there is at most one, since the first change.
+	Untold(ctx context.Context, computer choir.ID) ([]Untold, error)
+	// Told says that the computer's log has an event of a change. A change that is told already is no
+	// error.
+	Told(ctx context.Context, u Untold) error
 	// List returns the entries, sorted by name.
 	List(ctx context.Context) ([]Entry, error)
 	// Open returns the key of a bound entry which permits accepts. Code not_found: there is no

@@ -1,6 +1,6 @@
 // Package leak finds secrets where they must not be, and strips them from streams: as they are,
 // and in the forms that they take on the way, base64 in each of its alignments, hexadecimal,
-// percent-encoded, and escaped as in JSON and HTML.
+// percent-encoded, and escaped as in JSON and HTML, also where line breaks stand in between.
 package leak
 
 import (
@@ -36,6 +36,7 @@ type needle struct {
 	name string
 	form Form
 	text []byte
+	flat []byte // text without line breaks; nil if too little is left of it
 }
 
 // Secrets are the texts to look for. The zero value finds nothing.
@@ -62,8 +63,12 @@ func New(byName map[string]string) *Secrets {
 			s.add(name, Escaped, text)
 		}
 		for offset := range 3 {
-			s.add(name, Base64, alignedBase64(base64.RawStdEncoding, value, offset))
+			text := alignedBase64(base64.RawStdEncoding, value, offset)
+			s.add(name, Base64, text)
 			s.add(name, Base64, alignedBase64(base64.RawURLEncoding, value, offset))
+			for _, again := range encodedBase64(text) {
+				s.add(name, Base64, again)
+			}
 		}
 	}
 	// The longest first: a raw text can be a part of its percent-encoded form.
@@ -75,7 +80,11 @@ func (s *Secrets) add(name string, form Form, text string) {
 	if slices.ContainsFunc(s.needles, func(n needle) bool { return n.name == name && string(n.text) == text }) {
 		return
 	}
-	s.needles = append(s.needles, needle{name, form, []byte(text)})
+	n := needle{name: name, form: form, text: []byte(text)}
+	if flat := flatten(n.text); len(flat) >= Shortest {
+		n.flat = flat
+	}
+	s.needles = append(s.needles, n)
 	s.longest = max(s.longest, len(text))
 }
 
@@ -86,6 +95,13 @@ func alignedBase64(enc *base64.Encoding, value string, offset int) string {
 	first := (offset*8 + 5) / 6 // characters that have bits of what stands before
 	last := (offset + len(value)) * 8 / 6
 	return text[first:last]
+}
+
+// encodedBase64 returns a text in base64 as it stands in addresses, and in JSON whose writer
+// escapes / or +.
+func encodedBase64(text string) []string {
+	percent := url.QueryEscape(text)
+	return []string{percent, lowerEscapes(percent), strings.ReplaceAll(text, "/", `\/`), strings.ReplaceAll(text, "+", `\u002B`), strings.ReplaceAll(text, "+", `\u002b`)}
 }
 
 // percentAll returns a text with each byte percent-encoded.
@@ -144,24 +160,24 @@ func (s *Secrets) Find(r io.Reader) ([]Hit, error) {
 		return nil, err
 	}
 	var hits []Hit
-	buf := make([]byte, 0, chunk+s.longest)
+	buf := make([]byte, 0, chunk+s.window())
 	base := int64(0) // offset of buf in the stream
 	for {
 		n, err := io.ReadFull(r, buf[len(buf):len(buf)+chunk])
 		buf = buf[:len(buf)+n]
-		for _, one := range s.needles {
-			i := bytes.Index(buf, one.text)
-			if i >= 0 && !slices.ContainsFunc(hits, func(h Hit) bool { return h.Name == one.name && h.Form == one.form }) {
-				hits = append(hits, Hit{one.name, one.form, base + int64(i)})
+		s.each(buf, func(one needle, at []int) bool {
+			if !slices.ContainsFunc(hits, func(h Hit) bool { return h.Name == one.name && h.Form == one.form }) {
+				hits = append(hits, Hit{one.name, one.form, base + int64(at[0])})
 			}
-		}
+			return true
+		})
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return hits, nil
 		}
 		if err != nil {
 			return hits, err
 		}
-		keep := min(len(buf), s.longest-1)
+		keep := min(len(buf), s.window()-1)
 		base += int64(len(buf) - keep)
 		buf = append(buf[:0], buf[len(buf)-keep:]...)
 	}
@@ -169,27 +185,31 @@ func (s *Secrets) Find(r io.Reader) ([]Hit, error) {
 
 // In reports whether a text has one of the secrets.
 func (s *Secrets) In(text string) bool {
-	return slices.ContainsFunc(s.needles, func(n needle) bool { return strings.Contains(text, string(n.text)) })
+	found := false
+	s.each([]byte(text), func(needle, []int) bool { found = true; return false })
+	return found
 }
 
-// Strip overwrites the secrets in b with asterisks.
+// InAnyCase reports whether a text has one of the secrets, with letters in any case, as the name
+// of a header has.
+func (s *Secrets) InAnyCase(text string) bool {
+	lower := bytes.ToLower([]byte(text))
+	return slices.ContainsFunc(s.needles, func(n needle) bool { return bytes.Contains(lower, bytes.ToLower(n.text)) })
+}
+
+// Strip overwrites the secrets in b with asterisks, and leaves the line breaks in them.
 func (s *Secrets) Strip(b []byte) {
-	for _, n := range s.needles {
-		for at := 0; ; {
-			i := bytes.Index(b[at:], n.text)
-			if i < 0 {
-				break
-			}
-			for j := range n.text {
-				b[at+i+j] = '*'
-			}
-			at += i + len(n.text)
+	s.each(b, func(_ needle, at []int) bool {
+		for _, i := range at {
+			b[i] = '*'
 		}
-	}
+		return true
+	})
 }
 
 // Reader returns a stream without the secrets: each is overwritten with asterisks, so that
-// nothing changes its length. It holds back no more than what may be the beginning of one.
+// nothing changes its length. It holds back no more than what may be the beginning of one. A
+// secret with more line breaks in it than other characters can get through.
 func (s *Secrets) Reader(r io.Reader) io.Reader {
 	if len(s.needles) == 0 {
 		return r
@@ -223,15 +243,4 @@ func (r *stripped) Read(p []byte) (int, error) {
 	n := copy(p, r.buf[:r.ready])
 	r.buf, r.ready = r.buf[n:], r.ready-n
 	return n, nil
-}
-
-// begun returns the length of the longest end of b with which a secret could begin.
-func (s *Secrets) begun(b []byte) int {
-	for n := min(len(b), s.longest-1); n > 0; n-- {
-		end := b[len(b)-n:]
-		if slices.ContainsFunc(s.needles, func(one needle) bool { return len(one.text) > n && bytes.HasPrefix(one.text, end) }) {
-			return n
-		}
-	}
-	return 0
 }

@@ -27,11 +27,56 @@ func forms() map[leak.Form][]string {
 	for _, user := range []string{"", "u:", "us:", "use:", "user:"} {
 		for _, after := range []string{"", "!", "!!"} {
 			for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
-				out[leak.Base64] = append(out[leak.Base64], enc.EncodeToString([]byte(user+secret+after)))
+				text := enc.EncodeToString([]byte(user + secret + after))
+				out[leak.Base64] = append(out[leak.Base64], text, broken(text, 19, "\r\n"), broken(text, 7, `\n`), url.QueryEscape(text), strings.ReplaceAll(text, "/", `\/`))
 			}
 		}
 	}
 	return out
+}
+
+// broken returns a text in lines of a width.
+func broken(text string, width int, ends string) string {
+	var lines []string
+	for ; len(text) > width; text = text[width:] {
+		lines = append(lines, text[:width])
+	}
+	return strings.Join(append(lines, text), ends)
+}
+
+// TestLineBreaksHoldNoStreamBack begins a secret and sends no more than line breaks, without end.
+func TestLineBreaksHoldNoStreamBack(t *testing.T) {
+	s := leak.New(map[string]string{"forge": secret})
+	in := secret[:10] + strings.Repeat("\n", 1<<20)
+	r := iotest.OneByteReader(strings.NewReader(in[:len(in)/2]))
+	got, limit := 0, 8<<10
+	for read, p := s.Reader(io.TeeReader(r, counter(func(n int) { got -= n }))), make([]byte, 100); ; {
+		n, err := read.Read(p)
+		if err != nil {
+			break
+		}
+		if got += n; got < -limit {
+			t.Fatalf("%d bytes are held back", -got)
+		}
+	}
+	if got != 0 {
+		t.Errorf("%d bytes are missing", -got)
+	}
+}
+
+// counter is told of what is written.
+type counter func(int)
+
+func (c counter) Write(p []byte) (int, error) { c(len(p)); return len(p), nil }
+
+// TestASecretIsFoundInTheNameOfAHeader, whose letters readers of HTTP write in another case.
+func TestASecretIsFoundInTheNameOfAHeader(t *testing.T) {
+	s := leak.New(map[string]string{"forge": "ab-cd3f0123"})
+	for name, want := range map[string]bool{"Ab-Cd3f0123": true, "X-Ab-Cd3f0123": true, "Ab-Cd3f012": false, "61622D636433663031323": false, "61622D6364336630313233": true} {
+		if got := s.InAnyCase(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
 }
 
 func TestASecretIsFoundInEachForm(t *testing.T) {

@@ -90,6 +90,7 @@ func (p *Proxy) admitErrand(r *http.Request, work Work, prepare func(context.Con
 	if !p.pace.Allow() {
 		return Errand{}, nil, refuse(Target{Host: strings.ToValidUTF8(r.Host, "?")}, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
 	}
+	before := p.keysEnded()
 	errand, err := prepare(r.Context(), work)
 	if err != nil {
 		return errand, nil, refusedByGate(r, errand.Target, policy.Mode, err)
@@ -102,7 +103,14 @@ func (p *Proxy) admitErrand(r *http.Request, work Work, prepare func(context.Con
 		return errand, nil, err
 	}
 	one, err := p.admit(r, errand.Target, policy, grant, false)
-	return errand, one, err
+	if err != nil {
+		return errand, nil, err
+	}
+	if err := p.holdKey(one, errand.Credential, before); err != nil {
+		p.endPassage(one)
+		return errand, nil, err
+	}
+	return errand, one, nil
 }
 
 // refusedByGate returns the error of a gateway that prepared an errand, as a refusal to record
@@ -152,6 +160,9 @@ func (p *Proxy) carryErrand(w http.ResponseWriter, r *http.Request, one *passage
 	}
 	if err != nil {
 		one.cut("error")
+		if one.lostKey() {
+			return errKeyEnded(one.key)
+		}
 		return unreachable
 	}
 	body := answer.Body

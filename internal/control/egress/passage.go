@@ -20,6 +20,7 @@ type passage struct {
 	target  Target
 	mode    choir.EgressMode
 	grant   *Grant      // nil if the policy alone let it out
+	key     string      // entry of the vault whose key it has; "" for none
 	expiry  *time.Timer // cuts it when the grant expires; nil if it does not
 	address netip.Addr
 	ctx     context.Context

@@ -113,6 +113,7 @@ type Proxy struct {
 	policy Policy
 	open   map[*passage]struct{}
 	ended  recent // what grants ended with
+	keys   keyEnds
 	closed bool
 	all    sync.WaitGroup // the requests being served
 }

@@ -114,7 +114,7 @@ func clean(a *http.Response, secrets *leak.Secrets, address string) error {
 		return choir.Refuse("key", choir.ReasonGitEncoded, choir.TextOf("address", address))
 	}
 	for name, values := range a.Header {
-		if name == "Set-Cookie" || slices.Contains(withheld, name) || secrets.In(name) || slices.ContainsFunc(values, secrets.In) {
+		if name == "Set-Cookie" || slices.Contains(withheld, name) || secrets.InAnyCase(name) || slices.ContainsFunc(values, secrets.In) {
 			delete(a.Header, name)
 		}
 	}

@@ -56,3 +56,16 @@ func TestAnEncodedAnswerIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestAKeyThatIsTheNameOfAHeaderIsTakenOut has a host say the key back as the name of a header, in
+// which net/http changes the case of letters.
+func TestAKeyThatIsTheNameOfAHeaderIsTakenOut(t *testing.T) {
+	raw := "HTTP/1.1 200 OK\r\nabc-0123456789: x\r\nX-Fine: x\r\nContent-Length: 0\r\n\r\n"
+	a, err := http.ReadResponse(bufio.NewReader(strings.NewReader(raw)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := clean(a, leak.New(map[string]string{"k": "abc-0123456789"}), "h.test"); err != nil || len(a.Header) != 2 || a.Header.Get("X-Fine") != "x" {
+		t.Errorf("%v, %v", a.Header, err)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/control/api"
 	"choiros/internal/control/gateway"
-	"choiros/internal/control/vault"
 	"choiros/internal/desktop"
 )
 
@@ -204,15 +203,11 @@ func partsOf(s *System, c *computer.Computer, mode choir.EgressMode, err error) 
 
 // parts returns the parts of a computer that the API uses.
 func parts(s *System, c *computer.Computer, mode choir.EgressMode) api.Computer {
-	var keys *vault.Vault
-	if s != nil {
-		keys = s.vault
-	}
 	return api.Computer{
 		ID: c.ID(), User: c.User(), Name: c.Name(), Egress: mode,
 		Log: c.Store(), Content: c.Blobs(), Desk: c.Desk(), Workspace: c.Workspace(), Projects: c.Projects(), Source: c.Source(),
 		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Grants: c.Grants(), Tasks: c.Tasks(), Verifier: c.Verifier(),
 		Moments: c.Moments(), Rewinder: c.Rewinder(), Copier: c.Copier(), Collector: c.Collector(),
-		Vault: computerVault{c, keys}, Repos: repos{c, s},
+		Vault: computerVault{c, s}, Repos: repos{c, s},
 	}
 }

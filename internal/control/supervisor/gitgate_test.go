@@ -97,6 +97,11 @@ func (f *forge) serve(backend http.Handler, w http.ResponseWriter, r *http.Reque
 		fmt.Fprintf(w, "you are %s, %s\n", said, base64.StdEncoding.EncodeToString([]byte(said)))
 		return
 	}
+	if r.URL.Path == "/api/slow" && said == "Bearer "+token {
+		f.held <- struct{}{}
+		<-r.Context().Done() // until who asks is gone
+		return
+	}
 	if said != f.wanted {
 		w.Header().Set("WWW-Authenticate", `Basic realm="forge"`)
 		w.WriteHeader(http.StatusUnauthorized)

@@ -62,6 +62,7 @@ func (s *System) openComputer(ctx context.Context, id choir.ID) (*computer.Compu
 		s.cfg.Log.Error("a computer could not be opened", "computer", e.ID, "name", e.Name, "error", err)
 		return nil, &openFailure{err}
 	}
+	s.recordVaultChanges(ctx, c)
 	s.computers.services.start(c)
 	return c, nil
 }

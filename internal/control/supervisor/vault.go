@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"iter"
 	"strings"
 
 	"choiros/internal/choir"
@@ -11,6 +12,7 @@ import (
 	"choiros/internal/control/egress"
 	"choiros/internal/control/gitgate"
 	"choiros/internal/control/vault"
+	"choiros/internal/eventstore"
 	"choiros/internal/keyring"
 )
 
@@ -20,31 +22,74 @@ var errReading = choir.Refuse("supervisor", choir.ReasonComputerNotRunning)
 // computerVault implements api.Vault for one computer.
 type computerVault struct {
 	c *computer.Computer
-	v *vault.Vault // nil where the computer is read only
+	s *System // nil where the computer is read only
+}
+
+// keyUser implements vault.Computer.
+type keyUser struct {
+	c *computer.Computer
+	s *System
+}
+
+// ID implements vault.Computer.
+func (u keyUser) ID() choir.ID { return u.c.ID() }
+
+// Append implements vault.Computer.
+func (u keyUser) Append(ctx context.Context, role choir.Role, payloads ...choir.Payload) ([]choir.Receipt, error) {
+	return u.c.Events().Append(ctx, role, payloads...)
+}
+
+// Head implements vault.Computer.
+func (u keyUser) Head() uint64 {
+	head, _ := u.c.Store().Head()
+	return head
+}
+
+// Events implements vault.Computer.
+func (u keyUser) Events(ctx context.Context, from uint64) iter.Seq2[choir.Event, error] {
+	return u.c.Store().Events(eventstore.MustNotLag(ctx), from, 0)
+}
+
+// EndKey implements vault.Computer.
+func (u keyUser) EndKey(name string) {
+	if out := u.s.gateways.peek(u.c.ID()); out != nil {
+		out.proxy.EndKey(name)
+	}
+}
+
+// recordVaultChanges appends the events of changes of the vault that the log of a computer does not have. A
+// vault that cannot be read keeps no computer from being opened; the next start tries again.
+func (s *System) recordVaultChanges(ctx context.Context, c *computer.Computer) {
+	if c.Store().ReadOnly() != "" {
+		return
+	}
+	if err := s.vault.RecordUntold(ctx, keyUser{c, s}); err != nil {
+		s.cfg.Log.Error("the log of a computer does not say what changed in the vault", "computer", c.ID(), "error", err)
+	}
 }
 
 // Set implements api.Vault.
 func (v computerVault) Set(ctx context.Context, role choir.Role, name, key string, bound choir.VaultBinding) (keyring.Entry, error) {
-	if v.v == nil {
+	if v.s == nil {
 		return keyring.Entry{}, errReading
 	}
-	return v.v.Set(ctx, v.c.Events(), role, name, key, bound)
+	return v.s.vault.Set(ctx, keyUser{v.c, v.s}, role, name, key, bound)
 }
 
 // List implements api.Vault.
 func (v computerVault) List(ctx context.Context) ([]keyring.Entry, error) {
-	if v.v == nil {
+	if v.s == nil {
 		return nil, errReading
 	}
-	return v.v.List(ctx, v.c.ID())
+	return v.s.vault.List(ctx, v.c.ID())
 }
 
 // Remove implements api.Vault.
 func (v computerVault) Remove(ctx context.Context, role choir.Role, name string) error {
-	if v.v == nil {
+	if v.s == nil {
 		return errReading
 	}
-	return v.v.Remove(ctx, v.c.Events(), role, name, v.c.ID())
+	return v.s.vault.Remove(ctx, keyUser{v.c, v.s}, role, name)
 }
 
 // RotateVault encrypts the vault under a new master key.

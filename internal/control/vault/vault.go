@@ -5,9 +5,11 @@ package vault
 import (
 	"context"
 	"encoding/base64"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -18,14 +20,27 @@ import (
 )
 
 // Vault adds keys to requests. Its methods may be called at once.
-type Vault struct{ keys keyring.Vault }
+type Vault struct {
+	keys keyring.Vault
+
+	mu       sync.Mutex // guards changing; held for no call
+	changing map[choir.ID]*sync.Mutex
+}
 
 // New returns a vault over a keyring; nil for a choir without one, which has no entries.
-func New(keys keyring.Vault) *Vault { return &Vault{keys} }
+func New(keys keyring.Vault) *Vault { return &Vault{keys: keys, changing: map[choir.ID]*sync.Mutex{}} }
 
-// Log appends to the log of the computer that an entry is bound to.
-type Log interface {
+// Computer is the computer that an entry is bound to.
+type Computer interface {
+	ID() choir.ID
+	// Append appends to its log.
 	Append(ctx context.Context, role choir.Role, payloads ...choir.Payload) ([]choir.Receipt, error)
+	// Head returns the number of the newest event of its log.
+	Head() uint64
+	// Events reads the events of its log from a number on.
+	Events(ctx context.Context, from uint64) iter.Seq2[choir.Event, error]
+	// EndKey cuts its requests that have the key of an entry which is no longer that.
+	EndKey(name string)
 }
 
 // Want is a request to which a key is to be added.
@@ -43,9 +58,10 @@ type Added struct {
 	Secrets       *leak.Secrets // what of it must not come back
 }
 
-// Set binds a key and says so in the computer's log. Code invalid: a binding that permits
+// Set binds a key and says so in the computer's log. Requests with a key that it replaces are cut.
+// Code invalid: a binding that permits
 // nothing, or not only what it says; a key that is too short to be told from other text.
-func (v *Vault) Set(ctx context.Context, log Log, role choir.Role, name, key string, b choir.VaultBinding) (keyring.Entry, error) {
+func (v *Vault) Set(ctx context.Context, c Computer, role choir.Role, name, key string, b choir.VaultBinding) (keyring.Entry, error) {
 	if v.keys == nil {
 		return keyring.Entry{}, errNone
 	}
@@ -55,11 +71,11 @@ func (v *Vault) Set(ctx context.Context, log Log, role choir.Role, name, key str
 	if len(key) < leak.Shortest {
 		return keyring.Entry{}, choir.Refuse("vault.put", choir.ReasonVaultKeyShort, choir.CountOf("least", leak.Shortest)).At("key")
 	}
-	if err := v.keys.Set(ctx, name, key, &b, of(b.Computer)); err != nil {
+	err := v.change(ctx, c, role, name, func(by keyring.Change) error { return v.keys.Set(ctx, name, key, &b, by, of(b.Computer)) })
+	if err != nil {
 		return keyring.Entry{}, err
 	}
-	_, err := log.Append(ctx, role, choir.VaultSet{Name: name, Bound: b})
-	return keyring.Entry{Name: name, SetAt: v.keys.Describe(ctx, name).SetAt, Bound: &b}, err
+	return keyring.Entry{Name: name, SetAt: v.keys.Describe(ctx, name).SetAt, Bound: &b}, nil
 }
 
 // errNone refuses what needs a vault.
@@ -85,19 +101,16 @@ func (v *Vault) List(ctx context.Context, computer choir.ID) ([]keyring.Entry, e
 	return slices.DeleteFunc(all, func(e keyring.Entry) bool { return e.Bound == nil || e.Bound.Computer != computer }), err
 }
 
-// Remove deletes an entry of a computer and says so in its log. Code not_found: there is none.
-func (v *Vault) Remove(ctx context.Context, log Log, role choir.Role, name string, computer choir.ID) error {
+// Remove deletes an entry of a computer, cuts the requests with its key and says so in the log.
+// Code not_found: there is none.
+func (v *Vault) Remove(ctx context.Context, c Computer, role choir.Role, name string) error {
 	if v.keys == nil {
 		return errNone
 	}
-	err := v.keys.Remove(ctx, name, of(computer))
-	if err == nil {
-		_, err = log.Append(ctx, role, choir.VaultRemoved{Name: name})
-	}
-	return err
+	return v.change(ctx, c, role, name, func(by keyring.Change) error { return v.keys.Remove(ctx, name, by, of(c.ID())) })
 }
 
-// Rotate changes the master key.
+// Rotate changes the master key. The keys stay, and so do the requests with them.
 func (v *Vault) Rotate(ctx context.Context) error {
 	if v.keys == nil {
 		return errNone

@@ -2,8 +2,11 @@ package vault
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,11 +80,88 @@ func TestABindingThatCannotBeHeldIsRefused(t *testing.T) {
 	}
 }
 
-// quietLog takes every event.
-type quietLog struct{}
+// quiet is a computer with a log in memory, and without requests.
+type quiet struct {
+	id   choir.ID
+	said *[]choir.Payload
+	fail error // of Append
+}
 
-func (quietLog) Append(context.Context, choir.Role, ...choir.Payload) ([]choir.Receipt, error) {
-	return nil, nil
+func newQuiet(id choir.ID) quiet { return quiet{id: id, said: &[]choir.Payload{}} }
+
+func (q quiet) ID() choir.ID { return q.id }
+
+func (quiet) EndKey(string) {}
+
+func (q quiet) Head() uint64 { return uint64(len(*q.said)) }
+
+func (q quiet) Append(_ context.Context, _ choir.Role, payloads ...choir.Payload) ([]choir.Receipt, error) {
+	if q.fail == nil {
+		*q.said = append(*q.said, payloads...)
+	}
+	return nil, q.fail
+}
+
+func (q quiet) Events(_ context.Context, from uint64) iter.Seq2[choir.Event, error] {
+	return func(yield func(choir.Event, error) bool) {
+		for i, p := range *q.said {
+			raw, err := json.Marshal(p)
+			if uint64(i+1) >= from && !yield(choir.Event{Type: p.EventType(), Payload: raw}, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestAChangeIsToldOnce has a log take no event when a key is set, set anew and removed, and holds
+// that what the vault has is in it as soon as it takes one, and once.
+func TestAChangeIsToldOnce(t *testing.T) {
+	v := New(keyvault.New(filepath.Join(t.TempDir(), "keys"), time.Now))
+	c := newQuiet("c")
+	full := c
+	full.fail = errors.New("the disk is full")
+	set := func(c quiet, host string) error {
+		_, err := v.Set(t.Context(), c, choir.RoleCLI, "forge", "a-long-key", choir.VaultBinding{Use: choir.VaultForHeader, Host: host, Header: "X-Key", Computer: "c"})
+		return err
+	}
+	recorded := func(want ...string) {
+		t.Helper()
+		var got []string
+		for range 2 {
+			if err := v.RecordUntold(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, p := range *c.said {
+			switch p := p.(type) {
+			case choir.VaultSet:
+				got = append(got, p.Bound.Host)
+			case choir.VaultRemoved:
+				got = append(got, "removed")
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the log says %q, not %q", got, want)
+		}
+	}
+	if err := set(full, "a.test"); err == nil {
+		t.Error("a log that took no event is none")
+	}
+	if err := set(full, "b.test"); err == nil {
+		t.Error("a log that takes no event takes another change")
+	}
+	recorded("a.test")
+	if err := set(c, "b.test"); err != nil {
+		t.Fatal(err)
+	}
+	recorded("a.test", "b.test")
+	if err := v.Remove(t.Context(), full, choir.RoleCLI, "forge"); err == nil {
+		t.Error("a log that took no event is none")
+	}
+	if err := v.RecordUntold(t.Context(), newQuiet("d")); err != nil {
+		t.Fatal(err)
+	}
+	recorded("a.test", "b.test", "removed")
 }
 
 // TestTwoComputersCannotSetTheSameName has two computers keep keys of the same names at once: of
@@ -94,9 +174,9 @@ func TestTwoComputersCannotSetTheSameName(t *testing.T) {
 		for _, computer := range []choir.ID{"c", "d"} {
 			go func() {
 				b := choir.VaultBinding{Use: choir.VaultForHeader, Host: "h.test", Header: "X-Key", Computer: computer}
-				_, err := v.Set(t.Context(), quietLog{}, choir.RoleCLI, name, "a-long-key-of-"+string(computer), b)
+				_, err := v.Set(t.Context(), newQuiet(computer), choir.RoleCLI, name, "a-long-key-of-"+string(computer), b)
 				if err != nil {
-					err = errors.Join(err, v.Remove(t.Context(), quietLog{}, choir.RoleCLI, name, computer))
+					err = errors.Join(err, v.Remove(t.Context(), newQuiet(computer), choir.RoleCLI, name))
 				}
 				errs <- err
 			}()

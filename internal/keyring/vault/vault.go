@@ -39,6 +39,22 @@ type sealed struct {
 type content struct {
 	Version int               `json:"version"`
 	Entries map[string]sealed `json:"entries"`
+	Untold  []untold          `json:"untold,omitempty"` // the oldest first
+}
+
+// untold is a change that a log may not tell yet. It holds no key.
+type untold struct {
+	Name     string   `json:"name"`
+	Computer choir.ID `json:"computer"`
+	keyring.Change
+}
+
+// change makes a change of an entry untold, unless one of it is already.
+func (c *content) change(name string, bound *choir.VaultBinding, by keyring.Change) {
+	if bound == nil || slices.ContainsFunc(c.Untold, func(u untold) bool { return u.Name == name && u.Computer == bound.Computer }) {
+		return
+	}
+	c.Untold = append(c.Untold, untold{name, bound.Computer, by})
 }
 
 // version is the version of content that is written. A newer one is refused.
@@ -63,11 +79,11 @@ func (v *Vault) master() string { return filepath.Join(v.dir, "vault.key") }
 
 // Put implements keyring.Keeper. The entry is bound to nothing.
 func (v *Vault) Put(ctx context.Context, name, key string) error {
-	return v.Set(ctx, name, key, nil, nil)
+	return v.Set(ctx, name, key, nil, keyring.Change{}, nil)
 }
 
 // Set implements keyring.Vault.
-func (v *Vault) Set(_ context.Context, name, key string, bound *choir.VaultBinding, replaces func(keyring.Entry) error) error {
+func (v *Vault) Set(_ context.Context, name, key string, bound *choir.VaultBinding, by keyring.Change, replaces func(keyring.Entry) error) error {
 	if err := errors.Join(keyring.CheckName(name), keyring.CheckKey(key)); err != nil {
 		return choir.Wrap("vault.put", choir.CodeInvalid, err, "keep a key")
 	}
@@ -78,6 +94,7 @@ func (v *Vault) Set(_ context.Context, name, key string, bound *choir.VaultBindi
 			}
 		}
 		c.Entries[name] = sealed{Key: key, SetAt: choir.TimeOf(v.now()), Bound: bound}
+		c.change(name, bound, by)
 		return nil
 	})
 }
@@ -88,7 +105,7 @@ func (s sealed) entry(name string) keyring.Entry {
 }
 
 // Remove implements keyring.Vault.
-func (v *Vault) Remove(_ context.Context, name string, permits func(keyring.Entry) error) error {
+func (v *Vault) Remove(_ context.Context, name string, by keyring.Change, permits func(keyring.Entry) error) error {
 	if err := keyring.CheckName(name); err != nil {
 		return err
 	}
@@ -101,6 +118,32 @@ func (v *Vault) Remove(_ context.Context, name string, permits func(keyring.Entr
 			return err
 		}
 		delete(c.Entries, name)
+		c.change(name, old.Bound, by)
+		return nil
+	})
+}
+
+// Untold implements keyring.Vault.
+func (v *Vault) Untold(_ context.Context, computer choir.ID) ([]keyring.Untold, error) {
+	c, err := v.readWhole()
+	var out []keyring.Untold
+	for _, u := range c.Untold {
+		if u.Computer != computer {
+			continue
+		}
+		one := keyring.Untold{Name: u.Name, Computer: computer, Change: u.Change}
+		if e := c.Entries[u.Name]; e.Bound != nil && e.Bound.Computer == computer {
+			one.Bound = e.Bound
+		}
+		out = append(out, one)
+	}
+	return out, err
+}
+
+// Told implements keyring.Vault.
+func (v *Vault) Told(_ context.Context, told keyring.Untold) error {
+	return v.change("vault.told", func(c *content) error {
+		c.Untold = slices.DeleteFunc(c.Untold, func(u untold) bool { return u.Name == told.Name && u.Computer == told.Computer })
 		return nil
 	})
 }

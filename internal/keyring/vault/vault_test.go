@@ -26,7 +26,7 @@ func TestVault(t *testing.T) {
 func TestTheFileIsEncryptedAndForItsOwnerAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	v := vault.New(dir, time.Now)
-	if err := v.Set(t.Context(), "forge", secret, &choir.VaultBinding{Host: "git.example.com"}, nil); err != nil {
+	if err := v.Set(t.Context(), "forge", secret, &choir.VaultBinding{Host: "git.example.com"}, keyring.Change{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"vault.age", "vault.key"} {
@@ -133,12 +133,12 @@ func write(t *testing.T, dir, name string, raw []byte) {
 func TestNobodyWaitsForASync(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	v := vault.New(dir, time.Now)
-	if err := v.Set(t.Context(), "one", secret, &choir.VaultBinding{}, nil); err != nil {
+	if err := v.Set(t.Context(), "one", secret, &choir.VaultBinding{}, keyring.Change{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	asked, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- v.Set(t.Context(), "one", secret+"2", &choir.VaultBinding{}, func(keyring.Entry) error {
+		done <- v.Set(t.Context(), "one", secret+"2", &choir.VaultBinding{}, keyring.Change{}, func(keyring.Entry) error {
 			close(asked)
 			<-goOn
 			return nil
@@ -213,22 +213,22 @@ func TestRotationsAtOnceLoseNothing(t *testing.T) {
 // TestAnEntryIsReplacedOnlyWhereThatIsPermitted shows the entry that is there to the one who replaces or removes it.
 func TestAnEntryIsReplacedOnlyWhereThatIsPermitted(t *testing.T) {
 	v := vault.New(filepath.Join(t.TempDir(), "keys"), time.Now)
-	if err := v.Set(t.Context(), "one", secret, &choir.VaultBinding{Computer: "c"}, nil); err != nil {
+	if err := v.Set(t.Context(), "one", secret, &choir.VaultBinding{Computer: "c"}, keyring.Change{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	no := func(e keyring.Entry) error {
 		return choir.E("test", choir.CodeConflict, "of %s", e.Bound.Computer)
 	}
-	if err := v.Set(t.Context(), "one", secret+"2", nil, no); choir.CodeOf(err) != choir.CodeConflict || !strings.Contains(err.Error(), "of c") {
+	if err := v.Set(t.Context(), "one", secret+"2", nil, keyring.Change{}, no); choir.CodeOf(err) != choir.CodeConflict || !strings.Contains(err.Error(), "of c") {
 		t.Errorf("replaced: %v", err)
 	}
-	if err := v.Remove(t.Context(), "one", no); choir.CodeOf(err) != choir.CodeConflict {
+	if err := v.Remove(t.Context(), "one", keyring.Change{}, no); choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("removed: %v", err)
 	}
 	if got, err := v.Read(t.Context(), "one"); err != nil || got != secret {
 		t.Errorf("it is %q, %v", got, err)
 	}
-	if err := v.Remove(t.Context(), "two", no); choir.CodeOf(err) != choir.CodeNotFound {
+	if err := v.Remove(t.Context(), "two", keyring.Change{}, no); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("one that is not there: %v", err)
 	}
 }
