@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
 
 	"choiros/internal/choir"
 	"choiros/internal/keyring"
@@ -14,13 +13,15 @@ import (
 // event of the change. The vault says that the event is missing until it is there, so that
 // RecordUntold appends it when choir ends in between.
 func (v *Vault) change(ctx context.Context, c Computer, role choir.Role, name string, do func(keyring.Change) error) error {
-	lock := v.lockOf(c.ID())
-	lock.Lock()
-	defer lock.Unlock()
+	end, err := v.beginChange(ctx, c.ID())
+	if err != nil {
+		return err
+	}
+	defer end()
 	if err := v.recordUntold(ctx, c); err != nil {
 		return err
 	}
-	err := do(keyring.Change{Role: role, After: c.Head()})
+	err = do(keyring.Change{Role: role, After: c.Head()})
 	if err == nil || errors.Is(err, keyring.ErrUncertain) {
 		c.EndKey(name)
 	}
@@ -31,16 +32,22 @@ func (v *Vault) change(ctx context.Context, c Computer, role choir.Role, name st
 	return v.recordUntold(context.WithoutCancel(ctx), c)
 }
 
-// lockOf returns the lock that is held for one change of a computer's entries and its event.
-func (v *Vault) lockOf(computer choir.ID) *sync.Mutex {
+// beginChange waits until no other change of a computer's entries is in progress. The caller
+// calls end. Code cancelled: ctx ended first.
+func (v *Vault) beginChange(ctx context.Context, computer choir.ID) (end func(), err error) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	lock, ok := v.changing[computer]
+	turn, ok := v.changing[computer]
 	if !ok {
-		lock = &sync.Mutex{}
-		v.changing[computer] = lock
+		turn = make(chan struct{}, 1)
+		v.changing[computer] = turn
 	}
-	return lock
+	v.mu.Unlock()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, choir.Wrap("vault", choir.CodeCancelled, ctx.Err(), "wait for another change of the vault")
+	}
 }
 
 // RecordUntold appends the events of changes of a computer's entries that its log does not have,
@@ -49,13 +56,15 @@ func (v *Vault) RecordUntold(ctx context.Context, c Computer) error {
 	if v.keys == nil {
 		return nil
 	}
-	lock := v.lockOf(c.ID())
-	lock.Lock()
-	defer lock.Unlock()
+	end, err := v.beginChange(ctx, c.ID())
+	if err != nil {
+		return err
+	}
+	defer end()
 	return v.recordUntold(ctx, c)
 }
 
-// recordUntold is RecordUntold. The caller holds the computer's lock.
+// recordUntold is RecordUntold. The caller has begun a change of the computer.
 func (v *Vault) recordUntold(ctx context.Context, c Computer) error {
 	all, err := v.keys.Untold(ctx, c.ID())
 	if err != nil {

@@ -23,12 +23,14 @@ import (
 type Vault struct {
 	keys keyring.Vault
 
-	mu       sync.Mutex // guards changing; held for no call
-	changing map[choir.ID]*sync.Mutex
+	mu       sync.Mutex                 // guards changing
+	changing map[choir.ID]chan struct{} // by computer; full while one of its changes is in progress
 }
 
 // New returns a vault over a keyring; nil for a choir without one, which has no entries.
-func New(keys keyring.Vault) *Vault { return &Vault{keys: keys, changing: map[choir.ID]*sync.Mutex{}} }
+func New(keys keyring.Vault) *Vault {
+	return &Vault{keys: keys, changing: map[choir.ID]chan struct{}{}}
+}
 
 // Computer is the computer that an entry is bound to.
 type Computer interface {
