@@ -23,7 +23,7 @@ func breakAt(b []byte) int {
 
 // flatten returns b without line breaks; b itself if it has none.
 func flatten(b []byte) []byte {
-	if bytes.IndexAny(b, "\n\r\\") < 0 {
+	if !bytes.ContainsAny(b, "\n\r\\") {
 		return b
 	}
 	out := make([]byte, 0, len(b))

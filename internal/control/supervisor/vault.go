@@ -73,7 +73,7 @@ func (v computerVault) Set(ctx context.Context, role choir.Role, name, key strin
 	if v.s == nil {
 		return keyring.Entry{}, errReading
 	}
-	return v.s.vault.Set(ctx, keyUser{v.c, v.s}, role, name, key, bound)
+	return v.s.vault.Set(ctx, keyUser(v), role, name, key, bound)
 }
 
 // List implements api.Vault.
@@ -89,7 +89,7 @@ func (v computerVault) Remove(ctx context.Context, role choir.Role, name string)
 	if v.s == nil {
 		return errReading
 	}
-	return v.s.vault.Remove(ctx, keyUser{v.c, v.s}, role, name)
+	return v.s.vault.Remove(ctx, keyUser(v), role, name)
 }
 
 // RotateVault encrypts the vault under a new master key.
