@@ -123,6 +123,9 @@ func (a *app) report(err error) int {
 	}
 	text := *e
 	text.Op, text.Remedy = "", ""
+	if e.Reason != "" {
+		text.Path = "" // the sentence of a reason is whole, and a field's name before it is none
+	}
 	said, help := choir.SayProblem(string(a.language()), choir.Problem{Code: e.Code, Message: text.Error(), Remedy: e.Remedy, Reason: e.Reason, Values: e.Values})
 	a.errorf("choir: %s\n", lines(said))
 	if help != "" {

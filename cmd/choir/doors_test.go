@@ -47,7 +47,7 @@ func TestTheCommandLineRefuses(t *testing.T) {
 		{"a project that is not there", []string{"prompt", "--repo", "nowhere", "x"}, 1, choir.CodeNotFound, "nowhere"},
 		{"a run that is not there to be followed up", []string{"prompt", "--after", "nowhere", "x"}, 1, choir.CodeNotFound, "nowhere"},
 		{"an unknown run", []string{"run", nobody}, 1, choir.CodeNotFound, nobody},
-		{"an id that is none", []string{"run", "x"}, 1, choir.CodeNotFound, "x"},
+		{"an id that is none", []string{"run", "x"}, 2, choir.CodeInvalid, "no verb of choir run, nor the id of a run"},
 		{"stop an unknown run", []string{"run", nobody, "--cancel"}, 1, choir.CodeNotFound, nobody},
 		{"pause an unknown run", []string{"run", "pause", nobody}, 1, choir.CodeNotFound, nobody},
 		{"let an unknown run go on", []string{"run", "resume", nobody}, 1, choir.CodeNotFound, nobody},

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"choiros/internal/choir"
 )
 
 // said runs a command line that must be refused as wrongly used, and returns what it
@@ -68,6 +70,9 @@ func TestAVerbThatIsNotThereNamesTheNearest(t *testing.T) {
 		"choir: \"ad\" is no verb of choir repo\n  did you mean choir repo add? choir repo --help lists all\n":                                                                       {"repo", "ad"},
 		"choir: \"wholly-other\" is no verb of choir\n  choir --help lists them\n":                                                                                                   {"wholly-other"},
 		"choir: \"what \\\"is\\\" this\" is no verb of choir\n  choir --help lists them\n":                                                                                           {"what \"is\" this"},
+		"choir: \"list\" is no verb of choir run, nor the id of a run\n  choir run lists the runs; then: choir run ID shows one, and choir run ID --cancel stops it\n":               {"run", "list"},
+		"choir: \"stop\" is no verb of choir run, nor the id of a run\n  choir run lists the runs; then: choir run ID shows one, and choir run ID --cancel stops it\n":               {"run", "stop", "01a218a3-9184-7811-b1d0-2c3f7e2cb01b"},
+		"choir: choir run takes one run, and \"stop\" is one too many\n  for example: choir run ID --answer \"yes, both\"\n":                                                         {"run", "01a218a3-9184-7811-b1d0-2c3f7e2cb01b", "stop"},
 		"choir: --verify cannot be given to choir log together with --follow\n  give one of --follow, --verify, --repair, --restore-from-cluster; for example: choir log --follow\n": {"log", "--verify", "--follow"},
 	} {
 		if got := said(t, args...); got != want {
@@ -87,5 +92,16 @@ func TestHelpSaysWhichVerbsEndTerminals(t *testing.T) {
 		if words := strings.Join(strings.Fields(c.Long), " "); !strings.Contains(strings.ToLower(words), "open terminals end, with what runs in them.") {
 			t.Errorf("choir %s --help says nothing of terminals:\n%s", verb, c.Long)
 		}
+	}
+}
+
+// TestASentenceIsSaidWithoutItsField: choir said "choir: after there is no run x to follow up".
+func TestASentenceIsSaidWithoutItsField(t *testing.T) {
+	t.Parallel()
+	var out, said strings.Builder
+	a := &app{console: newConsole(&out, &said), env: func(string) string { return "" }}
+	a.report(choir.Refuse("computer.prompt", choir.ReasonNoRunToFollow, choir.TextOf("run", "x")).At("after"))
+	if want := "choir: there is no run x to follow up\n  choir run lists the runs\n"; said.String() != want {
+		t.Errorf("choir says %q, want %q", said.String(), want)
 	}
 }

@@ -217,6 +217,9 @@ func newRunCommand(a *app) *cobra.Command {
 			if len(args) == 0 && (answer != "" || steer != "" || cancel || follow) {
 				return choir.Invalid("ID", "which run is meant is missing").WithRemedy("choir run lists them; then: choir run ID --cancel, --steer TEXT or --answer TEXT")
 			}
+			if err := checkRunID(c, args); err != nil {
+				return err
+			}
 			if len(args) == 0 {
 				return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runRuns(ctx, a, cl) })
 			}
@@ -255,6 +258,20 @@ func newRunCommand(a *app) *cobra.Command {
 		},
 	})
 	return c
+}
+
+// checkRunID refuses what stands for a run's id and is none: a verb that choir run does not have,
+// whose own arguments would go unread.
+func checkRunID(c *cobra.Command, args []string) error {
+	if len(args) == 0 || (len(args) == 1 && choir.ID(args[0]).Valid()) {
+		return nil
+	}
+	if !choir.ID(args[0]).Valid() {
+		return choir.Invalid("", "%q is no verb of %s, nor the id of a run", args[0], c.CommandPath()).
+			WithRemedy("choir run lists the runs; then: choir run ID shows one, and choir run ID --cancel stops it")
+	}
+	return choir.Invalid("", "%s takes one run, and %q is one too many", c.CommandPath(), args[1]).
+		WithRemedy("for example: %s", exampleOf(c))
 }
 
 // runPause pauses a run.

@@ -72,6 +72,19 @@ test("the slider goes over the marks by keyboard; it shows what was then, and wh
   await at("5 of 5");
 });
 
+test("a file that came later is said not to have been there, and not to be gone", { skip }, async () => {
+  await versions("workspace/later.txt", ["lark\n"]);
+  await closeAll(it.page);
+  const { win } = await openWindow(it.page, "timeline", "", wide);
+  await win.getByRole("navigation", { name: "Files" }).getByRole("button", { name: "later.txt" }).click();
+  const file = win.locator(".timeline-file");
+  await file.getByText("lark").waitFor();
+  await win.getByRole("slider", { name: "Moment" }).focus();
+  await it.page.keyboard.press("Home");
+  await file.getByText("This file was not there at this moment.").waitFor();
+  assert.equal(await file.getByRole("button").count(), 0, "it offers what leads nowhere");
+});
+
 test("the desktop only asks the shell to show a moment", { skip }, async () => {
   await closeAll(it.page);
   const { seq: moment } = (await marks(50)).find((m) => m.kind === "files");

@@ -7,7 +7,7 @@
 export const SKIP = "skip";
 
 const WINDOW = ".window";
-const CONTENT = "[data-autofocus]:not(:disabled)";
+export const CONTENT = "[data-autofocus]:not(:disabled)";
 const FIELD = "input, textarea, select, [contenteditable=true]";
 /** Buttons around a content: pressed by pointer they act, and leave the keyboard where it is. */
 const AROUND =
@@ -128,7 +128,8 @@ export function keepKeyboard(page: HTMLElement): () => void {
   };
 }
 
-function on<K extends keyof WindowEventMap>(kind: K, act: (e: WindowEventMap[K]) => void): () => void {
+/** Listens in the whole page, before its elements do. Returns the function that ends that. */
+export function on<K extends keyof WindowEventMap>(kind: K, act: (e: WindowEventMap[K]) => void): () => void {
   addEventListener(kind, act, true);
   return () => removeEventListener(kind, act, true);
 }

@@ -6,6 +6,7 @@ import { maximisedOf, minimisedOf, opened, restoredOf, type Snap, snappedOf, typ
 import type { There } from "../domain/wmnew";
 import { focusedOf, onDesktop } from "../domain/wmorder";
 import { NARROW, placed } from "../domain/wmplace";
+import { holdKeys } from "../kit/heldkeys";
 import { useStore } from "../state/store";
 import { past } from "../transport/address";
 import { desk, type Opening } from "../transport/desk";
@@ -68,9 +69,11 @@ export class Windows {
       if (subject && there.subject !== subject) this.retitle(there.id, title, subject);
       return this.focus(there.id);
     }
+    const typeHeld = holdKeys();
     try {
       await this.openNew(facts, subject, title);
     } catch (error) {
+      typeHeld();
       notifyProblem(error);
     }
   }

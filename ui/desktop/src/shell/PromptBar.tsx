@@ -160,12 +160,13 @@ function useShell(change: (text: string) => void, box: RefObject<HTMLTextAreaEle
   useLayoutEffect(() => {
     const stopHearing = hearShell((message) => {
       if (message.kind === "draft") change(message.text);
+      else if (message.kind === "launcher") useStore.getState().setPanel("launcher");
       else if (document.activeElement !== document.body && document.activeElement?.id !== SKIP) return;
       else if (focusedFrame()) toContent();
       else box.current?.focus();
     });
     performance.mark(PROMPT_READY);
-    tellShell({ kind: "ready" });
+    tellShell({ kind: "ready", launcher: true });
     return stopHearing;
   }, [change, box]);
 }

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { AppWindow, FileText, History, MessageCircle, OctagonX, Zap } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { names } from "#base/domain/names.ts";
 import { isOpen } from "#base/domain/views.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { actions } from "../actions/registry";
@@ -18,6 +19,7 @@ import { wear } from "../session/wear";
 import { useStore } from "../state/store";
 import { api } from "../transport/api";
 import { files as fileAPI } from "../transport/files";
+import { tellShell } from "../transport/shell";
 
 /** One row of the launcher. */
 export interface Entry {
@@ -141,6 +143,10 @@ function useActionEntries(): Entry[] {
       }),
       act("new", t("commandNew"), () => openNewDocument(session.windows)),
       ...themes.map(({ theme }) => act(`theme.${theme.name}`, named(theme.title), () => wear(theme))),
+      ...(["models", "runs", "recover"] as const).map((page) =>
+        act(page, named(names[page]), () => tellShell({ kind: "open", page })),
+      ),
+      act("demo", t("showDemo"), () => session.demo.start().catch(notifyProblem)),
       act("back", t("goBackMinutes"), () => goBackBy(TEN_MINUTES_MS).catch(notifyProblem)),
       ...actions
         .filter((a) => a.id !== "launcher" && a.id !== "run.stop" && a.when(hereOf(session)))

@@ -2,7 +2,8 @@ import type { ID, Time } from "#base/domain/contracts.ts";
 
 /** What this desktop says to the shell around it. */
 export type ToShell =
-  | { kind: "ready" }
+  /** This page takes keys, and opens its launcher when the shell says so. */
+  | { kind: "ready"; launcher?: true }
   | { kind: "chord"; chord: "stop" | "launcher" }
   | { kind: "open"; page: Page; seq?: number; back?: true }
   /** Asks for the page on which the owner can have taken back what a run changed. */
@@ -22,6 +23,8 @@ export type Page = "models" | "keys" | "limits" | "timeline" | "checkpoint" | "r
 export type FromShell =
   | { kind: "draft"; text: string }
   | { kind: "focus" }
+  /** The person pressed the launcher's button in the bar of the shell, or its keys there. */
+  | { kind: "launcher" }
   /** What was given to hold before this page was loaded. */
   | { kind: "held"; texts: string[] }
   /** Only a page of the past hears it: what it is to show. */
@@ -45,7 +48,7 @@ export function readMessage(data: unknown): FromShell | undefined {
   if (choir !== 1) return undefined;
   if (kind === "moment")
     return Number.isSafeInteger(seq) && typeof at === "string" ? { kind, seq: Number(seq), at } : undefined;
-  if (kind === "focus") return { kind };
+  if (kind === "focus" || kind === "launcher") return { kind };
   if (kind === "held")
     return Array.isArray(texts) && texts.every((one) => typeof one === "string") ? { kind, texts } : undefined;
   return kind === "draft" && typeof text === "string" ? { kind, text } : undefined;

@@ -4,6 +4,11 @@ import { readMessage, writeMessage } from "./messages";
 
 it.each([
   [{ choir: 1, kind: "ready" }, { kind: "ready" }],
+  [
+    { choir: 1, kind: "ready", launcher: true },
+    { kind: "ready", launcher: true },
+  ],
+  [{ choir: 1, kind: "ready", launcher: "yes" }, { kind: "ready" }],
   [{ choir: 1, kind: "leave" }, { kind: "leave" }],
   [
     { choir: 1, kind: "chord", chord: "stop" },

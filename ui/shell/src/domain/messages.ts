@@ -4,7 +4,8 @@ import type { Route } from "./route";
 
 /** What a desktop may say to the shell around it. None of it acts but by stopping a run: a link is shown first. */
 export type FromDesktop =
-  | { kind: "ready" }
+  /** It takes keys; `launcher` when it has one of its own, which opens when the shell says so. */
+  | { kind: "ready"; launcher?: true }
   | { kind: "chord"; chord: "stop" | "launcher" }
   | { kind: "open"; route: Route }
   | { kind: "draft"; text: string }
@@ -17,6 +18,8 @@ export type FromDesktop =
 export type ToDesktop =
   | { kind: "draft"; text: string }
   | { kind: "focus" }
+  /** The person asked for the launcher in the shell: that of the desktop finds its apps and files too. */
+  | { kind: "launcher" }
   /** The texts that it gave to hold, before this page was loaded. */
   | { kind: "held"; texts: string[] }
   /** To a desktop of the past: what it is to show. */
@@ -48,9 +51,10 @@ const pages: Record<string, Route> = {
 /** Reads a message of a page that nobody vouches for; undefined for what means nothing. */
 export function readMessage(data: unknown): FromDesktop | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const { choir, kind, chord, page, text, name, seq, run, address, back } = data as Record<string, unknown>;
+  const { choir, kind, chord, page, text, name, seq, run, address, back, launcher } = data as Record<string, unknown>;
   if (choir !== 1) return undefined;
-  if (kind === "ready" || kind === "leave") return { kind };
+  if (kind === "ready") return launcher === true ? { kind, launcher } : { kind };
+  if (kind === "leave") return { kind };
   if (kind === "chord" && (chord === "stop" || chord === "launcher")) return { kind, chord };
   if (kind === "draft" && typeof text === "string" && text.length <= MAX_DRAFT) return { kind, text };
   if (kind === "hold") {

@@ -6,7 +6,8 @@ const OPEN_EVERY_MS = 1_000;
 
 /** What the shell does when the desktop says something. */
 export interface Heard {
-  ready(): void;
+  /** The desktop takes keys, and opens a launcher of its own when it says that it has one. */
+  ready(hasLauncher: boolean): void;
   typed(draft: string): void;
   /** A text is to be held for the page that comes after this one; "" for none. */
   hold(name: string, text: string): void;
@@ -50,7 +51,7 @@ export class DesktopLink {
     const message = readMessage(event.data);
     switch (message?.kind) {
       case "ready":
-        this.heard.ready();
+        this.heard.ready(message.launcher === true);
         break;
       case "draft":
         this.heard.typed(message.text);

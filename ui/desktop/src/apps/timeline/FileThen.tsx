@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useMemo } from "react";
+import { isGone } from "#base/domain/problem.ts";
 import { textOf } from "#base/domain/text.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { nameOf } from "../../domain/path";
@@ -35,7 +36,9 @@ export function FileThen({ at, path }: { at: At; path: string }) {
           <Download size={16} aria-hidden />
         </a>
       </header>
-      {error ? (
+      {isGone(error) ? (
+        <p className="timeline-note">{t("notThen")}</p>
+      ) : error ? (
         <Trouble error={error} onAgain={() => unawaited(refetch())} />
       ) : data ? (
         <Content data={data} />

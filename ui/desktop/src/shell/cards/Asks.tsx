@@ -5,18 +5,20 @@ import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
+import { useTyped } from "../../session/useTyped";
 import { api } from "../../transport/api";
 
 /** A question that the run waits for, with its choices. */
 export function Asks({ run, question }: { run: ID; question: Question }) {
   const t = useWords(deskWords);
-  const [text, setText] = useState("");
+  const typed = useTyped("answer", `${run} ${question.id}`);
+  const { text } = typed;
   const [sent, setSent] = useState(false);
   const answer = async (words: string) => {
     if (words.trim() === "" || sent) return;
     setSent(true);
     try {
-      await api.answer(run, question.id, words);
+      await typed.send(() => api.answer(run, question.id, words));
       document.getElementById("prompt")?.focus();
     } catch (error) {
       setSent(false);
@@ -47,7 +49,7 @@ export function Asks({ run, question }: { run: ID; question: Question }) {
           placeholder={t(question.choices ? "answerOtherwise" : "yourAnswer")}
           value={text}
           disabled={sent}
-          onChange={(e) => setText(e.target.value)}
+          onChange={(e) => typed.change(e.target.value)}
         />
         <Button type="submit" look="primary" disabled={sent || text.trim() === ""}>
           {t("answer")}

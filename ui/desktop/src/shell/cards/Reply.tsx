@@ -7,13 +7,15 @@ import type { Card } from "../../domain/card";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
 import { useSession } from "../../session/session";
+import { useTyped } from "../../session/useTyped";
 
 /** Goes on from an answer: a run of its own, whose Director is told what was asked and answered here. */
 export function Reply({ card }: { card: Card }) {
   const t = useWords(deskWords);
   const session = useSession();
   // A reply that failed is not lost: its words are here, to be sent once more.
-  const [text, setText] = useState(card.state === "failed" && card.after ? card.prompt : "");
+  const typed = useTyped("reply", card.run, card.state === "failed" && card.after ? card.prompt : "");
+  const { text } = typed;
   const [busy, setBusy] = useState(false);
   const key = useRef(crypto.randomUUID());
   const send = async (e?: FormEvent) => {
@@ -21,8 +23,8 @@ export function Reply({ card }: { card: Card }) {
     if (text.trim() === "" || room(text).over || busy) return;
     setBusy(true);
     try {
-      await session.prompt(text, key.current, { after: card.run, ...(card.repo ? { repo: card.repo } : {}) });
-      setText("");
+      const about = { after: card.run, ...(card.repo ? { repo: card.repo } : {}) };
+      await typed.send(() => session.prompt(text, key.current, about));
       key.current = crypto.randomUUID();
       document.getElementById("prompt")?.focus();
     } catch (error) {
@@ -45,7 +47,7 @@ export function Reply({ card }: { card: Card }) {
         placeholder={t("replyPlaceholder")}
         value={text}
         onChange={(e) => {
-          setText(e.target.value);
+          typed.change(e.target.value);
           key.current = crypto.randomUUID();
         }}
         onKeyDown={press}

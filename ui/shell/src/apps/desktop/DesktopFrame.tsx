@@ -61,8 +61,10 @@ function useDesktop(of: React.RefObject<{ frame: Frame; begun: Opening | undefin
           store.setFrame("silent");
           session.source.touched();
         });
+        let hasLauncher = false;
         const link = new DesktopLink(element, new URL(url).origin, {
-          ready: () => {
+          ready: (itsOwn) => {
+            hasLauncher = itsOwn;
             watch.ready();
             store.setFrame("ready");
             session.source.opened();
@@ -82,6 +84,12 @@ function useDesktop(of: React.RefObject<{ frame: Frame; begun: Opening | undefin
         const unfollow = frame.follow((e) => (e instanceof MessageEvent ? link.hear(e) : watch.loaded()));
         const unsubscribe = useStore.subscribe((now, before) => {
           if (now.keysGiven !== before.keysGiven) giveKeys(element, link);
+          // One launcher: that of the desktop knows its apps, files and windows, and what the shell does.
+          if (now.launcher && !before.launcher && hasLauncher && now.frame === "ready") {
+            now.setLauncher(false);
+            element.focus();
+            link.say({ kind: "launcher" });
+          }
         });
         ended.signal.addEventListener("abort", () => {
           unsubscribe();
