@@ -25,7 +25,11 @@ func (s *Store) RunAsOf(ctx context.Context, id choir.ID, asOf uint64) (Run, []T
 			return Run{}, nil, err
 		}
 	}
-	return runOf(v, id, last)
+	run, tasks, err := runOf(v, id, last)
+	if choir.CodeOf(err) == choir.CodeNotFound && lags(ctx) {
+		return s.RunAsOf(MustNotLag(ctx), id, asOf) // the newest events may have it
+	}
+	return run, tasks, err
 }
 
 // runOf reads a run and its tasks from a view that contains only the run's events.

@@ -15,7 +15,8 @@ const MaxEvents = 10_000
 type mayLag struct{}
 
 // MayLag marks a context so that reads succeed without the newest events while the
-// SQLite copy cannot be written, for example on a full disk. A caller that decides by
+// SQLite copy cannot be written, for example on a full disk. A read of one thing that is
+// not in the copy fails nevertheless, because the newest events may have it. A caller that decides by
 // the result what to append must not use it.
 func MayLag(ctx context.Context) context.Context { return context.WithValue(ctx, mayLag{}, true) }
 
@@ -23,11 +24,14 @@ func MayLag(ctx context.Context) context.Context { return context.WithValue(ctx,
 // by it what to append.
 func MustNotLag(ctx context.Context) context.Context { return context.WithValue(ctx, mayLag{}, nil) }
 
+// lags reports whether MayLag marks a context.
+func lags(ctx context.Context) bool { return ctx.Value(mayLag{}) != nil }
+
 // read calls fn with a connection that sees all acknowledged events, or, if MayLag
 // allows it, as many as possible.
 func (s *Store) read(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	head, _ := s.journal.Head()
-	if err := s.applier.waitFor(ctx, head); err != nil && (ctx.Err() != nil || ctx.Value(mayLag{}) == nil) {
+	if err := s.applier.waitFor(ctx, head); err != nil && (ctx.Err() != nil || !lags(ctx)) {
 		s.reportDamage(err)
 		return err
 	}

@@ -18,13 +18,21 @@ func list[V any](ctx context.Context, s *Store, sql string, args ...any) ([]V, e
 // one runs a query like list and returns its first row; code not_found if there is
 // none.
 func one[V any](ctx context.Context, s *Store, what, name, sql string, args ...any) (V, error) {
-	out, err := list[V](ctx, s, sql, args...)
-	if err == nil && len(out) == 0 {
-		err = notFound(what, name)
+	return find(ctx, what, name, func(ctx context.Context) ([]V, error) { return list[V](ctx, s, sql, args...) })
+}
+
+// find returns the first row of a read. Code not_found: there is none, in a copy that does
+// not lag, even if MayLag allows it. An acknowledged event may be what is missing.
+func find[V any](ctx context.Context, what, name string, read func(ctx context.Context) ([]V, error)) (none V, err error) {
+	out, err := read(ctx)
+	if err == nil && len(out) == 0 && lags(ctx) {
+		out, err = read(MustNotLag(ctx))
 	}
-	if err != nil {
-		var none V
+	switch {
+	case err != nil:
 		return none, err
+	case len(out) == 0:
+		return none, notFound(what, name)
 	}
 	return out[0], nil
 }

@@ -48,12 +48,5 @@ func (s *Store) OpenRuns(ctx context.Context) ([]Run, error) {
 
 // Run returns a run; code not_found.
 func (s *Store) Run(ctx context.Context, id choir.ID) (Run, error) {
-	out, err := s.runs(ctx, "WHERE key = ?", id)
-	if err == nil && len(out) == 0 {
-		err = notFound("run", string(id))
-	}
-	if err != nil {
-		return Run{}, err
-	}
-	return out[0], nil
+	return find(ctx, "run", string(id), func(ctx context.Context) ([]Run, error) { return s.runs(ctx, "WHERE key = ?", id) })
 }
