@@ -143,7 +143,7 @@ func measureBarePairs(ctx context.Context, n int) (float64, error) {
 		}
 		started = append(started, c)
 	}
-	if err := wait(ctx, settling); err != nil {
+	if err := awaitSettling(ctx); err != nil {
 		return 0, err
 	}
 	for _, c := range started {
@@ -159,8 +159,9 @@ func measureBarePairs(ctx context.Context, n int) (float64, error) {
 // settling is the time in which processes that have just started come to rest.
 const settling = 2 * time.Second
 
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
+// awaitSettling returns after the time settling, or with the error of ctx when that ends.
+func awaitSettling(ctx context.Context) error {
+	timer := time.NewTimer(settling)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -175,7 +176,7 @@ func wait(ctx context.Context, d time.Duration) error {
 func (l *lab) settledMemory(ctx context.Context, pid int) (float64, error) {
 	last, err := memoryBelow(pid)
 	for range l.count(30) {
-		if err := errors.Join(err, wait(ctx, settling)); err != nil {
+		if err := errors.Join(err, awaitSettling(ctx)); err != nil {
 			return 0, err
 		}
 		now, err := memoryBelow(pid)
