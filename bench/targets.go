@@ -27,6 +27,8 @@ var targets = []Target{
 	{"tti", "sequential", Ratio, "<=", 2, "`local` median <= 2x bare bwrap running the same command in the same run"},
 	{"tti", "warm claim", Median, "<=", 2, "claim of a warm one <= 2 ms"},
 	{"tti", "burst", Failures, "<=", 0, "0 failures in the burst"},
+	{"tti", "gvisor, sequential", Ratio, "<=", 1.5, "`gvisor` <= 1.5x runsc do"},
+	{"tti", "container, sequential", Ratio, "<=", 1.5, "`container` <= 1.5x podman run"},
 	{"append", "64 writers", Ratio, ">=", 10, "at 64 writers, projections on, >= 10x one-transaction-per-event"},
 	{"append", "1 writer", Ratio, "<=", 1.2, "1 writer within 1.2x of a bare fdatasync loop of the same bytes"},
 	{"replay", "1,500 events", Ratio, "<=", 0.33, "1,500 and 1,000,000 events <= 0.33x of the same events into SQLite"},

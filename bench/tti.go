@@ -25,7 +25,10 @@ func benchTTI(ctx context.Context, l *lab, emit func(Row)) error {
 	if err := benchLocalTTI(ctx, l, emit); err != nil {
 		return err
 	}
-	return benchGvisorTTI(ctx, l, emit)
+	if err := benchGvisorTTI(ctx, l, emit); err != nil {
+		return err
+	}
+	return benchContainerTTI(ctx, l, emit)
 }
 
 func benchLocalTTI(ctx context.Context, l *lab, emit func(Row)) error {

@@ -2,7 +2,8 @@
 # Finds what the build and the tests need beside Go. As root it installs what is
 # missing, else it prints the command that does. Says nothing when all is there.
 # With firefox, webkit or headless-shell as arguments these browsers are wanted too, with
-# qemu what virtual machines need, with poppler what reads PDF in a sandbox.
+# qemu what virtual machines need, with podman a container engine, with poppler what reads PDF
+# in a sandbox.
 set -eu
 cd "$(dirname "$0")/.."
 wanted=$*
@@ -46,6 +47,11 @@ find_missing() {
 		need qemu-system-x86_64 qemu-system-x86
 		need sqfstar squashfs-tools
 		need cpio cpio
+		;;
+	esac
+	case " $wanted " in *" podman "*)
+		need podman podman
+		need runc runc # crun fails where cgroups of both versions are mounted
 		;;
 	esac
 	case " $wanted " in *" poppler "*) need_in_usr pdftoppm poppler-utils ;; esac

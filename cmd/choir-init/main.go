@@ -84,6 +84,7 @@ func serve(args []string) error {
 	workspace := flags.String("workspace", defaultWorkspace(), "folder of files and snapshots; empty for none")
 	walled := flags.Bool("landlock", false, "write only in the workspace and in folders in memory")
 	joined := flags.Bool("joined", false, "file descriptor 3 is a connection to a relay, which alone may speak at the door")
+	fetched := flags.String("door", "", "socket that hands over the control door in place of file descriptor 3")
 	var toolchains, writable []string
 	flags.Func("writable", "further folder that may be written to with --landlock; may be repeated", func(path string) error {
 		writable = append(writable, path)
@@ -108,7 +109,7 @@ func serve(args []string) error {
 			return err
 		}
 	}
-	listener, allow, err := openDoor(*joined)
+	listener, allow, err := openDoor(*joined, *fetched)
 	if err != nil {
 		return err
 	}
@@ -126,9 +127,17 @@ func serve(args []string) error {
 }
 
 // openDoor returns the control door and who may speak at it. Behind a connection is the relay,
-// and nobody inside can make another.
-func openDoor(joined bool) (net.Listener, func(net.Conn) error, error) {
-	handed := os.NewFile(door, "control")
+// and nobody inside can make another. The door is file descriptor 3, or what the socket fetched
+// hands over.
+func openDoor(joined bool, fetched string) (net.Listener, func(net.Conn) error, error) {
+	number := door
+	if fetched != "" {
+		var err error
+		if number, err = fetchDoor(fetched); err != nil {
+			return nil, nil, fmt.Errorf("fetch the control door: %w", err)
+		}
+	}
+	handed := os.NewFile(uintptr(number), "control")
 	defer handed.Close()
 	if joined {
 		conn, err := net.FileConn(handed)
@@ -139,7 +148,7 @@ func openDoor(joined bool) (net.Listener, func(net.Conn) error, error) {
 	}
 	listener, err := net.FileListener(handed)
 	if err != nil {
-		return nil, nil, fmt.Errorf("file descriptor 3 is no listening socket: %w", err)
+		return nil, nil, fmt.Errorf("file descriptor %d is no listening socket: %w", number, err)
 	}
 	return listener, guest.OutsideOnly, nil
 }

@@ -22,15 +22,15 @@ const lastCapability = 63
 const pidsMax = "/sys/fs/cgroup/pids/pids.max"
 
 // rootFlags adds flags for a sandbox with a kernel of its own, where init begins as root, and
-// returns a function that does nothing without them. It limits the number of processes by that
-// kernel's cgroups, covers them, makes this process the user of everything inside, in the folder of
-// the workspace and without a way back, and puts a seccomp program in force.
+// returns a function. It limits the number of processes by that kernel's cgroups, covers them, makes
+// this process the user of everything inside, in the folder of the workspace and without a way
+// back, and puts a seccomp program in force; without the first flag it does the last alone.
 func rootFlags(flags *flag.FlagSet) (leaveRoot func(workspace string) error) {
 	most := flags.Uint64("cgroup-processes", 0, "processes and threads that the cgroups of a kernel of the sandbox's own are to allow; init begins as root then")
-	filter := flags.String("seccomp", "", "seccomp program to load after that, in base64")
+	filter := flags.String("seccomp", "", "seccomp program to load, in base64")
 	return func(workspace string) error {
 		if *most == 0 {
-			return nil
+			return loadFilter(*filter)
 		}
 		if err := os.WriteFile(pidsMax, []byte(strconv.FormatUint(*most, 10)), 0); err != nil {
 			return fmt.Errorf("limit processes: %w", err)

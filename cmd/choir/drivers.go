@@ -5,6 +5,7 @@ import (
 
 	"choiros/internal/config"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/container"
 	"choiros/internal/sandbox/gvisor"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/sandbox/microvm"
@@ -18,6 +19,7 @@ func newDrivers(file config.Config, state, modules string) (*sandbox.Registry, e
 	return sandbox.NewRegistry(file.Runtime.Mode,
 		local.New(local.Config{StateDir: state, Toolchains: tools, Modules: modules}),
 		gvisor.New(gvisor.Config{StateDir: filepath.Join(state, gvisor.Name), Toolchains: tools, Modules: modules, Runsc: file.Gvisor.Runsc}),
+		container.New(container.Config{StateDir: filepath.Join(state, container.Name), Toolchains: tools, Modules: modules, Socket: file.Container.Socket}),
 		newMicroVM(file, filepath.Join(state, microvm.Name)))
 }
 

@@ -8,19 +8,23 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/container"
 	"choiros/internal/sandbox/gvisor"
 	"choiros/internal/sandbox/sandboxtest"
 )
 
-// TestAComputerChangesItsRung starts a computer on the rung local, on gvisor and on local
-// again: its files, windows and log are those that it left, programs run on each rung, and
-// the log says which it is.
+// TestAComputerChangesItsRung starts a computer on the rung local, on gvisor, in containers and
+// on local again: its files, windows and log are those that it left, programs run on each rung,
+// and the log says which it is.
 func TestAComputerChangesItsRung(t *testing.T) {
 	runsc := sandboxtest.Runsc(t)
+	podman := startPodman(t)
 	cfg := newLabConfig(t)
 	on := func(rung string) *lab {
 		cfg.wrap = func(d sandbox.Driver) sandbox.Driver {
-			r, err := sandbox.NewRegistry(rung, d, gvisor.New(gvisor.Config{StateDir: filepath.Join(cfg.Data, "sandbox", gvisor.Name), Runsc: runsc}))
+			state := filepath.Join(cfg.Data, "sandbox")
+			r, err := sandbox.NewRegistry(rung, d, gvisor.New(gvisor.Config{StateDir: filepath.Join(state, gvisor.Name), Runsc: runsc}),
+				container.New(container.Config{StateDir: filepath.Join(state, container.Name), Socket: podman}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,6 +60,19 @@ func TestAComputerChangesItsRung(t *testing.T) {
 	}
 	l.stop()
 
+	l = on(container.Name)
+	if l.desktop() != windows || l.treeHash() != worked {
+		t.Errorf("in containers the windows are %s, the tree has %s, not %s", l.desktop(), l.treeHash(), worked)
+	}
+	if r := l.result(l.commands(choir.TaskEditRepo, "echo container >by-task && git init -q there")); r.Status != choir.StatusOK {
+		t.Errorf("a task in a container: %s %s", r.Code, r.Summary)
+	}
+	l.rewindTo(then)
+	if l.desktop() != windows || l.treeHash() != worked {
+		t.Errorf("after a rewind in containers the windows are %s, the tree has %s, not %s", l.desktop(), l.treeHash(), worked)
+	}
+	l.stop()
+
 	l = on("local")
 	if l.desktop() != windows || l.treeHash() != worked {
 		t.Errorf("on local again the windows are %s, the tree has %s, not %s", l.desktop(), l.treeHash(), worked)
@@ -67,7 +84,20 @@ func TestAComputerChangesItsRung(t *testing.T) {
 			rungs = append(rungs, p.Driver)
 		}
 	}
-	if !slices.Equal(rungs, []string{"local", "gvisor", "local"}) {
+	if !slices.Equal(rungs, []string{"local", "gvisor", "container", "local"}) {
 		t.Errorf("the log says %q", rungs)
 	}
+}
+
+// startPodman starts a container engine for the test and returns its socket.
+func startPodman(t *testing.T) string {
+	p, err := sandboxtest.NewPodman()
+	if err != nil {
+		t.Skip("there is no container engine: apt-get install podman runc: " + err.Error())
+	}
+	t.Cleanup(p.Remove)
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p.Socket
 }

@@ -37,12 +37,14 @@ func notYet(key, what string) error {
 
 // checkFeatures returns an error with code unavailable for keys of features that do not exist yet.
 func (c Config) checkFeatures() error {
-	rungs := []string{"container", "sprites", "tee"}
+	rungs := []string{"sprites", "tee"}
 	switch {
 	case slices.Contains(rungs, c.Runtime.Mode):
 		return notYet("runtime.mode", "the "+c.Runtime.Mode+" rung")
-	case !slices.Contains([]string{"local", "gvisor", "microvm"}, c.Runtime.Mode):
-		return choir.Invalid("runtime.mode", "must be local, gvisor or microvm, not %q", c.Runtime.Mode)
+	case !slices.Contains([]string{"local", "gvisor", "container", "microvm"}, c.Runtime.Mode):
+		return choir.Invalid("runtime.mode", "must be local, gvisor, container or microvm, not %q", c.Runtime.Mode)
+	case c.Container.Socket != "" && !filepath.IsAbs(c.Container.Socket):
+		return choir.Invalid("container.socket", "%q is not an absolute path", c.Container.Socket)
 	case c.Gvisor.Runsc != "" && !filepath.IsAbs(c.Gvisor.Runsc):
 		return choir.Invalid("gvisor.runsc", "%q is not an absolute path", c.Gvisor.Runsc)
 	case c.Storage.BlobsURL != "":

@@ -30,9 +30,11 @@ type Config struct {
 	Limits  Limits  `toml:"limits"`
 	Bus     Bus     `toml:"bus"`
 	Gvisor  Gvisor  `toml:"gvisor"`
-	MicroVM MicroVM `toml:"microvm"`
-	Trace   Trace   `toml:"trace"`
-	Egress  Egress  `toml:"egress"`
+	// Container is used with runtime.mode "container".
+	Container Container `toml:"container"`
+	MicroVM   MicroVM   `toml:"microvm"`
+	Trace     Trace     `toml:"trace"`
+	Egress    Egress    `toml:"egress"`
 	// Computers is the section of what concerns computers as wholes.
 	Computers Computers `toml:"computers"`
 
@@ -42,7 +44,7 @@ type Config struct {
 
 // Runtime configures sandboxes.
 type Runtime struct {
-	Mode          string `toml:"mode" report:"shown" doc:"Rung of the isolation ladder: local (bubblewrap), gvisor (a kernel of its own for each sandbox; choir must be root), or microvm (a virtual machine for each sandbox; see [microvm])."`
+	Mode          string `toml:"mode" report:"shown" doc:"Rung of the isolation ladder: local (bubblewrap), gvisor (a kernel of its own for each sandbox; choir must be root), container (Docker or Podman; see [container]), or microvm (a virtual machine for each sandbox; see [microvm])."`
 	RequireLimits bool   `toml:"require_limits" doc:"Refuse to start where process, memory and CPU limits cannot be held by cgroups."`
 	// Toolchains are absolute, existing folders: see CheckToolchains.
 	Toolchains []string `toml:"toolchains" doc:"Folders with compilers and the like that tasks see, read-only, with their bin first in PATH."`
@@ -202,6 +204,11 @@ type Bus struct {
 // Gvisor configures the gvisor rung.
 type Gvisor struct {
 	Runsc string `toml:"runsc" doc:"Path of runsc, gVisor's program; empty looks it up in PATH. choir doctor says how to install it."`
+}
+
+// Container configures the container rung.
+type Container struct {
+	Socket string `toml:"socket" doc:"Socket of the container engine, Docker's or Podman's; empty takes /var/run/docker.sock, /run/podman/podman.sock, or that of your own Podman, whichever is there first."`
 }
 
 // MicroVM configures the microvm rung.

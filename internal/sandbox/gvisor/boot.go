@@ -3,8 +3,6 @@ package gvisor
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -35,7 +33,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 	defer listener.Close() // the relay has its own: if it dies, dialling must fail
 	workspace, has := spec.Workspace()
 	inMemory := workspace.Transport == sandbox.TransportCopy
-	name := boxName(spec)
+	name := host.NewName(spec)
 	b := newBox(state{
 		Boot: m.bootID, Name: name, Folder: filepath.Join(m.boxes, name), Doors: spec.Doors,
 		Limits: m.limits.Name(), DiskLimited: spec.DiskLimited || !has || inMemory,
@@ -182,13 +180,6 @@ func (m *machine) runArgs(b *box) []string {
 	args := append([]string{"runsc"}, commonFlags(filepath.Join(b.state.Folder, "state"))...)
 	return append(args, "run", "--bundle="+b.state.Folder, "--pid-file="+filepath.Join(b.state.Folder, pidFile),
 		"--pass-fd=3:3", b.state.Name)
-}
-
-// boxName returns a new name for a sandbox, which contains the computer's id and the role.
-func boxName(spec sandbox.Spec) string {
-	var b [4]byte
-	rand.Read(b[:]) // never fails
-	return string(spec.Computer) + "-" + string(spec.Role) + "-" + hex.EncodeToString(b[:])
 }
 
 // notMade returns code unavailable for a sandbox that could not be made, with the output

@@ -2,53 +2,23 @@ package gvisor
 
 import (
 	"context"
-	"strings"
-	"time"
 
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
 )
 
 var _ sandbox.Toolbox = (*Driver)(nil)
 
-// toolTimeout is the limit on all programs that print their versions.
-const toolTimeout = 60 * time.Second
-
-// askTools prints a line for each program that is found: its name and what it says of its
-// version.
-const askTools = `say() { name=$1; shift; if out=$("$@" 2>/dev/null); then printf '%s\t%s\n' "$name" "$(printf %s "$out" | head -n 1)"; fi; }
-say cargo cargo --version; say go go version; say node node --version; say python3 python3 --version
-say pytest python3 -c 'import pytest; print(pytest.__version__)'; say make make --version; say git git --version`
-
-// Tools asks each program for its version in one sandbox with the search path of an
-// Associate. It implements sandbox.Toolbox.
+// Tools asks each program for its version in one sandbox. It implements sandbox.Toolbox.
 func (d *Driver) Tools(ctx context.Context) []sandbox.Check {
 	m, err := d.beginCall()
 	if err != nil {
-		return []sandbox.Check{{Name: "tools", Detail: "cannot be looked for: " + err.Error()}}
+		return host.NoTools(err)
 	}
 	defer d.calls.EndCall()
-	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
-	defer cancel()
-	out, err := runDo(ctx, m.runsc, "/usr/bin/env", "-i", "PATH="+guest.Path(d.cfg.Toolchains), "HOME=/tmp", "/bin/sh", "-c", askTools)
-	if err != nil {
-		return []sandbox.Check{{Name: "tools", Detail: "cannot be looked for: " + err.Error()}}
-	}
-	found := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		if name, version, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
-			found[name] = version
-		}
-	}
-	var checks []sandbox.Check
-	for _, name := range []string{
-		sandbox.ToolCargo, sandbox.ToolGo, sandbox.ToolNode, sandbox.ToolPython, sandbox.ToolPytest, sandbox.ToolMake, sandbox.ToolGit,
-	} {
-		c := sandbox.Check{Name: name, Detail: "tasks do not find it"}
-		if version, ok := found[name]; ok {
-			c.OK, c.Detail = true, "tasks find it: "+version
-		}
-		checks = append(checks, c)
-	}
-	return checks
+	return host.Tools(ctx, guest.Path(d.cfg.Toolchains), func(ctx context.Context, argv ...string) (string, error) {
+		out, err := runDo(ctx, m.runsc, argv...)
+		return string(out), err
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -27,6 +28,33 @@ func hierarchies() []hierarchy {
 		return nil
 	}
 	return parseHierarchies(string(mounts), string(own))
+}
+
+// OpenGroupOf returns the group of a running process that another program has put into one;
+// nil if there is none with limits.
+func OpenGroupOf(pid int) Group {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil // no proc, no cgroups
+	}
+	its, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	if err != nil {
+		return nil // it has ended
+	}
+	var folders []string
+	for _, h := range parseHierarchies(string(mounts), string(its)) {
+		if h.version == 2 {
+			if _, err := os.Stat(filepath.Join(h.own, "memory.current")); err == nil {
+				return &v2Group{dir: h.own}
+			}
+		} else if slices.ContainsFunc(h.controllers, usesV1) {
+			folders = append(folders, h.own)
+		}
+	}
+	if folders == nil {
+		return nil
+	}
+	return &v1Group{dirs: folders}
 }
 
 // parseHierarchies parses /proc/self/mountinfo and /proc/self/cgroup, see proc(5) and

@@ -122,6 +122,7 @@ var longAgo, noDeadline = time.Unix(1, 0), time.Time{}
 // Stat is a part of the kernel's statistics of a process.
 type Stat struct {
 	State    byte   // R, S, Z and so on, see proc(5)
+	Parent   int    // pid; 0 for one outside of the pid namespace
 	CPUTicks uint64 // user and system, of itself and of the children it waited for
 	Start    uint64 // in ticks since the boot
 }
@@ -149,6 +150,10 @@ func parseStat(raw []byte) (Stat, error) {
 		return Stat{}, fmt.Errorf("%d fields in %q", len(fields), raw)
 	}
 	out := Stat{State: fields[0][0]}
+	var err error
+	if out.Parent, err = strconv.Atoi(string(fields[1])); err != nil {
+		return Stat{}, err
+	}
 	for _, field := range fields[firstTimeField : firstTimeField+4] {
 		n, err := strconv.ParseUint(string(field), 10, 64)
 		if err != nil {
@@ -156,7 +161,6 @@ func parseStat(raw []byte) (Stat, error) {
 		}
 		out.CPUTicks += n
 	}
-	var err error
 	out.Start, err = strconv.ParseUint(string(fields[startField]), 10, 64)
 	return out, err
 }

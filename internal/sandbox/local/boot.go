@@ -3,8 +3,6 @@ package local
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"io"
 	"os"
@@ -52,7 +50,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 // caller can remove them if a later one fails.
 func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
 	var err error
-	if b.group, err = m.limits.Create(groupID(spec), spec.Limits); err != nil {
+	if b.group, err = m.limits.Create(host.NewName(spec), spec.Limits); err != nil {
 		return err
 	}
 	b.state.Groups = b.group.Folders()
@@ -133,7 +131,7 @@ func (m *machine) argv(spec sandbox.Spec) []string {
 			argv = append(argv, "--toolchain", path)
 		}
 	}
-	if hasLandlock() {
+	if host.HasLandlock() {
 		argv = append(argv, "--landlock")
 	}
 	for _, mount := range spec.Mounts {
@@ -156,14 +154,6 @@ func (m *machine) commonFor(spec sandbox.Spec) []string {
 		return m.common
 	}
 	return m.commonWorkspace
-}
-
-// groupID returns a new name for a sandbox's group, which contains the computer's id and
-// the role.
-func groupID(spec sandbox.Spec) string {
-	var b [4]byte
-	rand.Read(b[:]) // never fails
-	return string(spec.Computer) + "-" + string(spec.Role) + "-" + hex.EncodeToString(b[:])
 }
 
 // childPID returns the pid of bubblewrap's child, which bubblewrap has written to the

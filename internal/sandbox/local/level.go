@@ -29,7 +29,7 @@ func levelOf(limits string, root bool, landlock int, disk bool) sandbox.Level {
 	} else {
 		l.Missing = append(l.Missing, "A task in one project can write in others: that needs Landlock's third version (Linux 6.2).")
 	}
-	if landlock < landlockNeeded {
+	if landlock < host.LandlockNeeded {
 		l.Name = "local: namespaces, seccomp, no capabilities, " + limits
 		l.Missing = append(l.Missing, "This kernel lacks Landlock: the mounts alone decide what can be written.")
 	}

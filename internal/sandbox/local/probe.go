@@ -12,8 +12,6 @@ import (
 
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
-
-	"golang.org/x/sys/unix"
 )
 
 // nobodyUID is the user of probes when the control plane is root, so that they run
@@ -33,7 +31,7 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	if c, needed := probeReach(d.cfg, m.root); needed {
 		r.Checks = append(r.Checks, c)
 	}
-	r.Level = levelOf(m.limits.Name(), m.root, landlockVersion(), false)
+	r.Level = levelOf(m.limits.Name(), m.root, host.LandlockVersion(), false)
 	for _, c := range r.Checks {
 		r.Usable = r.Usable && (c.OK || !c.Required)
 	}
@@ -115,7 +113,7 @@ func runTrue(ctx context.Context, bwrap string, extra *os.File, more ...string) 
 }
 
 func probeLimits(m *machine) sandbox.Check {
-	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.Name(), m.root, landlockVersion(), false).Limits}
+	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.Name(), m.root, host.LandlockVersion(), false).Limits}
 	if !c.OK {
 		c.Remedy = remedyCgroups
 	}
@@ -129,27 +127,10 @@ func probeHostUser(m *machine) sandbox.Check {
 	return sandbox.Check{Name: "host user", Detail: "sandboxes run as the user of the control plane", Remedy: "run choir as root"}
 }
 
-// landlockNeeded is the first version of Landlock that allows a rename between folders
-// (Linux 5.19).
-const landlockNeeded = 2
-
-// hasLandlock reports whether the kernel's Landlock is recent enough for choir-init to
-// use.
-func hasLandlock() bool { return landlockVersion() >= landlockNeeded }
-
-// landlockVersion returns the kernel's version of Landlock; 0 if it has none.
-func landlockVersion() int {
-	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 {
-		return 0
-	}
-	return int(version)
-}
-
 func probeLandlock() sandbox.Check {
-	c := sandbox.Check{Name: "landlock", OK: hasLandlock(), Detail: fmt.Sprintf("version %d is in force", landlockVersion())}
+	c := sandbox.Check{Name: "landlock", OK: host.HasLandlock(), Detail: fmt.Sprintf("version %d is in force", host.LandlockVersion())}
 	if !c.OK {
-		c.Detail = fmt.Sprintf("this kernel has version %d, and %d is needed; the mounts alone decide what can be written", landlockVersion(), landlockNeeded)
+		c.Detail = fmt.Sprintf("this kernel has version %d, and %d is needed; the mounts alone decide what can be written", host.LandlockVersion(), host.LandlockNeeded)
 	}
 	return c
 }

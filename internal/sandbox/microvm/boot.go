@@ -3,8 +3,6 @@ package microvm
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -58,7 +56,7 @@ func (m *machineParts) fill(ctx context.Context, b *box, spec sandbox.Spec) erro
 		return err
 	}
 	var err error
-	if b.group, err = m.limits.Create(groupID(spec), m.outerLimits(spec)); err != nil {
+	if b.group, err = m.limits.Create(host.NewName(spec), m.outerLimits(spec)); err != nil {
 		return err
 	}
 	b.state.Groups = b.group.Folders()
@@ -286,14 +284,6 @@ func (m *machineParts) guestArgs(spec sandbox.Spec) []string {
 
 // stateDoors returns the folder of the second door, which asks the machine how it is.
 func stateDoors(doors string) string { return filepath.Join(doors, "state") }
-
-// groupID returns a new name for a sandbox's group, which contains the computer's id and
-// the role.
-func groupID(spec sandbox.Spec) string {
-	var b [4]byte
-	rand.Read(b[:]) // never fails
-	return string(spec.Computer) + "-" + string(spec.Role) + "-" + hex.EncodeToString(b[:])
-}
 
 // notMade returns code unavailable for a machine that did not come up, with the last lines
 // of its console.

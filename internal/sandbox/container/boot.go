@@ -1,0 +1,178 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
+)
+
+// boot starts a container and returns the sandbox when choir-init answers. If it fails
+// nothing is left behind.
+func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
+	listener, err := host.ListenDoor(spec.Doors)
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close() // choir-init has its own: if it dies, dialling must fail
+	workspace, has := spec.Workspace()
+	name := host.NewName(spec)
+	b := newBox(m, state{
+		Boot: m.bootID, Name: name, Folder: filepath.Join(m.boxes, name), Doors: spec.Doors, Engine: m.engine.title,
+		Limited: m.engine.limits, DiskLimited: spec.DiskLimited || !has || workspace.Transport == sandbox.TransportCopy,
+	})
+	if has {
+		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
+	}
+	if err := m.fill(ctx, b, spec, listener); err != nil {
+		host.Abandon(ctx, b)
+		return nil, err
+	}
+	return b, nil
+}
+
+// fill creates the parts of a sandbox one after another and stores each in b, so that the
+// caller can remove them if a later one fails.
+func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
+	door, err := m.makeDoor(b, spec)
+	if err != nil {
+		return err
+	}
+	defer door.Close()
+	b.state.Container, err = m.create(ctx, program{name: b.state.Name, argv: m.initArgs(spec), spec: spec, door: b.state.doorFolder()})
+	if err != nil {
+		return err
+	}
+	pid, err := m.engine.start(ctx, b.state.Container)
+	if err != nil {
+		return m.notMade(ctx, b.state.Container, err, "the container did not start")
+	}
+	if b.init, err = host.OpenProcess(pid, 0); err != nil {
+		return m.notMade(ctx, b.state.Container, err, "the container has ended already")
+	}
+	b.state.Init = host.ProcessName{PID: pid, Start: b.init.Start}
+	if b.state.Monitor, err = parentOf(pid); err != nil {
+		return m.notMade(ctx, b.state.Container, err, "the container has ended already")
+	}
+	if err := handOver(ctx, door, listener, b.init); err != nil {
+		return m.notMade(ctx, b.state.Container, err, "choir-init did not fetch its control door")
+	}
+	listener.Close()
+	if err := host.RemoveDoor(b.state.doorFolder()); err != nil {
+		return err
+	}
+	if _, err := guest.NewClient(b.Dial).Hello(ctx); err != nil {
+		return m.notMade(ctx, b.state.Container, err, "the sandbox did not answer")
+	}
+	return nil
+}
+
+// parentOf returns the parent of a process, which is not PID 1.
+func parentOf(pid int) (host.ProcessName, error) {
+	child, err := host.ReadStat(pid)
+	if err != nil || child.Parent <= 1 {
+		return host.ProcessName{}, err
+	}
+	parent, err := host.ReadStat(child.Parent)
+	return host.ProcessName{PID: child.Parent, Start: parent.Start}, err
+}
+
+// makeDoor makes the sandbox's folder and in it the socket at which choir-init fetches the
+// control door, which the computer's host user alone may connect to.
+func (m *machine) makeDoor(b *box, spec sandbox.Spec) (*net.UnixListener, error) {
+	const what = "make the folder of a sandbox"
+	for _, dir := range []string{b.state.Folder, b.state.doorFolder()} {
+		if err := os.Mkdir(dir, 0o711); err != nil {
+			return nil, choir.Wrap("container.create", choir.CodeUnavailable, err, what)
+		}
+		if err := os.Chmod(dir, 0o711); err != nil { // whatever the umask
+			return nil, choir.Wrap("container.create", choir.CodeUnavailable, err, what)
+		}
+	}
+	socket, err := host.ListenDoor(b.state.doorFolder())
+	if err != nil {
+		return nil, err
+	}
+	defer socket.Close() // the listener has its own
+	if os.Geteuid() == 0 {
+		if err := os.Chown(filepath.Join(b.state.doorFolder(), sandbox.ControlSocket), spec.UID, spec.UID); err != nil {
+			return nil, choir.Wrap("container.create", choir.CodeUnavailable, err, what)
+		}
+	}
+	listener, err := net.FileListener(socket)
+	if err != nil {
+		return nil, choir.Wrap("container.create", choir.CodeInternal, err, what)
+	}
+	unixListener := listener.(*net.UnixListener)
+	unixListener.SetUnlinkOnClose(false)
+	return unixListener, nil
+}
+
+// handOver sends the control door's listening socket to the first process that connects to
+// door, which must be the container's. It fails when that process ends, or ctx.
+func handOver(ctx context.Context, door *net.UnixListener, listener *os.File, init *host.Process) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		if init.Wait(ctx) == nil {
+			cancel(errors.New("the container has ended"))
+		}
+	}()
+	defer func() { cancel(nil); <-watched }()
+	stop := context.AfterFunc(ctx, func() { door.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	conn, err := door.AcceptUnix()
+	if err != nil {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	defer conn.Close()
+	if err := checkPeer(conn, init.PID); err != nil {
+		return err
+	}
+	_, _, err = conn.WriteMsgUnix([]byte{0}, unix.UnixRights(int(listener.Fd())), nil)
+	return err
+}
+
+// checkPeer returns an error unless the other end of conn is the process pid.
+func checkPeer(conn *net.UnixConn, pid int) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *unix.Ucred
+	var peerErr error
+	if err := raw.Control(func(fd uintptr) {
+		peer, peerErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return err
+	}
+	if peerErr != nil {
+		return peerErr
+	}
+	if int(peer.Pid) != pid {
+		return choir.E("container.create", choir.CodeForbidden, "process %d came for the control door, and not the container's first, %d", peer.Pid, pid)
+	}
+	return nil
+}
+
+// notMade returns code unavailable for a sandbox that could not be made, with the output of
+// the container.
+func (m *machine) notMade(ctx context.Context, id string, cause error, what string) error {
+	e := &choir.Error{Op: "container.create", Code: choir.CodeUnavailable, Msg: what, Err: cause}
+	if said := m.engine.output(ctx, id); said != "" {
+		e.Msg += ", saying " + strconv.Quote(said)
+	}
+	return e
+}

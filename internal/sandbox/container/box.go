@@ -1,0 +1,100 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
+)
+
+// box is one sandbox. Its parts are set before it is shared, and never after.
+type box struct {
+	*host.Ending
+	state   state // what its handle says
+	machine *machine
+	init    *host.Process // the container's first process; nil when it has ended
+}
+
+func newBox(m *machine, s state) *box {
+	return &box{state: s, machine: m, Ending: host.NewEnding(Name)}
+}
+
+var (
+	_ sandbox.Sandbox = (*box)(nil)
+	_ host.Remains    = (*box)(nil)
+)
+
+// Handle implements sandbox.Sandbox.
+func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
+
+// Dial implements sandbox.Sandbox.
+func (b *box) Dial(ctx context.Context) (net.Conn, error) { return host.DialDoor(ctx, b.state.Doors) }
+
+// Level implements sandbox.Sandbox.
+func (b *box) Level() sandbox.Level {
+	return levelOf(b.state.Engine, b.state.Limited, host.LandlockVersion(), b.state.DiskLimited)
+}
+
+// Usage implements sandbox.Sandbox.
+func (b *box) Usage(context.Context) (sandbox.Usage, error) {
+	if err := b.CheckRunning("container.usage"); err != nil {
+		return sandbox.Usage{}, err
+	}
+	if group := host.OpenGroupOf(b.state.Init.PID); group != nil {
+		return group.Usage()
+	}
+	return host.UsageOf(b.state.Init.PID), nil
+}
+
+// Destroy kills the container's first process, which ends every process inside, and waits
+// until the watcher has removed the rest. It implements sandbox.Sandbox.
+func (b *box) Destroy(ctx context.Context) error { return b.Ending.Destroy(ctx, b.init) }
+
+// Clear removes everything of a sandbox whose first process has ended or was never there: the
+// container, the control door and the folder.
+func (b *box) Clear(ctx context.Context) error {
+	defer b.Release()
+	var errs []error
+	if b.state.Container != "" {
+		errs = append(errs, b.machine.engine.remove(ctx, b.state.Container), b.awaitMonitor(ctx))
+	}
+	errs = append(errs, host.RemoveDoor(b.state.Doors),
+		choir.Wrap("container.clear", choir.CodeInternal, os.RemoveAll(b.state.Folder), "remove the folder of a sandbox"))
+	return errors.Join(errs...)
+}
+
+// awaitMonitor waits for the end of the engine's process that waited for the container. The
+// engine has removed the container by then.
+func (b *box) awaitMonitor(ctx context.Context) error {
+	p, err := host.OpenProcess(b.state.Monitor.PID, b.state.Monitor.Start)
+	if choir.CodeOf(err) == choir.CodeNotFound || b.state.Boot != b.machine.bootID {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return choir.Wrap("container.clear", choir.CodeTimeout, p.Wait(ctx), "wait for the engine's process of a sandbox")
+}
+
+// Release closes the control plane's files of the sandbox; the sandbox may live on.
+func (b *box) Release() { b.init.Close() }
+
+// find returns the sandbox of a handle; its init is nil if it has ended. An error means that
+// the sandbox may live but cannot be opened.
+func (m *machine) find(s state) (*box, error) {
+	b := newBox(m, s)
+	if s.Boot != m.bootID {
+		return b, nil // the machine was restarted; the numbers name others now
+	}
+	var err error
+	b.init, err = host.OpenProcess(s.Init.PID, s.Init.Start)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return b, nil
+	}
+	return b, err
+}

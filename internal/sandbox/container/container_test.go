@@ -1,0 +1,66 @@
+package container_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/container"
+	"choiros/internal/sandbox/sandboxtest"
+)
+
+// engineVariable has the socket of the tests' engine, also for the processes that the suite
+// starts and kills. It is empty without one.
+const engineVariable = "CHOIR_CONTAINERTEST_SOCKET"
+
+func TestMain(m *testing.M) {
+	var own *sandboxtest.Podman
+	if _, ours := os.LookupEnv(engineVariable); !ours {
+		var err error
+		if own, err = sandboxtest.NewPodman(); err == nil {
+			err = own.Start()
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "no engine:", err)
+			os.Setenv(engineVariable, "")
+		} else {
+			os.Setenv(engineVariable, own.Socket)
+		}
+	}
+	code := m.Run()
+	if own != nil {
+		own.Remove()
+	}
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// engine returns the socket of the tests' engine.
+func engine(t testing.TB) string {
+	socket := os.Getenv(engineVariable)
+	if socket == "" {
+		t.Skip("there is no container engine: apt-get install podman runc")
+	}
+	return socket
+}
+
+// newDriver makes a driver of the suite.
+func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
+	return container.New(container.Config{StateDir: s.StateDir, Orphan: s.Orphan, Socket: engine(t)})
+}
+
+func TestContainer(t *testing.T) {
+	if testing.Short() {
+		sandboxtest.RunSome(t, newDriver, nil, "make soak runs the whole suite on a container engine", "profile", "director", "contract/a second driver takes a sandbox up", "calls", "inherited", "doors", "init")
+		return
+	}
+	sandboxtest.Run(t, newDriver).Check(t)
+}

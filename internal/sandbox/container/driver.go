@@ -1,0 +1,175 @@
+package container
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/singleflight"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
+)
+
+// Driver makes sandboxes with a container engine. Close it when the control plane ends.
+type Driver struct {
+	cfg   Config
+	calls *host.Calls
+	// ready is the machine once one could be set up; setting holds who sets it up now.
+	ready   atomic.Pointer[machine]
+	setting singleflight.Group
+}
+
+var _ sandbox.Driver = (*Driver)(nil)
+
+// New returns a driver. It does nothing before the first Create or Recover.
+func New(cfg Config) *Driver {
+	return &Driver{cfg: cfg.withDefaults(), calls: host.NewCalls(Name)}
+}
+
+// Name implements sandbox.Driver.
+func (d *Driver) Name() string { return Name }
+
+// capabilities are the capabilities of this driver. A copied workspace is a folder in
+// memory.
+var capabilities = sandbox.Capabilities{
+	Transports: []sandbox.Transport{sandbox.TransportBind, sandbox.TransportCopy}, Mounts: true, Streams: true,
+}
+
+// Capabilities implements sandbox.Driver.
+func (d *Driver) Capabilities() sandbox.Capabilities { return capabilities }
+
+// Close stops the watching of sandboxes and waits for that. The sandboxes live on and can
+// be recovered by another driver; this driver's Sandbox values are unusable then. It is
+// idempotent.
+func (d *Driver) Close() error {
+	if !d.calls.Close() {
+		return nil
+	}
+	if m := d.ready.Load(); m != nil {
+		m.close()
+	}
+	return nil
+}
+
+// Create implements sandbox.Driver.
+func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	m, err := d.beginCall()
+	if err != nil {
+		return nil, err
+	}
+	defer d.calls.EndCall()
+	spec, err = m.checkSpec(spec)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.BootTimeout)
+	defer cancel()
+	b, err := m.boot(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.watch(b); err != nil {
+		host.Abandon(ctx, b)
+		return nil, err
+	}
+	return b, nil
+}
+
+// Recover implements sandbox.Driver.
+func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox, error) {
+	m, err := d.beginCall()
+	if err != nil {
+		return nil, err
+	}
+	defer d.calls.EndCall()
+	s, err := decodeHandle(h)
+	if err != nil {
+		return nil, err
+	}
+	b, err := m.find(s)
+	if err != nil {
+		return nil, err
+	}
+	if b.init == nil {
+		return nil, b.RemoveGone(ctx, b.init, b, "the sandbox has ended")
+	}
+	if s.Workspace && !slices.Equal(s.Toolchains, m.cfg.Toolchains) {
+		return nil, b.RemoveGone(ctx, b.init, b, "the sandbox had other toolchains than are wanted now and was ended")
+	}
+	hello, cancel := context.WithTimeout(ctx, d.cfg.BootTimeout)
+	defer cancel()
+	if _, err := guest.NewClient(b.Dial).Hello(hello); err != nil {
+		if ctx.Err() != nil {
+			b.Release()
+			return nil, choir.Wrap("container.recover", choir.CodeCancelled, ctx.Err(), "look for a sandbox")
+		}
+		return nil, b.RemoveGone(ctx, b.init, b, "the sandbox no longer answers and was ended")
+	}
+	if err := d.watch(b); err != nil {
+		b.Release()
+		return nil, err
+	}
+	return b, nil
+}
+
+// beginCall registers a call, which the caller ends with calls.EndCall if there is no error,
+// and sets the driver up if needed.
+func (d *Driver) beginCall() (*machine, error) {
+	if err := d.calls.BeginCall(); err != nil {
+		return nil, err
+	}
+	m, err := d.setUp()
+	if err != nil {
+		d.calls.EndCall()
+	}
+	return m, err
+}
+
+// setUp returns the machine. An engine that could not be reached is asked again by the next
+// call.
+func (d *Driver) setUp() (*machine, error) {
+	if m := d.ready.Load(); m != nil {
+		return m, nil
+	}
+	_, err, _ := d.setting.Do("", func() (any, error) {
+		if d.ready.Load() != nil {
+			return nil, nil
+		}
+		m, err := newMachine(d.cfg)
+		if err == nil {
+			d.ready.Store(m)
+		}
+		return nil, err
+	})
+	return d.ready.Load(), err
+}
+
+// watch waits for the sandbox's end in a goroutine and removes the rest of it.
+func (d *Driver) watch(b *box) error {
+	return d.calls.Watch(func(ctx context.Context) { b.Watch(ctx, b.init, b) })
+}
+
+// checkSpec returns the spec with default limits filled in. A spec that cannot be
+// satisfied is code invalid or unavailable.
+func (m *machine) checkSpec(spec sandbox.Spec) (sandbox.Spec, error) {
+	spec.Limits = spec.Limits.OrDefaults()
+	if err := spec.Check(capabilities); err != nil {
+		return spec, err
+	}
+	if os.Geteuid() == 0 && spec.UID <= 0 {
+		return spec, choir.Invalid("spec.uid", "%d: a control plane that is root runs no sandbox as root", spec.UID)
+	}
+	if spec.RequireLimits && !m.engine.limits {
+		return spec, choir.E("container.create", choir.CodeUnavailable,
+			"limits are required, and %s holds none here", m.engine.title).WithRemedy("%s", remedyLimits)
+	}
+	if _, err := os.Stat(filepath.Join(spec.Guest, initName)); err != nil {
+		return spec, choir.Wrap("container.create", choir.CodeInvalid, err, "look for %s among the guest binaries", initName)
+	}
+	return spec, nil
+}

@@ -1,0 +1,227 @@
+package container
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/mount"
+	"github.com/moby/moby/client"
+
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
+)
+
+const initName = "choir-init"
+
+// doorInside is the folder inside in which choir-init finds the socket that hands it the
+// control door. It is empty once choir-init runs.
+const doorInside = sandbox.MountsInside + "/choir-door"
+
+// tmpBytes and the following constants are the sizes of the folders in memory. Their
+// pages also count as memory of the sandbox.
+const (
+	tmpBytes  = 2 << 30
+	homeBytes = 1 << 30
+	// workspaceBytes is for a workspace that is copied.
+	workspaceBytes = 2 << 30
+)
+
+// diagnosticBytes is the most that is read of a container's output.
+const diagnosticBytes = 16 << 10
+
+// logBytes is the size at which the engine begins the output of a container anew.
+const logBytes = "64k"
+
+// enterScript covers what an engine shows of the host, makes the folders that belong to the
+// user inside, and becomes the program in its arguments: a user without capabilities. $1 is the
+// working folder, $2 the workspace if it is in memory. It runs as root of a user namespace,
+// which is the computer's host user.
+const enterScript = `set -e
+mount -t tmpfs -o ro,nosuid,nodev,noexec,mode=0555,size=4k none /sys
+mount -t tmpfs -o nosuid,nodev,mode=0700,size=` + homeSize + ` none /home/choir
+test -z "$2" || mount -t tmpfs -o nosuid,nodev,mode=0700,size=` + workspaceSize + ` none "$2"
+for path in cmdline interrupts diskstats partitions modules key-users; do
+	test ! -e /proc/$path || mount --bind /` + host.EmptyFile + ` /proc/$path
+done
+cd "$1"
+shift 2
+exec unshare --user --map-user=` + insideUser + ` --map-group=` + insideUser + ` --keep-caps -- \
+	setpriv --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all -- "$@"`
+
+// The numbers of enterScript.
+const (
+	homeSize      = "1g"
+	workspaceSize = "2g"
+	insideUser    = "1000"
+)
+
+// etcFiles are the files of /etc that engines write anew in each container.
+var etcFiles = []string{"passwd", "group", "hosts", "hostname", "resolv.conf"}
+
+// alwaysPoints are the mount points of every sandbox that the root folder of package host
+// lacks.
+var alwaysPoints = []string{"sys"}
+
+// workspacePoints returns the further mount points of a sandbox with a workspace.
+func workspacePoints(cfg Config) []string {
+	points := []string{strings.TrimPrefix(sandbox.WorkspaceInside, "/")}
+	for _, path := range cfg.Toolchains {
+		if !strings.HasPrefix(path, "/usr/") {
+			points = append(points, strings.TrimPrefix(path, "/"))
+		}
+	}
+	if cfg.Modules != "" {
+		points = append(points, strings.TrimPrefix(ModulesInside, "/"))
+	}
+	return points
+}
+
+// program is the program of a container, and the sandbox in which it runs.
+type program struct {
+	name string
+	argv []string
+	spec sandbox.Spec
+	// door is the folder of the host with the socket that hands over the control door;
+	// empty for none.
+	door string
+}
+
+// options returns a container as the engine is asked for it.
+func (m *machine) options(p program) client.ContainerCreateOptions {
+	workspace, has := p.spec.Workspace()
+	root, folder, memory := m.root, "/home/choir", ""
+	if has {
+		root, folder = m.rootWorkspace, sandbox.WorkspaceInside
+	}
+	if workspace.Transport == sandbox.TransportCopy {
+		memory = sandbox.WorkspaceInside
+	}
+	limits := p.spec.Limits.OrDefaults()
+	processes, files := int64(limits.Processes), int64(limits.OpenFiles)
+	return client.ContainerCreateOptions{
+		Name: p.name,
+		Config: &container.Config{
+			Image: imageOf(root), Hostname: "choir", User: m.user(p.spec), WorkingDir: "/", NetworkDisabled: true,
+			Labels:     map[string]string{ownerLabel: m.label},
+			Entrypoint: []string{"/usr/bin/unshare", "--user", "--map-root-user", "--mount", "--", "/bin/sh", "-c", enterScript, "choir"},
+			Cmd:        append([]string{folder, memory}, p.argv...),
+		},
+		HostConfig: &container.HostConfig{
+			NetworkMode: "none", IpcMode: "private", CgroupnsMode: "private", UsernsMode: m.userns(),
+			ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: m.engine.options,
+			LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logBytes}},
+			Tmpfs: map[string]string{
+				"/tmp":               memoryOptions("1777", tmpBytes),
+				"/dev/shm":           memoryOptions("1777", tmpBytes),
+				sandbox.MountsInside: memoryOptions("0755", 64<<10),
+			},
+			Mounts: m.mounts(p, root, has),
+			Resources: container.Resources{
+				Memory: limits.MemoryBytes, MemorySwap: limits.MemoryBytes, NanoCPUs: int64(limits.CPUMilli) * 1e6, PidsLimit: &processes,
+				Ulimits: []*container.Ulimit{
+					{Name: "nofile", Soft: files, Hard: files}, {Name: "core"},
+					// Podman's own are higher than those of the engine, which may not be exceeded.
+					{Name: "nproc", Soft: mostProcesses, Hard: mostProcesses},
+				},
+			},
+		},
+	}
+}
+
+// mostProcesses is the limit of processes of a host user, of which the sandboxes of a
+// computer are several. The cgroup limits each sandbox.
+const mostProcesses = 1 << 15
+
+// user returns the user of a container: the host user of the computer, which is the root of
+// an engine that runs as that user itself.
+func (m *machine) user(spec sandbox.Spec) string {
+	uid := os.Geteuid()
+	switch {
+	case uid == 0:
+		uid = spec.UID
+	case m.engine.rootless:
+		uid = 0
+	}
+	return fmt.Sprintf("%d:%d", uid, uid)
+}
+
+// userns returns the user namespace of a container: the engine's own numbers, also where it
+// maps those of other containers.
+func (m *machine) userns() container.UsernsMode {
+	if m.engine.rootless {
+		return ""
+	}
+	return "host"
+}
+
+func memoryOptions(mode string, bytes int) string {
+	return "rw,nosuid,nodev,mode=" + mode + ",size=" + strconv.Itoa(bytes)
+}
+
+func (m *machine) mounts(p program, root string, workspace bool) []mount.Mount {
+	mounts := []mount.Mount{bound("/usr", "/usr", true)}
+	for _, name := range host.SystemFolders {
+		if info, err := os.Lstat("/" + name); err == nil && info.IsDir() {
+			mounts = append(mounts, bound("/"+name, "/"+name, true))
+		}
+	}
+	for _, name := range etcFiles {
+		mounts = append(mounts, bound(filepath.Join(root, "etc", name), "/etc/"+name, true))
+	}
+	if p.door != "" {
+		mounts = append(mounts, bound(p.spec.Guest, sandbox.GuestInside, true), bound(p.door, doorInside, true))
+	}
+	for _, folder := range p.spec.Mounts {
+		if folder.Transport != sandbox.TransportCopy {
+			mounts = append(mounts, bound(folder.Folder, folder.Target, folder.ReadOnly))
+		}
+	}
+	if !workspace {
+		return mounts
+	}
+	for _, path := range m.cfg.Toolchains {
+		if !strings.HasPrefix(path, "/usr/") {
+			mounts = append(mounts, bound(path, path, true))
+		}
+	}
+	if m.cfg.Modules != "" {
+		mounts = append(mounts, bound(m.cfg.Modules, ModulesInside, true))
+	}
+	return mounts
+}
+
+func bound(source, target string, readOnly bool) mount.Mount {
+	return mount.Mount{Type: mount.TypeBind, Source: source, Target: target, ReadOnly: readOnly}
+}
+
+// initArgs returns choir-init and its arguments.
+func (m *machine) initArgs(spec sandbox.Spec) []string {
+	args := []string{
+		filepath.Join(sandbox.GuestInside, initName), "--max-files", strconv.Itoa(spec.Limits.OpenFiles),
+		"--seccomp", m.filter, "--door", filepath.Join(doorInside, sandbox.ControlSocket),
+	}
+	if _, has := spec.Workspace(); !has {
+		args = append(args, "--workspace", "")
+	} else {
+		for _, path := range m.cfg.Toolchains {
+			args = append(args, "--toolchain", path)
+		}
+	}
+	if host.HasLandlock() {
+		args = append(args, "--landlock")
+	}
+	for _, folder := range spec.Mounts {
+		if folder.Kind == sandbox.MountHost && !folder.ReadOnly {
+			args = append(args, "--writable", folder.Target)
+		}
+	}
+	if m.cfg.Orphan != sandbox.OrphanSeconds*time.Second {
+		args = append(args, "--orphan", m.cfg.Orphan.String())
+	}
+	return args
+}
