@@ -40,7 +40,7 @@ build: prereqs ## build bin/choir with all that it carries
 	@$(MAKE) --no-print-directory -j2 choir
 
 test: ## everything: build, checks, tests with the race detector, browser
-	@tools/prereqs.sh qemu poppler firefox headless-shell || tools/prereqs.sh qemu poppler firefox || tools/prereqs.sh
+	@tools/prereqs.sh qemu podman poppler firefox headless-shell || tools/prereqs.sh qemu poppler firefox || tools/prereqs.sh
 	@rm -rf $(OUT) && mkdir -p $(OUT)
 	@$(SHIPPED) go build -o $(REPORT) ./tools/testreport
 	@$(REPORT) check $(OUT) build -- $(MAKE) build
@@ -152,7 +152,7 @@ QUICK := -vet=off -ldflags=-w
 # modernc.org is SQLite, translated from C: checking each of its reads of memory
 # takes half of all time and finds no race of ours. In short a test that kills or
 # cuts at every place takes some of the places; the soak takes all.
-RACE := -race -short -gcflags='modernc.org/...=-race=false -d=checkptr=0'
+RACE := -race -short -p 3 -gcflags='modernc.org/...=-race=false -d=checkptr=0'
 
 race: runsc tools/sdk/node_modules
 	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test $(RACE) $(QUICK) -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$' -e '/tools')
@@ -161,7 +161,7 @@ race: runsc tools/sdk/node_modules
 # the race detector they take most of the time that all checks may take, so that
 # is left to the soak.
 whole: runsc
-	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test $(QUICK) -timeout 25m $(if $(REPORTED),-json) ./cmd/choir ./bench ./tools/...
+	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test $(QUICK) -parallel 4 -timeout 25m $(if $(REPORTED),-json) ./cmd/choir ./bench ./tools/...
 
 # The crash matrix waits for disks and kills, holds beside any load, and leaves room for
 # the linters.

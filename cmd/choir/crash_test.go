@@ -45,6 +45,7 @@ const (
 // there twice. A soak does this at every step of every scripted run and of the
 // recorded demo.
 func TestARunSurvivesKills(t *testing.T) {
+	t.Parallel()
 	stories := []runscript.Script{demoScript(t)}
 	if soaking() {
 		scripts, err := runscript.Load(scriptsDir)

@@ -49,6 +49,7 @@ func TestTheDemo(t *testing.T) {
 
 // TestTheDemoFailsWithItsReason breaks one part of the demo after the other.
 func TestTheDemoFailsWithItsReason(t *testing.T) {
+	t.Parallel()
 	t.Run("recording", func(t *testing.T) {
 		damaged := bytes.Replace(demo.Recording(), []byte("most frequent"), []byte("most Frequent"), 1)
 		path := filepath.Join(t.TempDir(), "recording.jsonl")

@@ -164,6 +164,7 @@ func (m *machine) port() string {
 // TestReadingWithoutAChoir reads the folder when none runs, and each verb says
 // the same as when one does. Every --json parses.
 func TestReadingWithoutAChoir(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "")
 	r := m.up()
 	c := m.client()

@@ -143,6 +143,7 @@ func outcome(t *testing.T, r eval.Report, name string) eval.Outcome {
 // TestEvalBelievesTheHiddenCheckAlone has one task solved and one in which the model claims success falsely,
 // with the project's own tests on its side; records both, plays them without the model, and compares.
 func TestEvalBelievesTheHiddenCheckAlone(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "")
 	s := newEvalSet(t, m, "py-ratelimit", "sh-rotate")
 	s.add("done-before", "prompt = 'Nothing.'\ncheck = 'true'\n", map[string]string{"a": "a\n"})
@@ -217,6 +218,7 @@ func checkBelief(t *testing.T, r eval.Report) {
 // TestEvalOfAnotherProgram runs a program in the agents' place: it calls a model through the gateway, and its
 // figures are those of the log. A check that hangs after its change is ended; a program that fails keeps what it did.
 func TestEvalOfAnotherProgram(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "")
 	s := newEvalSet(t, m)
 	base := map[string]string{"note.txt": "nothing\n"}
@@ -295,6 +297,7 @@ func TestEvalThatIsStoppedLeavesNothing(t *testing.T) {
 // TestEvalOfPublishedInstances reads instances as SWE-bench publishes them, with a local clone: the computer
 // has the base without its later history, and the tests of the instance decide.
 func TestEvalOfPublishedInstances(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "")
 	s := newEvalSet(t, m)
 	repos := t.TempDir()
@@ -375,6 +378,7 @@ func solveShipped(t *testing.T, e *evaluation, task eval.Task) {
 // TestTheShippedTasksCanBeSolved holds each shipped task against its reference solution: the hidden check fails
 // on the base and passes with the solution, both in the sandbox.
 func TestTheShippedTasksCanBeSolved(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "")
 	a := newApp()
 	a.data = m.data

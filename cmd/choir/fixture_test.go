@@ -53,6 +53,7 @@ type fixtureFacts struct {
 // TestADataFolderOfAnEarlierChoir opens, verifies and rewinds every data folder
 // kept from an earlier build.
 func TestADataFolderOfAnEarlierChoir(t *testing.T) {
+	t.Parallel()
 	folders, err := filepath.Glob(filepath.Join(fixtures, "*", "data.tar.xz"))
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no fixtures: %v", err)
@@ -128,6 +129,7 @@ func importsFixture(t *testing.T, m *machine, file string, exported []byte) {
 // a blob, and one of an event in the journal, which their SQLite copy mends. The copy
 // itself is made anew by another build.
 func TestAFlippedByteOfAnEarlierChoirIsNamed(t *testing.T) {
+	t.Parallel()
 	folders, err := filepath.Glob(filepath.Join(fixtures, "*", "data.tar.xz"))
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("no fixtures: %v", err)

@@ -133,6 +133,7 @@ func taskFile(t *testing.T, task string) string {
 // TestExportAndImport takes a computer from one data folder to another, and holds
 // everything against what it was.
 func TestExportAndImport(t *testing.T) {
+	t.Parallel()
 	o := openOffice(t)
 	o.add(t, "p", files{"a.txt": "one\n", "run.sh!": "#!/bin/sh\n", "key.txt": "plain\n"})
 	o.ends(t, shellTask("edit_repo", "p", "echo two > a.txt; ln -s a.txt link; mkdir empty", noVerify), 0, choir.StatusOK, "")

@@ -58,6 +58,7 @@ func TestAComputerHibernatesAndWakesForACommand(t *testing.T) {
 // when the folder of sandbox notes or the note of the closed computer changes. Each time the
 // next choir must have all that was acknowledged.
 func TestAKillWhileAComputerHibernatesLosesNothing(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "[computers]\nhibernate_after = '1s'\n")
 	up := m.up()
 	up.healthy()

@@ -99,6 +99,7 @@ func TestADeadEndpointIsToldWithinSeconds(t *testing.T) {
 // TestAPromptSaysWhyItWaits: the service is over its limit and says when to ask
 // again.
 func TestAPromptSaysWhyItWaits(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "")
 	m.env = append(m.env, "BUSY_KEY=sk-ant-0123456789")
 	busy := strings.Replace(greeting, `"rules":[`, `"rules":[{"times":1,"match":{},"fail":{"status":529,"retry_after":"2.5","message":"too many"}},`, 1)

@@ -33,6 +33,7 @@ type ending struct {
 // that differs from the recorded one ends its run; after a change of prompts or tools that is meant, run it
 // once with -say-again and look at the differences of what it writes.
 func TestTheRunsThatWereSaidEndAsTheyDid(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "")
 	s := &evalSet{m: m, dir: saidRuns, temp: filepath.Join(m.data, "..", "eval")}
 	if err := os.Mkdir(s.temp, 0o711); err != nil {

@@ -24,6 +24,7 @@ const scriptsDir = "../../internal/director/testdata/runs"
 // Director and Associate in real sandboxes, the model a server that speaks the
 // real wire format.
 func TestScriptedRuns(t *testing.T) {
+	t.Parallel()
 	scripts, err := runscript.Load(scriptsDir)
 	if err != nil {
 		t.Fatal(err)

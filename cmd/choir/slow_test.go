@@ -18,6 +18,7 @@ import (
 // TestASenderWhoNeverEndsIsCutOff: a request whose headers come a byte at a
 // time holds its connection for seconds, not for ever, and nobody else waits.
 func TestASenderWhoNeverEndsIsCutOff(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "")
 	r := m.up()
 	r.healthy()

@@ -84,6 +84,7 @@ func onSmallDisk(t *testing.T, mib int, mount func(t *testing.T, at, scratch str
 // is refused with its reason, reading goes on, and with room again so does
 // writing.
 func TestAFullDisk(t *testing.T) {
+	t.Parallel()
 	for _, disk := range smallDisks {
 		t.Run(disk.name, func(t *testing.T) { aFullDisk(t, onSmallDisk(t, 96, disk.mount)) })
 	}
@@ -127,6 +128,7 @@ func aFullDisk(t *testing.T, m *machine) {
 // more is refused with the reason. Where little fits it comes up, tells that the
 // bus has no room and what to do, and keeps the log; with room again it works.
 func TestAStartOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	for _, disk := range smallDisks {
 		t.Run(disk.name, func(t *testing.T) { aStartOnAFullDisk(t, onSmallDisk(t, 96, disk.mount)) })
 	}

@@ -45,6 +45,7 @@ func (g *gate) before(next http.Handler) http.Handler {
 // next call of its model has it, once, and so does the next one of the Director's model,
 // which is told that the task heard it.
 func TestWhatTheOwnerAddsIsInTheNextCall(t *testing.T) {
+	t.Parallel()
 	const added = "Be polite about it."
 	s := scriptNamed(t, "two_dependent_tasks")
 	m := newMachine(t, "")

@@ -93,6 +93,7 @@ const noVerify = `,"verify_profile":{"mode":"none"}`
 // TestTasks holds the rules of CONTRACTS.md for tasks against a computer that
 // is really there.
 func TestTasks(t *testing.T) {
+	t.Parallel()
 	o := openOffice(t)
 	o.add(t, "plain", files{"README.md": "# plain\n", ".gitignore": "build/\n", "tool.sh!": "#!/bin/sh\necho tool\n"})
 	t.Run("run and inspect change nothing", o.changeNothing)

@@ -43,6 +43,7 @@ func (m *machine) tree() map[string]string {
 // run of agents is played; every mark can be looked at and gone to; the owner
 // goes back with no model and no Director's help after .git was deleted.
 func TestARunOnTheTimeAxis(t *testing.T) {
+	t.Parallel()
 	scripts, err := runscript.Load(scriptsDir)
 	if err != nil {
 		t.Fatal(err)

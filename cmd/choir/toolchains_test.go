@@ -37,6 +37,7 @@ func TestToolchainsThatShowTooMuch(t *testing.T) {
 
 // TestDoctorSaysHowToShowAToolchain follows the doctor's advice.
 func TestDoctorSaysHowToShowAToolchain(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "")
 	dir := sandboxtest.DataDir(t)
 	tool := filepath.Join(dir, "closed", "rust")

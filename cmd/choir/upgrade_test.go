@@ -75,6 +75,7 @@ func build(t *testing.T, to, program string, instead map[string]string) {
 // others: the conversation goes on as it was begun, and the question that was never
 // answered is asked in the new words.
 func TestARunThatOneBuildBeganIsEndedByAnother(t *testing.T) {
+	t.Parallel()
 	s := scriptNamed(t, "two_dependent_tasks")
 	m := newMachine(t, "")
 	server := m.model(s)

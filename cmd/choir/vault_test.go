@@ -15,6 +15,7 @@ import (
 // TestTheVaultTakesKeysAndGivesNoneBack sets, lists, changes and removes entries, and holds that no
 // verb prints a key, and no file, event or log has one.
 func TestTheVaultTakesKeysAndGivesNoneBack(t *testing.T) {
+	t.Parallel()
 	const key = "ghs_the-key~of+this/test"
 	m := newMachine(t, "")
 	m.up().healthy()

@@ -62,6 +62,7 @@ var checkedProjects = []checked{
 // pass is committed. One by which they fail again ends failed, and the tree is what it
 // was, byte for byte, as the host sees it.
 func TestVerificationDecides(t *testing.T) {
+	t.Parallel()
 	o := openOfficeWith(t, rustSettings())
 	for _, p := range checkedProjects {
 		t.Run(p.name, func(t *testing.T) {

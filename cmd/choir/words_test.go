@@ -22,6 +22,7 @@ const driving = "\x1b]0;T\x07\x1b[2J\x1b[31mFAKE\rX\u009b31m\u202e\u2066\x7fY"
 // computers, answers and output names that drive a terminal, and prints them with
 // every verb, for people and as JSON.
 func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t, "")
 	m.up().healthy()
 	c := m.client()
