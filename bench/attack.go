@@ -3,44 +3,73 @@ package bench
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"choiros/bench/attacks"
 	"choiros/internal/choir"
+	"choiros/internal/sandbox/container"
+	"choiros/internal/sandbox/gvisor"
 )
 
 // benchAttacks runs the attacks of the repository against this binary: a row for each
-// program, and one for all. A row's number is how many attacks were refused, of the N that
-// were tried; its failures are the attacks that got through, or prove nothing.
+// program on the rung local, one for all of them, and one for each other rung that this
+// machine has. A row's number is how many attacks were refused, of the N that were tried; its
+// failures are the attacks that got through, or prove nothing.
 func benchAttacks(ctx context.Context, l *lab, emit func(Row)) error {
-	unmeasured := func(why string) error {
-		emit(Row{Case: allAttacks, Unit: refusedUnit, Isolated: true, Skipped: why})
-		return nil
+	unmeasured := func(name, why string) {
+		emit(Row{Case: name, Unit: refusedUnit, Isolated: true, Skipped: why})
 	}
 	corpus := findUpwards(attacks.Corpus, "lib.py")
 	if corpus == "" {
-		return unmeasured("there is no " + attacks.Corpus + " here: run it in the repository")
-	}
-	if why := l.cannotIsolate(ctx); why != "" {
-		return unmeasured(why)
+		unmeasured(allAttacks, "there is no "+attacks.Corpus+" here: run it in the repository")
+		return nil
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return choir.Wrap("bench.attacks", choir.CodeUnavailable, err, "find this binary")
 	}
-	var names []string
+	plan := attacks.Plan{Choir: self, Corpus: corpus}
 	if l.quick {
-		names = []string{"files", "network"}
+		plan.Names = []string{"files", "network"}
 	}
+	if why := l.cannotIsolate(ctx); why != "" {
+		unmeasured(allAttacks, why)
+	} else if err := attackRung(ctx, plan, allAttacks, func(r attacks.Report) { emit(attackRow(r.Name, r)) }, emit); err != nil {
+		return err
+	}
+	if l.quick {
+		return nil
+	}
+	gv, co := gvisor.New(gvisor.Config{StateDir: filepath.Join(l.dir, gvisor.Name)}), container.New(container.Config{StateDir: filepath.Join(l.dir, container.Name)})
+	defer gv.Close()
+	defer co.Close()
+	for _, d := range []driver{gv, co} {
+		name := d.Name() + ", " + allAttacks
+		if why := cannotIsolate(ctx, d); why != "" {
+			unmeasured(name, why)
+			continue
+		}
+		plan.Settings = "runtime.mode = \"" + d.Name() + "\""
+		if err := attackRung(ctx, plan, name, func(attacks.Report) {}, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attackRung attacks one choir, calls done with the report of each program, and emits a row
+// about all of them.
+func attackRung(ctx context.Context, plan attacks.Plan, name string, done func(attacks.Report), emit func(Row)) error {
 	var all attacks.Report
-	err = attacks.Run(ctx, self, corpus, names, func(r attacks.Report) {
-		emit(attackRow(r.Name, r))
-		all.Attempts = append(all.Attempts, r.Attempts...)
+	err := attacks.Run(ctx, plan, func(r attacks.Report) {
+		done(r)
+		all.Add(r)
 	})
 	if err != nil {
 		return choir.Wrap("bench.attacks", choir.CodeUnavailable, err, "attack a choir")
 	}
-	emit(attackRow(allAttacks, all))
+	emit(attackRow(name, all))
 	return nil
 }
 

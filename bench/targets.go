@@ -68,6 +68,8 @@ var targets = []Target{
 	{"wake", "idle", Median, "<=", 5, "<= 5 ms idle"},
 	{"wake", "hibernated, until a terminal is open", Median, "<=", 80, "<= 80 ms hibernated"},
 	{"attacks", "all", Failures, "<=", 0, "0 failures: each is refused"},
+	{"attacks", "gvisor, all", Failures, "<=", 0, "0 failures: each is refused"},
+	{"attacks", "container, all", Failures, "<=", 0, "0 failures: each is refused"},
 	{"rewind", "100 of 1,000 files", Ratio, "<=", 1, "rewind of the whole computer (files, windows, documents) <= 1x `git reset --hard`"},
 }
 

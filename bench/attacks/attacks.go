@@ -21,15 +21,26 @@ const Corpus = "test/attacks"
 // A program that has not ended by then has hung: it is ended, and is broken.
 const limit = 8 * time.Minute
 
-// Run attacks a choir, whose binary is the file choir, with the programs of the given
-// names, or with all of the folder corpus. done is called with the report of each program
-// and the seconds that it took. What Run starts has ended when it returns.
-func Run(ctx context.Context, choir, corpus string, names []string, done func(Report)) (err error) {
-	programs, err := find(corpus, names)
+// Plan names the choir under attack and the programs that attack it.
+type Plan struct {
+	// Choir is the file of the binary.
+	Choir string
+	// Corpus is the folder of the programs, and Names lists the ones to run; none means all.
+	Corpus string
+	Names  []string
+	// Settings are keys of the configuration in TOML, in full, such as
+	// runtime.mode = "gvisor". They decide about the rung of the isolation ladder.
+	Settings string
+}
+
+// Run attacks a choir. done is called with the report of each program and the seconds that
+// it took. What Run starts has ended when it returns.
+func Run(ctx context.Context, p Plan, done func(Report)) (err error) {
+	programs, err := find(p.Corpus, p.Names)
 	if err != nil {
 		return err
 	}
-	t, err := newTarget(ctx, choir)
+	t, err := newTarget(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,14 @@ type Report struct {
 	Name     string
 	Took     time.Duration
 	Attempts []Attempt
+	// Limits are promises that this rung of the isolation ladder does not make, each with the
+	// reason. They are not tried.
+	Limits []string
+}
+
+// Add adds the attempts and limits of another report.
+func (r *Report) Add(o Report) {
+	r.Attempts, r.Limits = append(r.Attempts, o.Attempts...), append(r.Limits, o.Limits...)
 }
 
 // Broken returns the number of attempts that succeeded, or prove nothing.
@@ -46,6 +54,8 @@ func parse(out string) Report {
 			if word != "ok" {
 				r.Attempts = append(r.Attempts, Attempt{promise, "the control failed: " + detail, true})
 			}
+		case kind == "limit" && ok:
+			r.Limits = append(r.Limits, promise+": "+said)
 		case kind == "attack" && ok:
 			r.Attempts = append(r.Attempts, Attempt{promise, detail, word != "held"})
 		}
@@ -56,7 +66,7 @@ func parse(out string) Report {
 			r.Attempts[i].Detail += " (it has no control)"
 		}
 	}
-	if len(r.Attempts) == 0 {
+	if len(r.Attempts)+len(r.Limits) == 0 {
 		return crashed(nil, "it tried nothing")
 	}
 	return r
@@ -85,6 +95,9 @@ func (r Report) Print(out io.Writer) {
 		}
 		held[a.Promise]++
 	}
+	for _, l := range r.Limits {
+		fmt.Fprintln(out, "LIMIT ", l)
+	}
 	for _, promise := range order {
 		fmt.Fprintf(out, "held   %s (%d)\n", promise, held[promise])
 	}
@@ -93,6 +106,10 @@ func (r Report) Print(out io.Writer) {
 // Sum prints the last line and reports whether everything held.
 func (r Report) Sum(out io.Writer) bool {
 	broken := r.Broken()
-	fmt.Fprintf(out, "%d tried, %d held, %d broken\n", len(r.Attempts), len(r.Attempts)-broken, broken)
+	fmt.Fprintf(out, "%d tried, %d held, %d broken", len(r.Attempts), len(r.Attempts)-broken, broken)
+	if len(r.Limits) > 0 {
+		fmt.Fprintf(out, "; %d not promised on this rung", len(r.Limits))
+	}
+	fmt.Fprintln(out)
 	return broken == 0 && len(r.Attempts) > 0
 }

@@ -16,6 +16,8 @@ func TestAnAttackCountsOnlyBesideItsControl(t *testing.T) {
 		{"no control", "control b: ok\nattack a: held\n", "1 tried, 0 held, 1 broken", false},
 		{"a control that fails", "control a: failed x\nattack a: held\n", "2 tried, 1 held, 1 broken", false},
 		{"nothing tried", "control a: ok\n", "1 tried, 0 held, 1 broken", false},
+		{"not promised", "limit b: c\ncontrol a: ok\nattack a: held\n", "1 tried, 1 held, 0 broken; 1 not promised on this rung", true},
+		{"nothing but a limit", "limit b: c\n", "0 tried, 0 held, 0 broken; 1 not promised on this rung", false},
 		{"nothing said", "", "1 tried, 0 held, 1 broken", false},
 	} {
 		var b bytes.Buffer

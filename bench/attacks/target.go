@@ -15,11 +15,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"choiros/internal/sandbox"
 )
 
 // target is the choir under attack and what surrounds it.
 type target struct {
 	dir, data, choir, origin, secret string
+	level                            sandbox.Level // the isolation in force
 	cmd                              *exec.Cmd
 	ended                            chan struct{}
 	said                             *bytes.Buffer
@@ -51,8 +54,8 @@ key_file = "%s"
 const firstInherited = 40
 
 // newTarget starts a choir that inherits descriptors it did not ask for.
-func newTarget(ctx context.Context, choir string) (t *target, err error) {
-	path, err := filepath.Abs(choir)
+func newTarget(ctx context.Context, p Plan) (t *target, err error) {
+	path, err := filepath.Abs(p.Choir)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +63,13 @@ func newTarget(ctx context.Context, choir string) (t *target, err error) {
 	if t.dir, err = os.MkdirTemp("/var/tmp", "choir-attack-"); err != nil {
 		return nil, err
 	}
-	if err := t.prepare(ctx); err != nil {
+	if err := t.prepare(ctx, p.Settings); err != nil {
 		return nil, errors.Join(err, t.close())
 	}
 	return t, nil
 }
 
-func (t *target) prepare(ctx context.Context) error {
+func (t *target) prepare(ctx context.Context, rung string) error {
 	t.data = filepath.Join(t.dir, "data")
 	if err := errors.Join(os.Chmod(t.dir, 0o711), os.Mkdir(t.data, 0o711)); err != nil {
 		return err
@@ -74,7 +77,7 @@ func (t *target) prepare(ctx context.Context) error {
 	t.provider = httptest.NewServer(&provider{})
 	address := strings.TrimPrefix(t.provider.URL, "http://")
 	key := filepath.Join(t.dir, "provider.key")
-	config := fmt.Sprintf(settings, address, key, priceSetting)
+	config := rung + "\n" + fmt.Sprintf(settings, address, key, priceSetting)
 	if err := errors.Join(os.WriteFile(key, []byte(t.secret), 0o600), os.WriteFile(filepath.Join(t.data, "choir.toml"), []byte(config), 0o600)); err != nil {
 		return err
 	}
@@ -140,7 +143,19 @@ func (t *target) ready(ctx context.Context) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("choir runs no task: %w\n%s%s", err, out, t.said)
 	}
-	return nil
+	return t.learnLevel(ctx)
+}
+
+// learnLevel asks choir for the isolation in force.
+func (t *target) learnLevel(ctx context.Context) error {
+	out, err := exec.CommandContext(ctx, t.choir, "doctor", "--json", "--data", t.data).Output()
+	if err != nil {
+		return fmt.Errorf("ask choir for its isolation: %w", err)
+	}
+	var said struct{ Isolation sandbox.Report }
+	err = json.Unmarshal(out, &said)
+	t.level = said.Isolation.Level
+	return err
 }
 
 // env names the target to a program.
@@ -149,6 +164,7 @@ func (t *target) env() []string {
 	return []string{
 		"CHOIR=" + t.choir, "DATA=" + t.data, "SECRET=" + t.secret, "ORIGIN=choir.localhost:" + port,
 		"BILL=" + strings.TrimPrefix(t.provider.URL, "http://"), fmt.Sprintf("CHOIR_PID=%d", t.cmd.Process.Pid),
+		"RUNG=" + t.level.Driver, "CONFINED=" + t.level.Tasks,
 	}
 }
 

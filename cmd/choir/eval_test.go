@@ -186,7 +186,7 @@ func TestEvalBelievesTheHiddenCheckAlone(t *testing.T) {
 	}
 	worse, r := s.run("--model-recording", records, "--only", "sh-rotate", "--against", file)
 	if r.code != 1 || worse.Against == nil || !slices.Equal(worse.Against.Worse, []string{"sh-rotate"}) {
-		t.Errorf("held against a better one it ends with %d, %+v", r.code, worse.Against)
+		t.Errorf("held against a better one it ends with %d, %+v\n%s", r.code, worse.Against, r.errOut)
 	}
 }
 

@@ -6,6 +6,8 @@ starts one choir for all of them and gives each program these variables:
     CHOIR    the binary              DATA     its data folder
     ORIGIN   host:port of the web    BILL     address of the model provider
     SECRET   words that must never be read from inside
+    RUNG     the rung of the isolation ladder, such as local
+    CONFINED what keeps a task in its project, such as landlock; empty for nothing
 
 and, inherited as descriptors 40, 41 and 42 like choir itself: a file with SECRET
 that only root may read, the host's root folder, and a connected socket.
@@ -15,12 +17,15 @@ A program prints one line for each promise that it tries to break:
     control NAME: ok|failed DETAIL    the same act where it must succeed
     attack NAME: held|broken DETAIL
 
+    limit NAME: REASON                what this rung does not promise, and docs/THREATS.md says so
+
 An attack without a control of its name that is ok counts as broken.
 """
 import http.client, json, os, socket, subprocess, sys, time
 
 CHOIR, DATA, SECRET = os.environ["CHOIR"], os.environ["DATA"], os.environ["SECRET"]
 ORIGIN, BILL = os.environ["ORIGIN"], os.environ["BILL"]
+RUNG, CONFINED = os.environ["RUNG"], os.environ["CONFINED"]
 INHERITED = (40, 41, 42)
 
 
@@ -37,6 +42,11 @@ def control(name, ok, detail=""):
 def attack(name, broken, detail=""):
     """Reports whether the attack got what it wanted."""
     _say("attack", name, "broken" if broken else "held", detail)
+
+
+def limit(name, reason):
+    """Says that this rung does not make a promise, so that it is not tried."""
+    print(f"limit {name}: {reason}", flush=True)
 
 
 class _Socket(http.client.HTTPConnection):

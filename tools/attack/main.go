@@ -2,7 +2,7 @@
 // that it starts, and prints a line for each attack and last
 // "N tried, N held, N broken". It fails when one is broken, or none was tried.
 //
-//	attack [-choir bin/choir] [NAME...]
+//	attack [-choir bin/choir] [-settings 'runtime.mode = "gvisor"'] [NAME...]
 package main
 
 import (
@@ -19,14 +19,15 @@ import (
 func main() {
 	choir := flag.String("choir", "bin/choir", "the binary under attack")
 	corpus := flag.String("corpus", attacks.Corpus, "folder of the programs")
+	settings := flag.String("settings", "", "keys of choir's configuration, in TOML: the rung to attack")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var all attacks.Report
-	err := attacks.Run(ctx, *choir, *corpus, flag.Args(), func(r attacks.Report) {
+	err := attacks.Run(ctx, attacks.Plan{Choir: *choir, Corpus: *corpus, Names: flag.Args(), Settings: *settings}, func(r attacks.Report) {
 		fmt.Printf("== %s (%.1f s)\n", r.Name, r.Took.Seconds())
 		r.Print(os.Stdout)
-		all.Attempts = append(all.Attempts, r.Attempts...)
+		all.Add(r)
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "attack:", err)

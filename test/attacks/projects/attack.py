@@ -3,6 +3,10 @@ import sys; sys.path.insert(0, sys.path[0] + "/..")
 import concurrent.futures, shutil, tempfile
 from lib import *
 
+if not CONFINED:
+    limit("projects", f"nothing on the rung {RUNG} keeps a task from writing in other projects")
+    sys.exit()
+
 ACTS = {
     "writes": "echo owned >../other/file",
     "appends": "echo owned >>../other/file",

@@ -61,5 +61,5 @@ for path in ("x:@evil.example/", "//evil.example/x", "/\\evil.example"):
 # What a stranger on this machine learns of it.
 answer = get("/health", f"127.0.0.1:{port}")
 known = api("GET", base())[1].decode()
-control("health to strangers", computer() in known and "namespaces" in known and status(answer) == 200, answer[:200])
-attack("health to strangers", computer() in answer or "namespaces" in answer or '"version"' in answer, answer[-300:])
+control("health to strangers", computer() in known and f"{RUNG}: " in known and status(answer) == 200, answer[:200])
+attack("health to strangers", computer() in answer or f"{RUNG}: " in answer or '"version"' in answer, answer[-300:])
