@@ -84,8 +84,8 @@ export const log = {
     other: "The computer went back to event {seq}, which changed {n} files",
   },
   undone: {
-    one: "One step was taken back, which changed {n} file",
-    other: "One step was taken back, which changed {n} files",
+    one: "One step was undone, which changed {n} file",
+    other: "One step was undone, which changed {n} files",
   },
   forked: "Another computer was forked after event {seq}",
   beginsAsFork: "This computer, “{name}”, begins as a fork",
