@@ -131,7 +131,7 @@ export const log = {
   grantedAlways: "You let {host} out, always",
   egressRevoked: "You revoked a grant of {host}",
   egressDenied: "You did not let {host} out",
-  egressPassed: "{host} was reached: {sent} bytes sent, {received} received",
+  egressPassed: "{host} was reached: {sent} sent, {received} received",
   budget: "The {scope} reached its limit of {max} {limit}",
   repaired: "Events {from} to {to} of the {copy} copy were repaired: {damage}",
   read: "read {what}",
