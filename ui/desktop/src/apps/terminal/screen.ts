@@ -43,6 +43,8 @@ function takeInserted(host: HTMLElement, type: (text: string) => void): void {
       if (pressed || !(e instanceof InputEvent) || !/^insert(Text|LineBreak|Paragraph)$/.test(e.inputType)) return;
       e.stopPropagation();
       type((e.data ?? "\n").replaceAll("\n", "\r"));
+      // As after Enter: what was sent is not read out again.
+      if (!e.data) (e.target as HTMLTextAreaElement).value = "";
     },
     true,
   );
