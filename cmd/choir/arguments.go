@@ -13,7 +13,7 @@ import (
 var meanings = map[string]string{
 	"prompt TEXT":         "what you ask for",
 	"task FILE":           "the JSON file of the task, or - for standard input",
-	"undo RUN|TASK|CALL":  "what is to be taken back; choir timeline lists the ids",
+	"undo RUN|TASK|CALL":  "what is to be undone; choir timeline lists the ids",
 	"diff FROM":           "the number of the event to compare from; choir timeline lists them",
 	"rewind EVENT":        "the number of the event to go back to; choir timeline lists them",
 	"timeline show EVENT": "the number of the event to look at; choir timeline lists them",

@@ -177,6 +177,7 @@ func runEgress(ctx context.Context, a *app, c *client) error {
 		return nil
 	}
 	a.printf("Policy: %s.\n", v.Mode)
+	a.printNone(len(v.Requests)+v.Unlisted+len(v.Grants), "No task asks for a host, and nothing is granted.")
 	for _, r := range v.Requests {
 		a.printf("asks      %s  refused %s by %s (%s)\n", hostPort(r.Host, r.Port), timeline.Count(r.Count, "time"), r.Policy, r.Why)
 		for _, asker := range r.Askers {

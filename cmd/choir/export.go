@@ -56,7 +56,7 @@ func runExport(ctx context.Context, a *app, file string) error {
 		a.printJSON(out)
 		return nil
 	}
-	a.printf("Wrote %s: %d bytes, the computer up to event %d. Bring it in elsewhere with: choir import %s\n", file, out.Bytes, out.Seq, file)
+	a.printf("Wrote %s: %s, the computer up to event %d. Bring it in elsewhere with: choir import %s\n", file, timeline.Bytes(out.Bytes), out.Seq, file)
 	return nil
 }
 

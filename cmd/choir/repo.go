@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,6 +63,9 @@ func newRepoCommand(a *app) *cobra.Command {
 	return c
 }
 
+// withoutScheme matches an address whose scheme is left out, as people copy it: github.com/me/hello.
+var withoutScheme = regexp.MustCompile(`^([a-z0-9-]+\.)+[a-z]{2,}(:[0-9]+)?/\S`)
+
 func isURL(s string) bool {
 	return strings.Contains(s, "://") || strings.HasPrefix(s, "git@")
 }
@@ -74,7 +78,11 @@ func runRepoAdd(ctx context.Context, a *app, c *client, from, name string) error
 		return err
 	}
 	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-		return choir.E("", choir.CodeNotFound, "%s is not a folder", abs)
+		e := choir.E("", choir.CodeNotFound, "%s is not a folder", abs)
+		if withoutScheme.MatchString(from) {
+			return e.WithRemedy("to clone it from there: choir repo add https://%s", from)
+		}
+		return e
 	}
 	if name == "" {
 		name = filepath.Base(abs)
@@ -103,7 +111,7 @@ func runRepoAdd(ctx context.Context, a *app, c *client, from, name string) error
 	if added.Head != "" {
 		history = " and its git history"
 	}
-	a.printf("Added %s: %s%s, %d bytes. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, timeline.Count(added.Files, "file"), history, added.Bytes, added.Name)
+	a.printf("Added %s: %s%s, %s. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, timeline.Count(added.Files, "file"), history, timeline.Bytes(added.Bytes), added.Name)
 	return nil
 }
 
@@ -116,6 +124,7 @@ func runRepoList(ctx context.Context, a *app, c *client) error {
 		a.printJSON(list)
 		return nil
 	}
+	a.printNone(len(list), "There is no project yet. To bring one in: choir repo add PATH")
 	for _, r := range list {
 		a.printf("%-24s %12s  %s\n", r.Name, timeline.Count(r.Files, "file"), r.Head)
 		if r.URL != "" {
@@ -162,7 +171,7 @@ func runRepoClone(ctx context.Context, a *app, c *client, req api.CloneRequest) 
 		a.printJSON(added)
 		return nil
 	}
-	a.printf("Cloned %s: %s, %d bytes. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, timeline.Count(added.Files, "file"), added.Bytes, added.Name)
+	a.printf("Cloned %s: %s, %s. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, timeline.Count(added.Files, "file"), timeline.Bytes(added.Bytes), added.Name)
 	return nil
 }
 
@@ -202,6 +211,6 @@ func runRepoExport(ctx context.Context, a *app, c *client, name, format, output 
 	if format == "patch" {
 		how = "git am " + output
 	}
-	a.printf("Wrote %s, %d bytes. In your own clone: %s\n", output, n, lines(how))
+	a.printf("Wrote %s, %s. In your own clone: %s\n", output, timeline.Bytes(n), lines(how))
 	return nil
 }

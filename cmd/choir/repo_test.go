@@ -139,6 +139,7 @@ func (o *office) repoRefused(t *testing.T) {
 		{"a name that cannot be", []string{dir, "--name", "../up"}, 2, choir.CodeInvalid, "name"},
 		{"no such folder", []string{filepath.Join(dir, "none")}, 1, choir.CodeNotFound, "is not a folder"},
 		{"a file", []string{filepath.Join(dir, "a.txt")}, 1, choir.CodeNotFound, "is not a folder"},
+		{"an address without its scheme", []string{"github.com/x/y"}, 1, choir.CodeNotFound, "choir repo add https://github.com/x/y"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o.in(t).refuses(t, c.exit, c.code, c.reason, append([]string{"repo", "add"}, c.args...)...)

@@ -218,6 +218,7 @@ func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
 // printMoments prints the events between two moments and the differences of desktop, documents and
 // files.
 func (a *app) printMoments(d api.MomentsView) {
+	a.printNone(len(d.Events)+len(d.Desktop)+len(d.Documents)+len(d.Files), "Nothing differs.")
 	for _, e := range d.Events {
 		a.printf("%6d  %s  %s\n", e.Seq, e.At.Std().Local().Format("15:04:05"), e.Text)
 	}

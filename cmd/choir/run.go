@@ -211,6 +211,7 @@ func runRuns(ctx context.Context, a *app, c *client) error {
 		a.printJSON(runs)
 		return nil
 	}
+	a.printNone(len(runs), "Nothing was asked for yet. To ask: choir prompt \"...\"")
 	for _, r := range runs {
 		a.printf("%s  %-9s  %9s  %s\n", r.ID, r.State, fmt.Sprintf("$%.4f", r.Usage.CostUSD), timeline.Line(r.Prompt))
 	}

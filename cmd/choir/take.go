@@ -111,6 +111,7 @@ func runCompare(ctx context.Context, a *app, c *client, with string) error {
 		a.printJSON(d)
 		return nil
 	}
+	a.printNone(len(d.Files), "The files of both are the same.")
 	a.printDiff(d.DiffView)
 	return nil
 }

@@ -88,7 +88,7 @@ func runCollect(ctx context.Context, a *app, c *client, req api.CollectRequest) 
 	if r.DryRun {
 		verb = "would be removed"
 	}
-	a.printf("%d objects with %d bytes %s, %d kept; %d moments between tool calls let go.\n", r.Removed, r.Bytes, verb, r.Kept, r.Moments)
+	a.printf("%d objects with %s %s, %d kept; %d moments between tool calls let go.\n", r.Removed, timeline.Bytes(r.Bytes), verb, r.Kept, r.Moments)
 	return nil
 }
 
@@ -101,6 +101,7 @@ func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint6
 		a.printJSON(page.Marks)
 		return nil
 	}
+	a.printNone(len(page.Marks), "There is no moment to go back to.")
 	for _, m := range page.Marks {
 		a.printMark(m)
 	}
@@ -150,7 +151,7 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 		a.printf("Nobody had looked at the workspace yet.\n")
 	} else {
 		a.printf("%s with %s, as they were found at event %d. To list them: choir timeline ls %d\n",
-			timeline.Count(m.Files, "file"), timeline.Count(m.Bytes, "byte"), m.TakenSeq, m.Seq)
+			timeline.Count(m.Files, "file"), timeline.Bytes(m.Bytes), m.TakenSeq, m.Seq)
 	}
 	for _, path := range m.LeftOut {
 		a.printf("left out  a cache over storage.cache_mb, which stays as it is: %s\n", path)
@@ -193,6 +194,7 @@ func runFolder(ctx context.Context, a *app, c *client, seq uint64, path string) 
 		a.printJSON(list)
 		return nil
 	}
+	a.printNone(len(list), "The folder is empty.")
 	for _, f := range list {
 		a.printf("%-7s %04o %10d  %s\n", f.Kind, f.Mode, f.Size, f.Path)
 	}

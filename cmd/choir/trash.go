@@ -82,6 +82,7 @@ func listTrash(ctx context.Context, a *app, c *client) error {
 		a.printJSON(t)
 		return nil
 	}
+	a.printNone(len(t.Items), "The trash is empty.")
 	for _, i := range t.Items {
 		a.printf("%s  %s  %s (%s)\n", i.ID, i.At.Std().Local().Format("2006-01-02 15:04:05"), i.From, i.File.Kind)
 	}

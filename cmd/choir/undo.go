@@ -14,8 +14,8 @@ import (
 func newUndoCommand(a *app) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
-		Use: "undo RUN|TASK|CALL", Short: "Take one action back and keep what came after",
-		Long: "Take back what one run, one task or one tool call changed in the files, and keep what came after.\n" +
+		Use: "undo RUN|TASK|CALL", Short: "Undo one action and keep what came after",
+		Long: "Undo what one run, one task or one tool call changed in the files, and keep what came after.\n" +
 			"Where something later depends on it, the paths are listed and nothing is changed.\n" +
 			"Open terminals end, with what runs in them.\n" +
 			"It is a step forward: it can be rewound.",
@@ -50,9 +50,9 @@ func runUndo(ctx context.Context, a *app, c *client, req api.UndoRequest) error 
 	case req.DryRun:
 		a.printf("%s would change; nothing was touched.\n", timeline.Count(len(u.Files), "path"))
 	case u.Seq == 0:
-		a.printf("Nothing is left of it to take back.\n")
+		a.printf("Nothing of it is left to undo.\n")
 	default:
-		a.printf("Taken back: %s changed. To have it again: choir rewind %d\n", timeline.Count(len(u.Files), "path"), u.BackSeq)
+		a.printf("Undone: %s changed. To have it again: choir rewind %d\n", timeline.Count(len(u.Files), "path"), u.BackSeq)
 	}
 	return nil
 }

@@ -77,6 +77,7 @@ func newVaultListCommand(a *app) *cobra.Command {
 					a.printJSON(list)
 					return nil
 				}
+				a.printNone(len(list), "The vault is empty. To put a key in: choir vault set NAME --host HOST")
 				for _, e := range list {
 					a.printf("%-20s %s\n", e.Name, saysBound(e.Bound))
 				}

@@ -1,6 +1,6 @@
 package choir
 
-// TimelineUndone says that what one action changed was taken back, and what
+// TimelineUndone says that what one action changed was undone, and what
 // came after it kept.
 type TimelineUndone struct {
 	Of       ID     `json:"of" choir:"id7" doc:"The run, the task or the tool call."`

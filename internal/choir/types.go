@@ -127,7 +127,7 @@ var types = typed([]TypeInfo{
 	{Sample: OverlaySettled{}, Class: ClassState, Roles: person, Doc: "A proposal was accepted or rejected, a comment resolved, or either opened again."},
 	{Sample: CheckpointCreated{}, Class: ClassFact, Once: []string{"payload.checkpoint"}, Roles: []Role{RoleAssociate}, Doc: "A snapshot with a name, and its git commits."},
 	{Sample: TimelineRewound{}, Class: ClassFact, Roles: []Role{RoleShell, RoleCLI, RoleControl}, Doc: "What can be rewound is again as it was at an earlier moment."},
-	{Sample: TimelineUndone{}, Class: ClassFact, Roles: owner, Doc: "What one action changed was taken back."},
+	{Sample: TimelineUndone{}, Class: ClassFact, Roles: owner, Doc: "What one action changed was undone."},
 	{Sample: TimelineForked{}, Class: ClassFact, Once: []string{"payload.computer"}, Roles: owner, Doc: "Another computer begins with this one's past."},
 	{Sample: ComputerForked{}, Class: ClassFact, Roles: control, Doc: "This computer begins here; what is before it is another's past."},
 	{Sample: ComputerImported{}, Class: ClassFact, Roles: control, Doc: "This computer came in a file; what is before it is another's past."},

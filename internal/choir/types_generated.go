@@ -46,7 +46,7 @@ const (
 	TypeOverlaySettled      Type = "overlay.settled"       // A proposal was accepted or rejected, a comment resolved, or either opened again.
 	TypeCheckpointCreated   Type = "checkpoint.created"    // A snapshot with a name, and its git commits.
 	TypeTimelineRewound     Type = "timeline.rewound"      // What can be rewound is again as it was at an earlier moment.
-	TypeTimelineUndone      Type = "timeline.undone"       // What one action changed was taken back.
+	TypeTimelineUndone      Type = "timeline.undone"       // What one action changed was undone.
 	TypeTimelineForked      Type = "timeline.forked"       // Another computer begins with this one's past.
 	TypeComputerForked      Type = "computer.forked"       // This computer begins here; what is before it is another's past.
 	TypeComputerImported    Type = "computer.imported"     // This computer came in a file; what is before it is another's past.

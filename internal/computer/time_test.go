@@ -149,8 +149,14 @@ func TestWhatIsExportedCanBePulled(t *testing.T) {
 	if err := l.Projects().Export(l.within(), choir.RoleCLI, "p", "patch", &out); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("nothing was done yet: %v", err)
 	}
+	before, _ := l.store.Head()
 	if r := l.result(l.commands(choir.TaskEditRepo, "echo b > workspace/p/b.txt")); r.Status != choir.StatusOK {
 		t.Fatalf("%s %s", r.Code, r.Summary)
+	}
+	after, _ := l.store.Head()
+	was, is := must(l.Moments().At(l.within(), before))(t), must(l.Moments().At(l.within(), after))(t)
+	if is.Snapshot == was.Snapshot || is.Files != was.Files+1 {
+		t.Errorf("of %d files and one more there are %d: git's are counted", was.Files, is.Files)
 	}
 	if err := l.Projects().Export(l.within(), choir.RoleCLI, "p", "patch", &out); err != nil || !strings.Contains(out.String(), "+b\n") {
 		t.Errorf("patch: %v %s", err, out.String())

@@ -84,6 +84,12 @@ func (c *closure) entry(e *Entry, t *total, depth int) error {
 		}
 		t.files += below.files
 		t.bytes += below.bytes
+		git := below.git
+		if e.Name == ".git" {
+			git = gitTotal{below.files, below.bytes}
+		}
+		t.git.files += git.files
+		t.git.bytes += git.bytes
 		t.paths += below.paths
 		t.depth = max(t.depth, below.depth+1)
 		t.lacks = t.lacks || below.lacks

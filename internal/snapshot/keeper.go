@@ -23,10 +23,14 @@ type Keeper struct {
 // total is the sum over a folder and everything below it.
 type total struct {
 	files, bytes int64
+	git          gitTotal // the part of files and bytes that is git's own
 	paths        int64
 	depth        int
 	lacks        bool // something of it is missing; never remembered
 }
+
+// gitTotal sums the files below folders named .git.
+type gitTotal struct{ files, bytes int64 }
 
 // NewKeeper returns a keeper that stores its objects in a blob store.
 func NewKeeper(store blob.Store) *Keeper {
@@ -81,15 +85,26 @@ func (k *Keeper) Size(ctx context.Context, d choir.Digest) (int64, error) {
 // store. A missing object is code not_found, with its digest in the message. It does not
 // read the contents of files.
 func (k *Keeper) Verify(ctx context.Context, root choir.Digest) (files, bytes int64, err error) {
+	t, err := k.verify(ctx, root)
+	return t.files, t.bytes, err
+}
+
+// VerifyWork is Verify, except that files in .git folders do not count.
+func (k *Keeper) VerifyWork(ctx context.Context, root choir.Digest) (files, bytes int64, err error) {
+	t, err := k.verify(ctx, root)
+	return t.files - t.git.files, t.bytes - t.git.bytes, err
+}
+
+func (k *Keeper) verify(ctx context.Context, root choir.Digest) (total, error) {
 	in := &Intake{keeper: k, fresh: map[Sum]object{}}
 	t, missing, err := in.closure(ctx, root, 1)
 	if err != nil {
-		return 0, 0, err
+		return total{}, err
 	}
 	if len(missing) > 0 {
-		return 0, 0, choir.E("snapshot.verify", choir.CodeNotFound, "snapshot %s lacks %s", root, missing[0])
+		return total{}, choir.E("snapshot.verify", choir.CodeNotFound, "snapshot %s lacks %s", root, missing[0])
 	}
-	return t.files, t.bytes, nil
+	return t, nil
 }
 
 // NewIntake starts to receive the objects of a snapshot. The caller must end the intake

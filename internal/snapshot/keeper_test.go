@@ -95,6 +95,30 @@ func TestKeeperNeedsWhatLacks(t *testing.T) {
 	}
 }
 
+// The moments of a project counted the objects of its repository: a checkpoint doubled its files.
+func TestTheWorkIsCountedWithoutWhatIsGits(t *testing.T) {
+	ctx, k := context.Background(), newKeeper(t)
+	in := begin(t, k)
+	a, object := content("a"), content("object")
+	objects := manifest(Entry{Name: "o", Kind: File, Size: 6, Sum: sum(t, object)})
+	git := manifest(Entry{Name: ".git", Kind: Dir, Sum: sum(t, objects)}, Entry{Name: "objects", Kind: Dir, Sum: sum(t, objects)})
+	project := manifest(
+		Entry{Name: ".git", Kind: Dir, Sum: sum(t, git)},
+		Entry{Name: "a", Kind: File, Size: 1, Sum: sum(t, a)})
+	root := manifest(Entry{Name: "p", Kind: Dir, Sum: sum(t, project)}, Entry{Name: "q", Kind: Dir, Sum: sum(t, objects)})
+	for _, o := range []Object{objects, git, project, root, a, object} {
+		must(t, in.Add(ctx, o))
+	}
+	if files, bytes, err := in.Commit(ctx, root.Digest); err != nil || files != 4 || bytes != 19 {
+		t.Fatalf("%d files, %d bytes, %v", files, bytes, err)
+	}
+	for name, k := range map[string]*Keeper{"the one that stored it": k, "one that remembers nothing": NewKeeper(k.store)} {
+		if files, bytes, err := k.VerifyWork(ctx, root.Digest); err != nil || files != 2 || bytes != 7 {
+			t.Errorf("%s: %d files, %d bytes, %v", name, files, bytes, err)
+		}
+	}
+}
+
 // A tree whose second folder lacks what the first lacks too was once taken for
 // complete.
 func TestTwoFoldersThatLackTheSameAreBothIncomplete(t *testing.T) {

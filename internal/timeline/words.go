@@ -95,7 +95,7 @@ func sayWork(p choir.Payload) string {
 	case *choir.EgressRefused:
 		return "refused to reach " + p.Host
 	case *choir.EgressPassed:
-		return fmt.Sprintf("reached %s: %d bytes sent, %d received", p.Host, p.Sent, p.Received)
+		return fmt.Sprintf("reached %s: %s sent, %s received", p.Host, Bytes(p.Sent), Bytes(p.Received))
 	case *choir.EgressGranted:
 		return fmt.Sprintf("let %s:%d out (%s)", p.Host, p.Port, p.Scope)
 	case *choir.EgressRevoked:
@@ -162,6 +162,21 @@ func Count[N int | int64 | uint64](n N, one string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, one)
 }
+
+// Bytes returns a size as people read it: "535 B", "12.3 kB", "4.1 MB".
+func Bytes(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	size, unit := float64(n)/1000, 0
+	for size >= 999.95 && unit < len(units)-1 {
+		size, unit = size/1000, unit+1
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", size), ".0") + " " + units[unit]
+}
+
+// units are those of a thousand bytes and more.
+var units = [...]string{"kB", "MB", "GB", "TB"}
 
 func sayFiles(p choir.Payload) string {
 	switch p := p.(type) {

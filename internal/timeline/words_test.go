@@ -40,3 +40,11 @@ func TestSentencesForPeople(t *testing.T) {
 		t.Errorf("an unknown event: %q", got)
 	}
 }
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 535: "535 B", 999: "999 B", 1000: "1 kB", 12_345: "12.3 kB", 999_949: "999.9 kB", 999_950: "1 MB", 4_100_000: "4.1 MB", 2_000_000_000: "2 GB", 7 << 50: "7881.3 TB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d bytes: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package desk
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/desk/drafts"
@@ -60,6 +62,38 @@ func (u *unsaved) DropDraft(ctx context.Context, app, subject string, revision i
 		u.changed(drafts.Draft{App: app, Subject: subject})
 	}
 	return now, err
+}
+
+// The apps of the drafts that are typed into the card of a run: the subject of a reply is the
+// run, that of an answer the run and, after a space, the question.
+const (
+	ReplyDraft  = "reply"
+	AnswerDraft = "answer"
+)
+
+// DropCardDrafts removes the drafts of the given apps that were typed into the card of a run,
+// and tells the pages: the card no longer takes them.
+func (u *unsaved) DropCardDrafts(ctx context.Context, run choir.ID, apps ...string) error {
+	list, err := u.Drafts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		if of, _, _ := strings.Cut(d.Subject, " "); of != string(run) || !slices.Contains(apps, d.App) {
+			continue
+		}
+		_, err := u.DropDraft(ctx, d.App, d.Subject, d.Revision)
+		for choir.CodeOf(err) == choir.CodeConflict { // somebody types
+			d, err = u.Draft(ctx, d.App, d.Subject)
+			if err == nil {
+				_, err = u.DropDraft(ctx, d.App, d.Subject, d.Revision)
+			}
+		}
+		if err != nil && choir.CodeOf(err) != choir.CodeNotFound {
+			return err
+		}
+	}
+	return nil
 }
 
 // mustRun returns an error with code unavailable if the computer is open for reading only.

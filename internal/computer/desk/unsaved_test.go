@@ -32,6 +32,46 @@ func TestPagesHearOfADraftThatChanges(t *testing.T) {
 	}
 }
 
+// What was typed into a card whose question somebody else answered, or that was put away, stayed for ever.
+func TestTheDraftsOfACardGoWithIt(t *testing.T) {
+	l := newLab(t)
+	run, other := choir.DeriveID("", "run"), choir.DeriveID("", "other")
+	typed := []drafts.Draft{
+		{App: ReplyDraft, Subject: string(run)}, {App: ReplyDraft, Subject: string(other)},
+		{App: AnswerDraft, Subject: string(run) + " one"}, {App: AnswerDraft, Subject: string(other) + " one"},
+		{App: "code", Subject: string(run)},
+	}
+	for _, d := range typed {
+		d.Text = "typed"
+		must(l.KeepDraft(t.Context(), d, 0))(t)
+	}
+	left := func() (subjects []string) {
+		for _, d := range must(l.Drafts(t.Context()))(t) {
+			subjects = append(subjects, d.App+" "+d.Subject)
+		}
+		slices.Sort(subjects)
+		return subjects
+	}
+	l.told = nil
+	if err := l.DropCardDrafts(t.Context(), run, AnswerDraft); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"answer " + string(other) + " one", "code " + string(run), "reply " + string(run), "reply " + string(other)}
+	slices.Sort(want)
+	if got := left(); !slices.Equal(got, want) {
+		t.Errorf("after an answer: %q, want %q", got, want)
+	}
+	if !slices.Equal(l.told, []drafts.Draft{{App: AnswerDraft, Subject: string(run) + " one"}}) {
+		t.Errorf("pages heard %+v", l.told)
+	}
+	if err := l.DropCardDrafts(t.Context(), run, ReplyDraft, AnswerDraft); err != nil {
+		t.Fatal(err)
+	}
+	if got := left(); len(got) != 3 || slices.Contains(got, "reply "+string(run)) {
+		t.Errorf("after the card was put away: %q", got)
+	}
+}
+
 func TestAComputerThatDoesNotRunHasNoDrafts(t *testing.T) {
 	l := newLab(t, func(c *Config) { c.ReadOnly = true })
 	_, err := l.Drafts(t.Context())

@@ -21,7 +21,7 @@ type Moment struct {
 	Collected bool                  `json:"collected,omitempty" doc:"The files of this moment were collected: it was between two tool calls, long ago."`
 	LeftOut   []string              `json:"left_out,omitempty" doc:"Caches over storage.cache_mb, which no snapshot has: a rewind leaves them as they are."`
 	LeftOver  []choir.LeftPath      `json:"left_over,omitempty" doc:"Other paths that no snapshot has, with the reason: a rewind leaves them as they are."`
-	Files     int64                 `json:"files" doc:"Files and links in the workspace."`
+	Files     int64                 `json:"files" doc:"Files and links in the workspace, without those in .git folders."`
 	Bytes     int64                 `json:"bytes" doc:"Bytes of their content."`
 	Documents []eventstore.Document `json:"documents" doc:"At the versions they had, without content."`
 	Windows   []eventstore.Window   `json:"windows" doc:"The lowest first."`
@@ -65,7 +65,7 @@ func (ms *Moments) At(ctx context.Context, seq uint64) (m Moment, err error) {
 		m.Snapshot, _, err = ms.available(ctx, taken.Snapshot)
 	}
 	if err == nil {
-		m.Files, m.Bytes, err = ms.keeper.Verify(ctx, m.Snapshot)
+		m.Files, m.Bytes, err = ms.keeper.VerifyWork(ctx, m.Snapshot)
 	}
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		m.Collected, err = true, nil

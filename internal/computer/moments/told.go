@@ -98,7 +98,7 @@ func tellEvent(e *choir.Event, p choir.Payload) Told {
 		}
 		return say("wentBack")
 	case *choir.TimelineUndone:
-		return say("tookBack")
+		return say("undid")
 	case *choir.ChangesTaken:
 		return say("took")
 	case *choir.DesktopUpgraded:

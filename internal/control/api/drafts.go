@@ -24,6 +24,7 @@ type deskDrafts interface {
 	Draft(ctx context.Context, app, subject string) (drafts.Draft, error)
 	KeepDraft(ctx context.Context, d drafts.Draft, made int64) (drafts.Draft, error)
 	DropDraft(ctx context.Context, app, subject string, revision int64) (drafts.Draft, error)
+	DropCardDrafts(ctx context.Context, run choir.ID, apps ...string) error
 }
 
 // DraftRequest is the request to store text that was typed and not saved.

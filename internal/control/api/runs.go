@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/desk"
 	"choiros/internal/control/auth"
 	"choiros/internal/eventstore"
 )
@@ -117,7 +118,10 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.Runs.Dismiss(ctx, p.Role, r.Run))
+			if err := c.Runs.Dismiss(ctx, p.Role, r.Run); err != nil {
+				return nil, problem(err)
+			}
+			return nil, problem(c.Desk.DropCardDrafts(ctx, r.Run, desk.ReplyDraft, desk.AnswerDraft))
 		})
 	huma.Register(h, op("steerRun", http.MethodPost, base+"/runs/{run}/steer", "Add to a run while it works", 202),
 		func(ctx context.Context, r *struct {
@@ -139,7 +143,12 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.Runs.Answer(ctx, p.Role, r.Run, r.Body.Question, r.Body.Text))
+			if err := c.Runs.Answer(ctx, p.Role, r.Run, r.Body.Question, r.Body.Text); err != nil {
+				return nil, problem(err)
+			}
+			// The answer is in the log: nobody may be told to give it again because of a draft.
+			_ = c.Desk.DropCardDrafts(ctx, r.Run, desk.AnswerDraft)
+			return nil, nil
 		})
 	huma.Register(h, op("listEvents", http.MethodGet, base+"/events", "Read the log in order", 200), a.listEvents)
 	submit := op("submitTask", http.MethodPost, base+"/tasks", "Dispatch a DirectorTask", 202)

@@ -65,7 +65,7 @@ type ModelKey struct {
 type ConnectRequest struct {
 	Name    string   `json:"name" minLength:"1" maxLength:"64" doc:"Name of the connection: lower-case letters, digits, dots and hyphens."`
 	Kind    string   `json:"kind" enum:"anthropic,openai,bedrock"`
-	Address string   `json:"address,omitempty" maxLength:"500" doc:"Base URL; empty for the provider's own."`
+	Address string   `json:"address,omitempty" maxLength:"500" doc:"Address; empty for the provider's own."`
 	Region  string   `json:"region,omitempty" maxLength:"64" doc:"For bedrock."`
 	Key     string   `json:"key,omitempty" maxLength:"8192" doc:"The key. It is kept and never given back. Empty keeps the one that is there, as long as kind, address and region stay, and for a service that needs none."`
 	Model   string   `json:"model" minLength:"1" maxLength:"200" doc:"The provider's name of the model."`

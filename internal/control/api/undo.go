@@ -46,7 +46,7 @@ type PathConflict struct {
 }
 
 func (a *API) undo(h huma.API) {
-	huma.Register(h, op("undo", http.MethodPost, "/api/computers/{computer}/undo", "Take back what one run, task or tool call changed; 409 with the paths when something later depends on it", 200),
+	huma.Register(h, op("undo", http.MethodPost, "/api/computers/{computer}/undo", "Undo what one run, task or tool call changed; 409 with the paths when something later depends on it", 200),
 		func(ctx context.Context, r *struct {
 			In
 			Body UndoRequest

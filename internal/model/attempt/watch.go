@@ -127,7 +127,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		resp.Body.Close()
 		return nil, &Failure{Err: choir.E("model.stream", choir.CodeProvider, "the provider redirects to %q", clip(resp.Header.Get("Location"))).
-			WithRemedy("keys are not sent along: set the base URL to where the provider really is")}
+			WithRemedy("keys are not sent along: set the address to where the provider really is")}
 	}
 	limit := int64(maxErrorBody)
 	if resp.StatusCode < 300 {
@@ -140,7 +140,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			}
 			return nil, &Failure{Err: choir.E("model.stream", choir.CodeProvider,
 				"the provider answered with content type %q, not %s", clip(resp.Header.Get("Content-Type")), strings.Join(t.mediaTypes, " or ")).
-				WithRemedy("check the base URL of the provider")}
+				WithRemedy("check the address of the provider")}
 		}
 	}
 	resp.Body = &body{ReadCloser: resp.Body, watch: w, left: limit}

@@ -28,7 +28,7 @@ en: {
   "checkpointOf": "Checkpoint: {text}",
   "restored": "The machine went down; the files are again as the log has them",
   "wentBack": "You went back to an earlier moment",
-  "tookBack": "You took one step back",
+  "undid": "You undid one step",
   "took": {
     "one": "Changes taken from another computer: {n} path",
     "other": "Changes taken from another computer: {n} paths"
@@ -100,7 +100,7 @@ de: {
   "checkpointOf": "Sicherungspunkt: {text}",
   "restored": "Die Maschine fiel aus; die Dateien sind wieder wie im Protokoll",
   "wentBack": "Zu einem früheren Zeitpunkt zurückgegangen",
-  "tookBack": "Einen Schritt zurückgenommen",
+  "undid": "Einen Schritt zurückgenommen",
   "took": {
     "one": "Änderungen von einem anderen Computer übernommen: {n} Pfad",
     "other": "Änderungen von einem anderen Computer übernommen: {n} Pfade"

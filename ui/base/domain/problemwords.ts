@@ -419,14 +419,14 @@ export const german = {
     },
     "undo_call_open": {
       "said": "der Werkzeugaufruf {id} ist nicht zurückgekehrt",
-      "help": "seine Aufgabe rückgängig machen, sobald sie zu Ende ist: {task}"
+      "help": "seine Aufgabe zurücknehmen, sobald sie zu Ende ist: {task}"
     },
     "undo_task_open": {
       "said": "die Aufgabe {id} ist nicht zu Ende",
       "help": "ihren Lauf anhalten: choir run {run} --cancel"
     },
     "undo_never_began": {
-      "said": "die Aufgabe {id} hat nie begonnen, es gibt also nichts rückgängig zu machen"
+      "said": "die Aufgabe {id} hat nie begonnen, es gibt also nichts zurückzunehmen"
     },
     "task_does_not_stop": {
       "said": "eine Aufgabe hat in {span} nicht angehalten",

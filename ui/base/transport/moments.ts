@@ -1,5 +1,8 @@
 import { ask, askBytes } from "./http";
 
+/** Whether a path is a project's .git. */
+export const isGit = (path: string) => /(^|\/)\.git$/.test(path);
+
 /** Looks at the past of one computer, whose API lies at `at`; nothing here changes anything. */
 export const momentAsks = (at: string) => {
   const inside = (seq: number, what: "folder" | "file", path: string) =>
@@ -13,8 +16,9 @@ export const momentAsks = (at: string) => {
     /** How the computer differs from what it was after an event: after another, and now when that is 0. */
     diff: (from: number, to: number, signal?: AbortSignal) =>
       ask<"getDiff">(`${at}/diff?from=${from}&to=${to}`, { signal }),
-    folder: (seq: number, path: string, signal?: AbortSignal) =>
-      ask<"listFolderAt">(inside(seq, "folder", path), { signal }),
+    /** The entries of a folder, without git's own folder, which is not the owner's work. */
+    folder: async (seq: number, path: string, signal?: AbortSignal) =>
+      (await ask<"listFolderAt">(inside(seq, "folder", path), { signal })).filter((e) => !isGit(e.path)),
     fileAddress: (seq: number, path: string) => inside(seq, "file", path),
     file: (seq: number, path: string, signal?: AbortSignal) => askBytes(inside(seq, "file", path), signal),
   };

@@ -55,11 +55,11 @@ test("an agent makes the background dark blue without a reload, and one step tak
   const { marks } = (await api(page, "/timeline?limit=20")).body;
   const mark = marks.find((m) => m.kind === "task" && m.task === task.task);
   await page.goto(`${it.choir.address}/time/${mark.seq}`);
-  await page.getByRole("button", { name: "Take this back" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Take it back" }).click();
+  await page.getByRole("button", { name: "Undo this" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Undo", exact: true }).click();
   await page
     .locator("[data-sonner-toast]")
-    .getByText(/^Taken back: 1 file changed/)
+    .getByText(/^Undone: 1 file changed/)
     .waitFor();
   const again = await enterDesktop(page);
   await until(async () => (await deskColour(again)) === was, "the background is what it was");

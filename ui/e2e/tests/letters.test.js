@@ -4,7 +4,7 @@ import { PATIENCE_MS } from "../lib/browser.js";
 import { frameOf } from "../lib/desktop.js";
 import { rig, skip } from "../lib/rig.js";
 import { reloadDesktop } from "../lib/states.js";
-import { closeAll, desktopAPI, desktopOf, openWindow } from "../lib/windows.js";
+import { closeAll, desktopAPI, desktopOf } from "../lib/windows.js";
 
 // Where letters go that are typed in places other than an editor, or before a window is there.
 const it = rig({ desktop: true, model: true });
@@ -110,8 +110,10 @@ const written = async () =>
     (await fetch(`/api/computers/${location.host.split(".")[0]}/files/workspace/arrived`)).text(),
   );
 
-test("what is typed while a window opens is in that window, and not in the one below", { skip }, async () => {
-  await openWindow(it.page, "preview");
+/** Opens a terminal, and types a whole command, Enter too, while the computer has not answered yet. */
+async function typeWhileItOpens() {
+  await closeAll(it.page);
+  await desk().getByRole("button", { name: "Open Preview" }).click();
   const below = desk().locator('[data-app="preview"] .preview-address');
   await below.and(desk().locator(":focus")).waitFor();
   let goOn;
@@ -131,14 +133,35 @@ test("what is typed while a window opens is in that window, and not in the one b
   await opening;
   await it.page.keyboard.type("echo le");
   await it.page.keyboard.press("Backspace");
-  await it.page.keyboard.type("etters");
+  await it.page.keyboard.type("etters $((40+2))");
+  await it.page.keyboard.type(" >arrived");
+  await it.page.keyboard.press("Enter");
   goOn();
   const terminal = desk().locator('[data-app="terminal"]');
   await terminal.locator(".xterm-helper-textarea").and(desk().locator(":focus")).waitFor();
-  await it.page.keyboard.type(" >arrived");
-  await it.page.keyboard.press("Enter");
-  for (const end = performance.now() + PATIENCE_MS; (await written()) !== "letters\n"; )
+  return below;
+}
+
+async function arrives(text) {
+  for (const end = performance.now() + PATIENCE_MS; (await written()) !== text; )
     if (performance.now() > end) assert.fail(`the terminal wrote ${JSON.stringify(await written())}`);
+}
+
+test("what is typed while a window opens is in that window, and not in the one below", { skip }, async () => {
+  const below = await typeWhileItOpens();
+  await arrives("letters 42\n");
   assert.equal(await below.inputValue(), "", "letters went astray");
+  await it.page.unroute("**/windows");
+});
+
+test("it is there too where a screen reader reads the terminal, and each later key once", { skip }, async () => {
+  const json = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ key: "terminal.reader", value: "on" });
+  await desktopAPI(it.page, "/settings", { method: "POST", headers: json, body });
+  await typeWhileItOpens();
+  await arrives("letters 42\n");
+  await it.page.keyboard.type("echo once >arrived");
+  await it.page.keyboard.press("Enter");
+  await arrives("once\n");
   await it.page.unroute("**/windows");
 });

@@ -175,7 +175,7 @@ test("the timeline of a demo that ends while the page is loaded again opens then
   assert.equal(opened.length, 1, "it opened more than once");
 });
 
-test("the first prompt: watched at work, its answer read, followed up, and taken back", { skip }, async () => {
+test("the first prompt: watched at work, its answer read, followed up, and undone", { skip }, async () => {
   await send("note it down");
   await card().waitFor();
   await picture("first-prompt");
@@ -189,11 +189,11 @@ test("the first prompt: watched at work, its answer read, followed up, and taken
   const first = desk().locator(".card").filter({ hasText: "note it down" });
   await first.locator(".card-fold").click();
   await first.getByRole("button", { name: "Undo this" }).click();
-  const dialog = it.page.getByRole("dialog", { name: "Take this back" });
+  const dialog = it.page.getByRole("dialog", { name: "Undo this" });
   await dialog.getByText("note.md").first().waitFor();
   await picture("undo");
-  await dialog.getByRole("button", { name: "Take it back" }).click();
-  await it.page.locator("[data-sonner-toast]").getByText("Taken back: 1 file changed").waitFor();
+  await dialog.getByRole("button", { name: "Undo", exact: true }).click();
+  await it.page.locator("[data-sonner-toast]").getByText("Undone: 1 file changed").waitFor();
   await picture("undone");
 });
 

@@ -235,14 +235,14 @@ describe("going back", () => {
     await shows(page, "Now");
   });
 
-  test("one step is taken back, and what came after it is kept", { skip }, async () => {
+  test("one step is undone, and what came after it is kept", { skip }, async () => {
     const { page } = it;
     const readme = await onDisk(page, `${tally}/README.md`);
     await choose(page, /^write_file changed tests\/cases\/top.in/);
-    await page.getByRole("button", { name: "Take this back" }).click();
-    const dialog = page.getByRole("dialog", { name: "Take this back" });
+    await page.getByRole("button", { name: "Undo this" }).click();
+    const dialog = page.getByRole("dialog", { name: "Undo this" });
     await dialog.getByText(`${tally}/tests/cases/top.in`).waitFor();
-    await dialog.getByRole("button", { name: "Take it back" }).click();
+    await dialog.getByRole("button", { name: "Undo", exact: true }).click();
     await page.getByRole("button", { name: "You took one step back" }).waitFor();
     assert.equal(await onDisk(page, `${tally}/README.md`), readme);
     const { status } = await api(page, `/files/${tally}/tests/cases/top.in`, {
@@ -252,17 +252,17 @@ describe("going back", () => {
     assert.equal(status, 404);
   });
 
-  test("a step that later work depends on is not taken back", { skip }, async () => {
+  test("a step that later work depends on is not undone", { skip }, async () => {
     const { page } = it;
     await write(page, `${tally}/README.md`, "all of it is written anew\n");
     const head = await headOf(page);
     await choose(page, /^edit_file changed README/);
-    await page.getByRole("button", { name: "Take this back" }).click();
-    const dialog = page.getByRole("dialog", { name: "Take this back" });
+    await page.getByRole("button", { name: "Undo this" }).click();
+    const dialog = page.getByRole("dialog", { name: "Undo this" });
     const conflicts = dialog.getByRole("alert");
     await conflicts.getByText("Nothing was changed").waitFor();
     await conflicts.getByText(`${tally}/README.md`).waitFor();
-    assert.equal(await dialog.getByRole("button", { name: "Take it back" }).count(), 0);
+    assert.equal(await dialog.getByRole("button", { name: "Undo", exact: true }).count(), 0);
     await dialog.getByRole("button", { name: "Close" }).click();
     assert.equal(await headOf(page), head);
   });

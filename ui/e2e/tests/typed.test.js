@@ -262,6 +262,24 @@ test("?open finds what is meant, and opens nothing that is not there", { skip },
   await closeAll(it.page);
 });
 
+test("a terminal that another browser opens takes no letter from whoever types here", { skip }, async () => {
+  await closeAll(it.page);
+  await desk().getByRole("button", { name: "Open Preview" }).click();
+  const address = desk().locator('[data-app="preview"] .preview-address');
+  await address.and(desk().locator(":focus")).waitFor();
+  await it.page.keyboard.type("80");
+  const second = await it.context.newPage();
+  await second.goto(it.choir.address);
+  const there = desk(second);
+  await there.getByRole("button", { name: "Open Terminal" }).click();
+  await there.locator('[data-app="terminal"] .xterm-helper-textarea').and(there.locator(":focus")).waitFor();
+  await desk().locator('[data-app="terminal"] .terminal-host[data-link=live]').waitFor();
+  await it.page.keyboard.type("80");
+  assert.equal(await address.inputValue(), "8080");
+  await second.close();
+  await closeAll(it.page);
+});
+
 test("a terminal keeps the keyboard when it is resized", { skip }, async () => {
   // What is drawn by the graphics card cannot be read; what is read out can.
   await desktopAPI(it.page, "/settings", json("POST", { key: "terminal.reader", value: "on" }));

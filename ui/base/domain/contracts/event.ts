@@ -99,7 +99,7 @@ export interface PayloadByType {
   "checkpoint.created": CheckpointCreated;
   /** What can be rewound is again as it was at an earlier moment. */
   "timeline.rewound": TimelineRewound;
-  /** What one action changed was taken back. */
+  /** What one action changed was undone. */
   "timeline.undone": TimelineUndone;
   /** Another computer begins with this one's past. */
   "timeline.forked": TimelineForked;

@@ -4,7 +4,7 @@
 
 import type { Digest, ID } from "./words";
 
-/** TimelineUndone says that what one action changed was taken back, and what came after it kept. */
+/** TimelineUndone says that what one action changed was undone, and what came after it kept. */
 export interface TimelineUndone {
   /** The run, the task or the tool call. */
   of: ID;

@@ -52,7 +52,7 @@ export const offerWords = defineWords({
     fix: "Reparieren",
     continue: "Weiterschreiben",
     compare: "Abgleichen",
-    undo: "Rückgängig",
+    undo: "Zurücknehmen",
     asked: "Gefragt. Die Antwort erscheint über dem Eingabefeld.",
   },
 });

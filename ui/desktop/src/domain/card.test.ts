@@ -231,4 +231,7 @@ it("says an answer on one line without its marks", () => {
   expect(gist("# Done\n\nThe `note` is **written**, <b>not</b> sent; 2 * 3 < 7.")).toBe(
     "Done The note is written, not sent; 2 * 3 < 7.",
   );
+  const long =
+    "> ## Two *new* files\n\n- [ ] see [the notes](notes.md)\n* `*.txt` of __init__\n\n---\n\n```sh\nls -l | wc\n```\n";
+  expect(gist(long)).toBe("Two new files see the notes *.txt of __init__ ls -l | wc");
 });

@@ -134,9 +134,15 @@ export function oneLine(text: string, most = 160): string {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
 
-/** An answer on one line, without the marks of Markdown and HTML. */
-export function gist(answer: string): string {
-  return oneLine(answer.replace(/\*\*|`|<\/?[a-z][^<>]*>|^#+ /gim, ""));
+/** Fences, what begins a line, lines of tables, tags, and the marks of bold and code. */
+const marks = /^ *(```|~~~).*$|^[ >]*(#+|[-*+]|>) (\[[ x]\] )?|^[ |:-]+$|<\/?[a-z][^<>]*>|\*\*|~~|`/gim;
+
+/** Links, pictures and emphasis, of which the words stay. */
+const around = /!?\[([^\]]*)\]\([^)]*\)|\B\*(\w[^*\n]*)\*\B/g;
+
+/** A text on one line, without the marks of Markdown and HTML. */
+export function gist(text: string, most?: number): string {
+  return oneLine(text.replace(marks, "").replace(around, "$1$2"), most);
 }
 
 /** What the tasks that were kept changed, taken together: each file once, by its last name. */

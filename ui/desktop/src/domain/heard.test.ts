@@ -24,6 +24,15 @@ it("says once what becomes of a run, and that it ended", () => {
   ]);
 });
 
+it("says answers and questions in plain words", () => {
+  const of = { run: RUN };
+  const ended = event(2, "run.finished", { outcome: "done", answer: "## Done\n\n**Two** files in `a/`." }, of);
+  expect(effectsOf(ended, here)[0]).toMatchObject({ text: "Done Two files in a/." });
+  const question = { id: "q", text: "Which: `a` or *b*?" } as never;
+  const asked = event(3, "question.asked", { question }, of);
+  expect(effectsOf(asked, here)[0]).toMatchObject({ text: "Which: a or b?" });
+});
+
 it("opens what a run made because it was asked for", () => {
   const ended = (more: object) =>
     event(2, "run.finished", { outcome: "done", answer: "See it.", ...more }, { run: RUN });

@@ -1,5 +1,5 @@
 import type { Event, ID } from "#base/domain/contracts.ts";
-import { madeIn, oneLine } from "./card";
+import { gist, madeIn, oneLine } from "./card";
 import type { Win } from "./windows";
 
 /** What the page does after an event, besides keeping what the event says. */
@@ -29,6 +29,9 @@ export interface Here {
   themeFile: string;
 }
 
+/** Characters of an answer or a question that are said at most. */
+const SAID = 1000;
+
 /** How the end of a run is said. */
 const ends = { done: "saidDone", failed: "saidFailed", cancelled: "saidCancelled" } as const;
 
@@ -38,7 +41,7 @@ export function effectsOf(event: Event, here: Here): Effect[] {
     case "prompt.submitted":
       return [{ kind: "announce", words: "saidBegun", text: oneLine(event.payload.text) }];
     case "question.asked":
-      return [{ kind: "announce", words: "saidAsks", text: event.payload.question.text }];
+      return [{ kind: "announce", words: "saidAsks", text: gist(event.payload.question.text, SAID) }];
     case "run.finished":
       return event.run ? endOf(event.run, event.payload) : [];
     case "window.closed":
@@ -55,7 +58,7 @@ export function effectsOf(event: Event, here: Here): Effect[] {
 function endOf(run: ID, end: Extract<Event, { type: "run.finished" }>["payload"]): Effect[] {
   const subject = madeIn(end);
   return [
-    { kind: "announce", words: ends[end.outcome], text: oneLine(end.answer, 1000) },
+    { kind: "announce", words: ends[end.outcome], text: gist(end.answer, SAID) },
     { kind: "endRun", run, failed: end.outcome === "failed" },
     ...(subject ? [{ kind: "showMade", run, subject } as const] : []),
   ];

@@ -20,19 +20,6 @@ export function clock(time: Time, now: number, language: string): string {
   return at.toLocaleString(language, { hour: "2-digit", minute: "2-digit", ...day });
 }
 
-/** A number of bytes: 950 B, 12.3 kB, 4.1 MB. */
-export function bytes(n: number, language: string): string {
-  const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
-  const at = n < 1000 ? 0 : n < 1e6 ? 1 : n < 1e9 ? 2 : 3;
-  const value = n / 1000 ** at;
-  return value.toLocaleString(language, {
-    style: "unit",
-    unit: units[at] ?? "byte",
-    unitDisplay: at === 0 ? "narrow" : "short",
-    maximumFractionDigits: at === 0 || value >= 100 ? 0 : 1,
-  });
-}
-
 /** A span in the shortest words: 340 ms, 2.1 s, 4 min 10 s. */
 export function span(ms: number, language: string): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

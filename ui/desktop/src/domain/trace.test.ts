@@ -58,6 +58,25 @@ describe("a trace", () => {
     });
   });
 
+  it("says of what a person stopped that it was stopped, and of what failed before that it failed", () => {
+    const stopped = traceOf([
+      ...run.slice(0, 6),
+      at(event(7, "run.cancel_requested", { reason: "" }), 70),
+      at(event(8, "tool.called", { call: "c3", tool: "bash", input: { command: "sleep 9" }, writes: true }), 71),
+      at(event(9, "tool.returned", { call: "c3", ok: false, code: "cancelled_by_you", duration_ms: 5 }), 75),
+      at(event(10, "run.finished", { outcome: "cancelled", answer: "" }), 90),
+    ]);
+    expect(stopped.steps.slice(-3).map((s) => [s.title, s.ok, s.stopped])).toEqual([
+      ["bash make", false, undefined],
+      ["bash sleep 9", undefined, true],
+      ["stopped", undefined, true],
+    ]);
+    const markdown = traceMarkdown(stopped);
+    expect(markdown).toContain("# Run\n\nstopped, 90 ms");
+    expect(markdown).not.toContain("cancelled");
+    expect(markdown.match(/, failed/g)).toHaveLength(1);
+  });
+
   it("lays every step out once, children right of their parents", () => {
     const places = layout(trace.steps);
     expect(places.size).toBe(trace.steps.length);

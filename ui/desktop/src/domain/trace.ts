@@ -21,8 +21,9 @@ export interface Step {
   /** Milliseconds since the run began; `to` is absent while it goes on. */
   from: number;
   to?: number;
-  /** Absent while it goes on. */
+  /** Absent while it goes on, and for what ended because the run was stopped. */
   ok?: boolean;
+  stopped?: true;
   content: Content[];
   tokens?: { input: number; output: number; cached: number };
   cost?: number;
@@ -54,10 +55,12 @@ export function traceOf(events: readonly Event[]): Trace {
   const steps = new Map<ID, Step>();
   const trace: Trace = { steps: [], span: 0, tokens: { input: 0, output: 0, cached: 0 }, cost: 0 };
   const root = events[0]?.id;
+  let stopping = false;
   for (const event of events) {
     const at = Date.parse(event.time) - began;
     trace.span = Math.max(trace.span, at);
-    read(event, { at, root, steps, trace });
+    stopping ||= event.type === "run.cancel_requested";
+    read(event, { at, root, steps, trace, endOf: (ok) => (stopping && !ok ? { stopped: true } : { ok }) });
   }
   trace.steps = [...steps.values()];
   return trace;
@@ -68,9 +71,11 @@ interface Reading {
   root: ID | undefined;
   steps: Map<ID, Step>;
   trace: Trace;
+  /** How a step ended: what fails once a person stopped the run was stopped. */
+  endOf(ok: boolean): Pick<Step, "ok" | "stopped">;
 }
 
-function read(event: Event, { at, root, steps, trace }: Reading): void {
+function read(event: Event, { at, root, steps, trace, endOf }: Reading): void {
   const moment = (kind: StepKind, who: Step["who"], title: string, ok: boolean, content: Content[]) =>
     steps.set(event.id, {
       id: event.id,
@@ -80,7 +85,7 @@ function read(event: Event, { at, root, steps, trace }: Reading): void {
       parent: event.id === root ? undefined : (event.task ?? root),
       from: at,
       to: at,
-      ok,
+      ...endOf(ok),
       content,
     });
   const begin = (id: ID, kind: StepKind, who: Step["who"], title: string, content: Content[]) =>
@@ -95,7 +100,7 @@ function read(event: Event, { at, root, steps, trace }: Reading): void {
     });
   const end = (id: ID, ok: boolean, more: Content[]): Step | undefined => {
     const step = steps.get(id);
-    if (step) Object.assign(step, { to: at, ok, content: [...step.content, ...more] });
+    if (step) Object.assign(step, { to: at, ...endOf(ok), content: [...step.content, ...more] });
     return step;
   };
   switch (event.type) {
@@ -164,7 +169,7 @@ function read(event: Event, { at, root, steps, trace }: Reading): void {
       moment(
         "end",
         "director",
-        event.payload.answer || event.payload.outcome,
+        event.payload.answer || outcomeSaid(event.payload.outcome),
         event.payload.outcome === "done",
         text("output", event.payload.answer),
       );
@@ -191,16 +196,19 @@ export function layout(steps: readonly Step[]): Map<ID, { column: number; row: n
   return places;
 }
 
+/** An outcome as people call it. */
+const outcomeSaid = (outcome: string) => (outcome === "cancelled" ? "stopped" : outcome);
+
 /** A run as Markdown, for people. */
 export function traceMarkdown(trace: Trace): string {
   const lines = trace.steps.map((s) => {
     const took = s.to === undefined ? "…" : `${s.to - s.from} ms`;
     const used = s.tokens ? `, ${s.tokens.input} + ${s.tokens.output} tokens` : "";
     const parts = s.content.map((c) => `\n**${c.is}**\n\n${c.text ? fence(c.text) : `blob \`${c.blob}\``}\n`);
-    return `## ${s.kind}: ${s.title.replace(/\s+/g, " ").slice(0, 120)}\n\n${s.who}, at ${s.from} ms, ${took}${used}${s.ok === false ? ", failed" : ""}\n${parts.join("")}`;
+    return `## ${s.kind}: ${s.title.replace(/\s+/g, " ").slice(0, 120)}\n\n${s.who}, at ${s.from} ms, ${took}${used}${s.stopped ? ", stopped" : s.ok === false ? ", failed" : ""}\n${parts.join("")}`;
   });
   const { input, output } = trace.tokens;
-  return `# Run\n\n${trace.outcome ?? "running"}, ${trace.span} ms, ${input} + ${output} tokens, $${trace.cost.toFixed(4)}\n\n${lines.join("\n")}`;
+  return `# Run\n\n${outcomeSaid(trace.outcome ?? "running")}, ${trace.span} ms, ${input} + ${output} tokens, $${trace.cost.toFixed(4)}\n\n${lines.join("\n")}`;
 }
 
 /** A block of code that its own text cannot end. */

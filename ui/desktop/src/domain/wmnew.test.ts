@@ -54,8 +54,7 @@ describe("a new window", () => {
           focused.y + BAR + height <= area.height ||
           height <= focused.y ||
           width <= focused.x ||
-          focused.x + focused.width + width <= area.width ||
-          focused.y + BAR + 240 <= area.height;
+          focused.x + focused.width + width <= area.width;
         const at = placeOfNew(size, { focused, steps: true, others: [] }, area);
         if (isRoom) expect(meet(at, barOf(focused))).toBe(false);
       }),
@@ -142,5 +141,16 @@ describe("a new window", () => {
       open.push(placeOfNew({ width: 860, height: 560 }, { focused: open.at(-1), steps: true, others }, page));
     }
     expect(new Set(open.map((r) => `${r.x} ${r.y}`)).size).toBe(30);
+  });
+
+  it("is as high as its app wants it, however many are open", () => {
+    const heights = [500, 680, 580, 640, 660];
+    const open: Rect[] = [];
+    for (let i = 0; i < 15; i++) {
+      const size = { width: 900, height: heights[i % heights.length] ?? 0 };
+      const at = placeOfNew(size, { focused: open.at(-1), steps: true, others: open.slice(0, -1) }, page);
+      expect(at.height).toBe(size.height);
+      open.push(at);
+    }
   });
 });

@@ -7,9 +7,6 @@ const STEP = 32;
 /** Corners of two windows at most so far apart look like one window. */
 const NEAR = 16;
 
-/** A new window becomes lower for the sake of the title bar below it, but not lower than this. */
-const LOWEST = 240;
-
 type Size = Pick<Rect, "width" | "height">;
 type Point = Pick<Rect, "x" | "y">;
 
@@ -32,8 +29,8 @@ export interface There {
  * Where a new window goes: wholly on the page, to the place where it covers the fewest buttons of other windows, and
  * of those the one where it covers the least of the windows. Where none is better, it goes a step from the window that
  * has the focus. It leaves the title bar of that one free and lies exactly over no other. Where no place leaves the
- * title bar free, the new window becomes lower, and only on a page that has no room for that either it covers the
- * title bar.
+ * title bar free, a new window that is as high as the page becomes lower by a title bar. Every other one keeps its size
+ * and covers the title bar: the last of many windows is as high as the first.
  */
 export function placeOfNew(wanted: Size, { focused, steps = false, others }: There, area: Area): Rect {
   const size = { width: Math.min(wanted.width, area.width), height: Math.min(wanted.height, area.height) };
@@ -44,8 +41,7 @@ export function placeOfNew(wanted: Size, { focused, steps = false, others }: The
     isWithin(r, area) && !others.some((o) => isOver(r, o)) && !(focused && isOver(r, focused));
   const isGood = (r: Rect) => isApart(r) && !(bar && meet(r, bar));
   const first = { ...(focused && steps ? { x: focused.x + STEP, y: focused.y + BAR } : middleOf(size, area)), ...size };
-  const below = focused ? area.height - focused.y - BAR : 0;
-  const lower = below < size.height && below >= LOWEST ? [{ width: size.width, height: below }] : [];
+  const lower = size.height > area.height - BAR ? [{ width: size.width, height: area.height - BAR }] : [];
   for (const one of [size, ...lower]) {
     const best = leastOf(placesFor(one, seen, area).filter(isGood), seen, middleOf(one, area));
     if (best) return isGood(first) && !isBetter(best, costOf(first, seen)) ? first : best.place;

@@ -24,10 +24,11 @@ const contentOf = (frame: HTMLElement) => [...frame.querySelectorAll<HTMLElement
 export const focusedFrame = () =>
   document.querySelector<HTMLElement>(`${WINDOW}[data-focused="true"]:not([hidden])`) ?? undefined;
 
-/** Somebody is in the middle of words at the prompt. */
-export function isPrompting(): boolean {
+/** Somebody is in a field that is not in the window of an element; an empty prompt is where nobody has begun. */
+export function isTypingBeside(element: Element | null): boolean {
   const at = document.activeElement;
-  return at instanceof HTMLTextAreaElement && at.id === "prompt" && at.value !== "";
+  if (!at?.matches(FIELD) || element?.closest(WINDOW)?.contains(at)) return false;
+  return at.id !== "prompt" || (at as HTMLTextAreaElement).value !== "";
 }
 
 /** Gives the keyboard to the content of a window; until that is there the window itself has it. */

@@ -130,6 +130,8 @@ export class Session {
   /** Puts the card of a run away, in every browser. */
   async dismiss(run: ID): Promise<void> {
     await api.dismiss(run);
+    // What was typed a moment ago is on its way to the server, which drops what it has.
+    this.drafts.drop("reply", run);
   }
 
   /** Reads what there is of a run, for its card. */

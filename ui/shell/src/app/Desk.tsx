@@ -44,10 +44,11 @@ export function Desk() {
           {t("page.readOnly", { why: readOnly })}
         </p>
       )}
-      <LinkAsked />
-      {route.page === "desktop" && <Silent />}
       {route.page === "desktop" && <NoModel />}
       {route.page === "desktop" && <Outdated />}
+      {/* What comes and goes with the desktop is below what stays until it is pressed, and moves it under no pointer. */}
+      <LinkAsked />
+      {route.page === "desktop" && <Silent />}
       {route.page === "desktop" && <DesktopFrame />}
       {route.page === "recover" && (
         <main className="desk-main desk-page" tabIndex={-1}>

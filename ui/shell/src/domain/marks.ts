@@ -57,7 +57,7 @@ export function changedWords(mark: Mark): string {
   return mark.files && mark.kind !== "repo" ? t("page.filesChanged", { n: mark.files }) : "";
 }
 
-/** What can be taken back by itself: a task, or one call of a tool. */
+/** What can be undone by itself: a task, or one call of a tool. */
 export function undoable(mark: Mark): ID | undefined {
   if (mark.kind === "call") return mark.call;
   return mark.kind === "task" && mark.files ? mark.task : undefined;

@@ -66,7 +66,7 @@ export function readMessage(data: unknown): FromDesktop | undefined {
     const outside = typeof address === "string" ? readLink(address) : undefined;
     return outside ? { kind, address: outside } : undefined;
   }
-  // The page asks, and shows what would be taken back: nothing is until a press there.
+  // The page asks, and shows what would be undone: nothing is until a press there.
   if (kind === "open" && page === "undo")
     return typeof run === "string" && runID.test(run) ? { kind, route: { page: "run", run, undo: true } } : undefined;
   if (kind !== "open" || typeof page !== "string" || !Object.hasOwn(pages, page)) return undefined;

@@ -9,7 +9,7 @@ export type Route =
   | { page: "runs" }
   | { page: "recover" }
   | { page: "models"; section: Section }
-  /** A run; with `undo` it is asked whether what it changed is to be taken back. */
+  /** A run; with `undo` it is asked whether what it changed is to be undone. */
   | { page: "run"; run: ID; undo?: true }
   /** A moment; with `back` it is asked whether to go back there. */
   | { page: "time"; seq?: number; back?: true }

@@ -1,5 +1,6 @@
 import type { AssociateResult, Event, EventType, PayloadByType, ToolInput } from "#base/domain/contracts.ts";
 import { type Key, t } from "../words/late";
+import { bytes } from "./time";
 
 type Sentences = { [T in EventType]: (payload: PayloadByType[T]) => string };
 
@@ -113,7 +114,7 @@ const sentences: Sentences = {
   "vault.set": (p) => t("log.vaultSet", { name: p.name, host: p.bound.host }),
   "vault.removed": (p) => t("log.vaultRemoved", { name: p.name }),
   "egress.refused": (p) => t("log.egressRefused", { host: p.host, policy: p.policy }),
-  "egress.passed": (p) => t("log.egressPassed", { host: p.host, sent: p.sent, received: p.received }),
+  "egress.passed": (p) => t("log.egressPassed", { host: p.host, sent: bytes(p.sent), received: bytes(p.received) }),
   "egress.granted": (p) => t(granted[p.scope], { host: `${p.host}:${p.port}` }),
   "egress.revoked": (p) => t("log.egressRevoked", { host: `${p.host}:${p.port}` }),
   "egress.denied": (p) => t("log.egressDenied", { host: `${p.host}:${p.port}` }),

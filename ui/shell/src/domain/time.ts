@@ -1,3 +1,4 @@
+import { bytes as bytesIn } from "#base/domain/bytes.ts";
 import type { Time } from "#base/domain/contracts.ts";
 import { spoken } from "#base/domain/language.ts";
 import { MINUTE_MS, minutes } from "#base/domain/span.ts";
@@ -39,11 +40,7 @@ export function dollars(usd: number, least: number, most: number): string {
 }
 
 /** A number of bytes: 950 B, 12.3 kB, 4.1 MB. */
-export function bytes(n: number): string {
-  if (n < 1000) return `${n} B`;
-  if (n < 1e6) return `${fixed(n / 1e3, n < 1e4 ? 1 : 0)} kB`;
-  return n < 1e9 ? `${fixed(n / 1e6, 1)} MB` : `${fixed(n / 1e9, 1)} GB`;
-}
+export const bytes = (n: number): string => bytesIn(n, spoken());
 
 /** A span in words: 340 ms, 2.1 s, 4 min 10 s. */
 export function span(ms: number): string {

@@ -214,12 +214,12 @@ export class Session {
     notifyDone(n > 0 ? t("step.wentBackFiles", { said, n }) : said, this.wayBack(done.seq && done.seq - 1));
   }
 
-  /** Takes back what one run, task or tool call changed, and keeps what came after. Now is looked at, unless `then` is. */
+  /** Undoes what one run, task or tool call changed, and keeps what came after. Now is looked at, unless `then` is. */
   async undo(of: ID, then?: Route): Promise<void> {
     const done = await this.api.undo(of, false);
     this.changed();
     if (then) this.go(then);
-    notifyDone(t("step.takenBack", { n: done.files.length }), this.wayBack(done.back_seq));
+    notifyDone(t("step.undid", { n: done.files.length }), this.wayBack(done.back_seq));
   }
 
   /** Merges the newer shipped desktop into the workspace's source; the toast offers the way back. */

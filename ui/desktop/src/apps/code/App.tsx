@@ -1,11 +1,11 @@
 import { GitCompare, RotateCcw, Save } from "lucide-react";
 import { useEffect, useState } from "react";
+import { bytes } from "#base/domain/bytes.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { isChord } from "../../domain/chord";
 import { isDirty } from "../../domain/draft";
 import { nameOf } from "../../domain/path";
-import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { late } from "../../kit/late";
 import { Empty, Loading, TooLarge, Trouble } from "../../kit/States";

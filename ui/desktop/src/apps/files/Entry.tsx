@@ -1,6 +1,7 @@
 import type { DragEvent, MouseEvent } from "react";
+import { bytes } from "#base/domain/bytes.ts";
 import { folderOf, nameOf } from "../../domain/path";
-import { ago, bytes } from "../../domain/time";
+import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { FileIcon } from "../../kit/FileIcon";
 import { useStore } from "../../state/store";

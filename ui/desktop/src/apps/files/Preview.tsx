@@ -1,6 +1,6 @@
+import { bytes } from "#base/domain/bytes.ts";
 import type { FileState } from "#base/domain/contracts.ts";
 import { nameOf } from "../../domain/path";
-import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { FileIcon } from "../../kit/FileIcon";
 import { Media } from "../../kit/Media";

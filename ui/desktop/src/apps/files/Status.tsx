@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import { bytes } from "../../domain/time";
+import { bytes } from "#base/domain/bytes.ts";
 import { useWords } from "../../i18n/words";
 import { useStore } from "../../state/store";
 import { words } from "./i18n";

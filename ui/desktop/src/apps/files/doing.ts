@@ -33,7 +33,7 @@ async function attempt(act: () => Promise<unknown>): Promise<void> {
 
 const undo = (act: () => Promise<unknown>) => ({
   label: t("undo"),
-  // Of many steps the last is offered; the others are taken back on the timeline.
+  // Of many steps the last is offered; the others are undone on the timeline.
   id: "files",
   run: () => unawaited(act()),
 });

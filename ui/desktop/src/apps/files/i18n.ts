@@ -115,7 +115,7 @@ export const words = defineWords({
     actions: "Aktionen",
     ok: "Übernehmen",
     cancel: "Abbrechen",
-    undo: "Rückgängig",
+    undo: "Zurücknehmen",
     saidTrashed: { one: "{n} Sache liegt im Papierkorb", other: "{n} Sachen liegen im Papierkorb" },
     saidMoved: { one: "{n} Sache verschoben", other: "{n} Sachen verschoben" },
     saidCopied: { one: "{n} Sache kopiert", other: "{n} Sachen kopiert" },

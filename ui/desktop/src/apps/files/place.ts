@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { FileState } from "#base/domain/contracts.ts";
+import { isGit } from "#base/transport/moments.ts";
 import { folderOf } from "../../domain/path";
 import { files, type Trashed } from "../../transport/files";
 
@@ -81,8 +82,8 @@ async function read(place: Place, signal: AbortSignal, onFirst: (items: Item[]) 
 
 const itemOf = (file: FileState): Item => ({ id: file.path, file });
 
-/** The trash lies in the workspace, and has a place of its own. */
-const hidden = (file: FileState) => file.path === ".trash";
+/** The trash lies in the workspace, and has a place of its own; a .git folder is no work of the owner. */
+const hidden = (file: FileState) => file.path === ".trash" || isGit(file.path);
 
 async function readFolder(path: string, signal: AbortSignal, onFirst: (items: Item[]) => void): Promise<Item[]> {
   const all: Item[] = [];

@@ -6,7 +6,11 @@ import { clear, pass, show } from "../../testing/page";
 import Files from "./App";
 
 const entry = (path: string) => ({ path, kind: "file", mode: 420, size: 3, mtime_ms: 1 });
-const folder = json({ folder: { ...entry(""), kind: "dir" }, entries: [entry("a.txt"), entry("b.txt")], more: false });
+const folder = json({
+  folder: { ...entry(""), kind: "dir" },
+  entries: [entry("p/.git"), entry("a.txt"), entry("b.txt")],
+  more: false,
+});
 
 let server: FakeServer;
 
@@ -29,6 +33,7 @@ describe("a folder", () => {
     slow.answer();
     await pass(100);
     expect(screen.getByText("b.txt")).toBeDefined();
+    expect(screen.queryByText(".git"), "what is git's").toBeNull();
   });
 
   it("that never comes is given up, and can be asked for again", async () => {

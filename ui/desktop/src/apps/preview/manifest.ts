@@ -11,7 +11,7 @@ export const manifest: Manifest = {
   opens: (subject) => (subject.startsWith("http://localhost:") ? 100 : 0),
   keys: [
     { keys: "Enter", does: { en: "Go to the address", de: "Zur Adresse gehen" } },
-    { keys: "Escape", does: { en: "Take back what was typed", de: "Getipptes zurücknehmen" } },
+    { keys: "Escape", does: { en: "Drop what was typed", de: "Getipptes verwerfen" } },
   ],
   load: () => import("./App"),
 };

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import { OfferButton } from "../../actions/OfferButton";
 import { useWords } from "../../i18n/words";
-import { isPrompting } from "../../kit/keyboard";
+import { isTypingBeside } from "../../kit/keyboard";
 import { nextTask } from "../../kit/nextTask";
 import { useStore } from "../../state/store";
 import type { End } from "../../transport/terminals";
@@ -75,8 +75,8 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
   }, [id]);
 
   useEffect(() => {
-    // Whoever types at the prompt goes on typing there: a demo opens terminals by itself.
-    if (screen && focused && !searching && !isPrompting()) screen.focus();
+    // Whoever types elsewhere goes on typing there: a demo, and another browser, open terminals too.
+    if (screen && focused && !searching && !isTypingBeside(host.current)) screen.focus();
   }, [screen, focused, searching]);
   useEffect(() => screen?.read(reader), [screen, reader]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme decides about the colours that are read

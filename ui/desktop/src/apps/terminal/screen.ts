@@ -27,6 +27,29 @@ export interface ScreenHears {
 
 const encoder = new TextEncoder();
 
+/**
+ * Types what comes into the terminal's field without a key, such as the keys that were pressed while its window
+ * opened: the terminal itself takes no line ends so, and nothing at all while a screen reader reads it.
+ */
+function takeInserted(host: HTMLElement, type: (text: string) => void): void {
+  let pressed = false;
+  const note = (e: Event) => {
+    pressed = e.type === "keydown";
+  };
+  for (const name of ["keydown", "keyup", "focusin"]) host.addEventListener(name, note, true);
+  host.addEventListener(
+    "input",
+    (e) => {
+      if (pressed || !(e instanceof InputEvent) || !/^insert(Text|LineBreak|Paragraph)$/.test(e.inputType)) return;
+      e.stopPropagation();
+      type((e.data ?? "\n").replaceAll("\n", "\r"));
+      // As after Enter: what was sent is not read out again.
+      if (!e.data) (e.target as HTMLTextAreaElement).value = "";
+    },
+    true,
+  );
+}
+
 /** One terminal as it is drawn, and its line to the computer. */
 export class Screen {
   readonly term: Terminal;
@@ -124,6 +147,7 @@ export class Screen {
     term.textarea?.setAttribute("aria-label", label);
     term.textarea?.setAttribute("data-autofocus", "");
     term.textarea?.addEventListener("focus", () => this.link.use());
+    takeInserted(this.host, (text) => term.input(text));
     term.attachCustomKeyEventHandler((e) => !hears.isOurs(e));
     term.onData((data) => this.link.type(encoder.encode(data)));
     term.onBinary((data) => this.link.type(Uint8Array.from(data, (c) => c.charCodeAt(0))));

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { bytes } from "#base/domain/bytes.ts";
 import { isGone } from "#base/domain/problem.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
-import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Gone, Loading, Trouble } from "../../kit/States";
 import { useStore } from "../../state/store";

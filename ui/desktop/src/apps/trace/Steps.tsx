@@ -92,7 +92,7 @@ function Row({ step, depth, whole, chosen, first, onChoose }: RowProps) {
       </span>
       <span className="trace-title">{step.title}</span>
       <span className="trace-took">
-        {step.ok === false && <b>{t("failed")} · </b>}
+        {step.stopped ? `${t("stopped")} · ` : step.ok === false && <b>{t("failed")} · </b>}
         {took}
       </span>
       <span className="trace-band" aria-hidden>

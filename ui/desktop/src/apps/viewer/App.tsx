@@ -1,10 +1,10 @@
 import { Download, FileQuestion, Image as Icon, PencilLine, TriangleAlert } from "lucide-react";
 import { useEffect } from "react";
+import { bytes } from "#base/domain/bytes.ts";
 import { Markdown } from "#base/kit/Markdown.tsx";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { isTable } from "../../domain/content";
 import { extensionOf, nameOf } from "../../domain/path";
-import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Media } from "../../kit/Media";
 import { Empty, Loading, TooLarge, Trouble } from "../../kit/States";

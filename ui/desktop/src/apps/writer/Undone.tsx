@@ -7,7 +7,7 @@ import { tellShell } from "../../transport/shell";
 import { Banner } from "./Banner";
 import { words } from "./i18n";
 
-/** Says over the document of a run that what the run changed was taken back: its text still tells how the run ended. */
+/** Says over the document of a run that what the run changed was undone: its text still tells how the run ended. */
 export function Undone({ run }: { run: ID | undefined }) {
   const t = useWords(words);
   const language = useStore((s) => s.language);

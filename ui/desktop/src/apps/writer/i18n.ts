@@ -27,7 +27,7 @@ export const words = defineWords({
     before: "The version before",
     after: "The version after",
     versionBy: "by {who}, {when}",
-    undone: "Undone, {time}: what the run changed was taken back. Its document stays.",
+    undone: "Undone, {time}: what the run changed is gone. Its document stays.",
     onTheTimeline: "Show it on the timeline",
     user: "you",
     desktop: "you",

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import type { Story } from "#base/domain/story.ts";
-import { TakeBack } from "../../actions/TakeBack";
+import { Undo } from "../../actions/Undo";
 import { Tabs } from "../../kit/Tabs";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
@@ -46,19 +46,19 @@ export function RunView({ run }: { run: ID }) {
         {tab === "document" ? <Document story={story} /> : <Changes story={story} />}
         <Said story={story} />
       </div>
-      <Undo story={story} />
+      <UndoAsked story={story} />
     </div>
   );
 }
 
-/** Asks whether what the run changed is to be taken back, where the address says so; then the desktop is shown again. */
-function Undo({ story }: { story: Story }) {
+/** Asks whether what the run changed is to be undone, where the address says so; then the desktop is shown again. */
+function UndoAsked({ story }: { story: Story }) {
   const session = useSession();
   const asked = useStore((s) => s.route.page === "run" && s.route.run === story.run && s.route.undo === true);
   if (!asked) return null;
   const title = story.prompt.split("\n")[0] ?? "";
   const back = { page: "desktop" } as const;
-  return <TakeBack of={story.run} title={title} then={back} onClose={() => session.go(back)} />;
+  return <Undo of={story.run} title={title} then={back} onClose={() => session.go(back)} />;
 }
 
 /** What waits for the person, before anything else. */

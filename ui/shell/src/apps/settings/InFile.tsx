@@ -13,7 +13,7 @@ associate = "claude/claude-sonnet-4-5"
 [[models.provider]]
 name = "claude"
 kind = "anthropic"   # or openai, for any compatible endpoint, or bedrock
-# base_url = "https://models.example/v1"
+# base_url = "https://models.example/v1"   # its address, when it is not the service's own
 key_file = "/home/me/.config/choir/anthropic.key"
 `;
 

@@ -6,7 +6,7 @@ import { named } from "#base/domain/words.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { Button } from "#base/kit/Button.tsx";
 import { GoBack } from "../../actions/GoBack";
-import { TakeBack } from "../../actions/TakeBack";
+import { Undo } from "../../actions/Undo";
 import { changedWords, undoable, wordsOf } from "../../domain/marks";
 import { bytes, whenWords } from "../../domain/time";
 import { Sentence } from "../../kit/Sentence";
@@ -57,7 +57,7 @@ export function Chosen({ moment, mark, past }: { moment: Moment; mark: Mark | un
         </Button>
         {action && (
           <Button onClick={() => setOpen("undo")}>
-            <Undo2 size={15} aria-hidden /> {t("step.takeBack")}
+            <Undo2 size={15} aria-hidden /> {t("step.undoThis")}
           </Button>
         )}
         {mark?.run && (
@@ -68,7 +68,7 @@ export function Chosen({ moment, mark, past }: { moment: Moment; mark: Mark | un
       </div>
       {open === "back" && <GoBack seq={seq} when={when} onClose={close} />}
       {open === "fork" && <Fork seq={past ? seq : 0} when={past ? when : t("time.nowWord")} onClose={close} />}
-      {open === "undo" && action && <TakeBack of={action} title={title} onClose={close} />}
+      {open === "undo" && action && <Undo of={action} title={title} onClose={close} />}
     </header>
   );
 }

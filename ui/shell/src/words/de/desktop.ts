@@ -21,7 +21,7 @@ export const desktop: Translated<typeof english> = {
   upgrade: "Die Arbeitsfläche aktualisieren",
   upgradeQuestion: "Die Arbeitsfläche aktualisieren?",
   upgradeMore:
-    "Was die neuere geändert hat, kommt in die hiesige, in einem Schritt, der sich rückgängig machen lässt. Eigene Änderungen bleiben erhalten.",
+    "Was die neuere geändert hat, kommt in die hiesige, in einem Schritt, der sich zurücknehmen lässt. Eigene Änderungen bleiben erhalten.",
   upgrading: "Wird aktualisiert …",
   upgradeNow: "Aktualisieren",
   upgraded: "Die Arbeitsfläche wurde aktualisiert",

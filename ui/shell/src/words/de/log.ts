@@ -133,7 +133,7 @@ export const log: Translated<typeof english> = {
   grantedAlways: "Du hast {host} für immer freigegeben",
   egressRevoked: "Du hast eine Freigabe von {host} widerrufen",
   egressDenied: "Du hast {host} nicht freigegeben",
-  egressPassed: "{host} wurde erreicht: {sent} Bytes gesendet, {received} empfangen",
+  egressPassed: "{host} wurde erreicht: {sent} gesendet, {received} empfangen",
   budget: "Grenze erreicht ({scope}): {max} {limit}",
   repaired: "Ereignisse {from} bis {to} der Kopie {copy} wurden repariert: {damage}",
   read: "las {what}",

@@ -67,7 +67,7 @@ export const time: Translated<typeof english> = {
   leavesMarks:
     "Alles, was hier geschieht, hinterlässt eine Marke. Jede lässt sich ansehen, und zu jeder kann man zurückgehen.",
   newestFirst: "Was geschah, das Neueste zuerst",
-  undid: "Rückgängig gemacht: {what}",
+  undid: "Zurückgenommen: {what}",
   putBack: "Den zurückgenommenen Schritt wieder hergestellt",
   wentBackToEvent: "Zurückgegangen zu Ereignis {seq}",
   aRun: "Ein Lauf",

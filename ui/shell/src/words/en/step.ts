@@ -1,4 +1,4 @@
-/** The texts of going back, taking back, forking. */
+/** The texts of going back, undoing, forking. */
 export const step = {
   goBack: "Go back",
   goBackTo: "Go back to {when}?",
@@ -13,17 +13,16 @@ export const step = {
   documentBack: "The document “{title}” goes back to v{version}.",
   stays: "Permissions, costs and the record of runs stay as they are.",
   stops: "This run is at work and will be stopped: {prompt}",
-  takeBack: "Take this back",
-  takeBackQuestion: "Take this back?",
-  takeBackMore: "{title}. What came after it is kept.",
-  nothingLeft: "Nothing of it is left to take back.",
-  takeItBack: "Take it back",
+  undoThis: "Undo this",
+  undoQuestion: "Undo this?",
+  undoMore: "{title}. What came after it is kept.",
+  nothingLeft: "Nothing of it is left to undo.",
   conflicts: {
-    one: "Nothing was changed: {n} file changed again since, in the same place. Take the later step back first, or go back to before both.",
+    one: "Nothing was changed: {n} file changed again since, in the same place. Undo the later step first, or go back to before both.",
     other:
-      "Nothing was changed: {n} files changed again since, in the same place. Take the later step back first, or go back to before both.",
+      "Nothing was changed: {n} files changed again since, in the same place. Undo the later step first, or go back to before both.",
   },
-  takenBack: { one: "Taken back: {n} file changed", other: "Taken back: {n} files changed" },
+  undid: { one: "Undone: {n} file changed", other: "Undone: {n} files changed" },
   undo: "Undo",
   undone: "Undone",
   open: "Open",

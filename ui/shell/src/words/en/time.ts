@@ -64,7 +64,7 @@ export const time = {
   leavesMarks: "Whatever happens here leaves a mark. You can look at, and go back to, any of them.",
   newestFirst: "What happened, newest first",
   undid: "You undid: {what}",
-  putBack: "You put the step back that you had taken back",
+  putBack: "You put the step back that you had undone",
   wentBackToEvent: "You went back to event {seq}",
   aRun: "A run",
 } as const;

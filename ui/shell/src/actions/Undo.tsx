@@ -26,8 +26,8 @@ interface Props {
   onClose(): void;
 }
 
-/** Takes back one step and keeps what came after it, or says what stands in the way. */
-export function TakeBack({ of, title, then, onClose }: Props) {
+/** Undoes one step and keeps what came after it, or says what stands in the way. */
+export function Undo({ of, title, then, onClose }: Props) {
   const session = useSession();
   const [busy, setBusy] = useState(false);
   const [met, setMet] = useState<unknown>();
@@ -51,11 +51,11 @@ export function TakeBack({ of, title, then, onClose }: Props) {
     }
   };
   return (
-    <Dialog label={t("step.takeBack")} onClose={onClose}>
+    <Dialog label={t("step.undoThis")} onClose={onClose}>
       <header className="confirm-head">
         <div>
-          <h2>{t("step.takeBackQuestion")}</h2>
-          <p>{t("step.takeBackMore", { title: title.replace(/\.$/, "") })}</p>
+          <h2>{t("step.undoQuestion")}</h2>
+          <p>{t("step.undoMore", { title: title.replace(/\.$/, "") })}</p>
         </div>
       </header>
       <div className="confirm-main scroll">
@@ -73,7 +73,7 @@ export function TakeBack({ of, title, then, onClose }: Props) {
         <Button onClick={onClose}>{conflicts.length > 0 ? t("page.close") : t("page.cancel")}</Button>
         {conflicts.length === 0 && (
           <Button look="primary" disabled={busy || !read || !data?.files.length} onClick={() => unawaited(take())}>
-            {t("step.takeItBack")}
+            {t("step.undo")}
           </Button>
         )}
       </footer>

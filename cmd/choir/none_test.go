@@ -1,0 +1,34 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestAnEmptyListSaysSo: a newcomer took lists that printed nothing for a fault.
+func TestAnEmptyListSaysSo(t *testing.T) {
+	m := newMachine(t, "")
+	m.up()
+	other := m.client().computer
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"run"}, "Nothing was asked for yet."},
+		{[]string{"repo", "list"}, "There is no project yet."},
+		{[]string{"trash"}, "The trash is empty."},
+		{[]string{"vault", "list"}, "The vault is empty."},
+		{[]string{"egress"}, "nothing is granted."},
+		{[]string{"timeline"}, "There is no moment to go back to."},
+		{[]string{"diff", "7", "7"}, "Nothing differs."},
+		{[]string{"diff", "--with", string(other)}, "are the same."},
+	} {
+		if out := m.must(c.args...); !strings.Contains(out, c.says) {
+			t.Errorf("%v: %q lacks %q", c.args, out, c.says)
+		}
+		if out := m.must(append(c.args, "--json")...); !json.Valid([]byte(out)) || strings.Contains(out, c.says) {
+			t.Errorf("%v --json: %q", c.args, out)
+		}
+	}
+}
