@@ -129,6 +129,11 @@ type TaskCancelRequested struct {
 	Reason string `json:"reason" choir:"enum=run_cancelled|run_finished" doc:"Whether a person stopped the run or it ended."`
 }
 
+// CommandEndRequested asks the Associate to end a command that a tool call of a task runs.
+type CommandEndRequested struct {
+	Call ID `json:"call" choir:"id7" doc:"The tool call that started the command."`
+}
+
 // TaskSteered says that a task has heard what a person added to its run.
 type TaskSteered struct {
 	Steering ID  `json:"steering" choir:"id" doc:"The steering.submitted."`
@@ -411,6 +416,9 @@ func (TaskDispatched) EventType() Type { return "task.dispatched" }
 
 // EventType implements Payload.
 func (TaskStarted) EventType() Type { return "task.started" }
+
+// EventType implements Payload.
+func (CommandEndRequested) EventType() Type { return "command.end_requested" }
 
 // EventType implements Payload.
 func (TaskCancelRequested) EventType() Type { return "task.cancel_requested" }

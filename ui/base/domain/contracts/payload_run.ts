@@ -151,6 +151,12 @@ export interface TaskCancelRequested {
   reason: "run_cancelled" | "run_finished";
 }
 
+/** CommandEndRequested asks the Associate to end a command that a tool call of a task runs. */
+export interface CommandEndRequested {
+  /** The tool call that started the command. */
+  call: ID;
+}
+
 /** TaskSteered says that a task has heard what a person added to its run. */
 export interface TaskSteered {
   /** The steering.submitted. */

@@ -32,6 +32,7 @@ const sentences: Sentences = {
       : t("log.associateSays", { text: clip(p.text) }),
   "task.steered": () => t("log.taskSteered"),
   "task.cancel_requested": () => t("log.taskCancelled"),
+  "command.end_requested": () => t("log.commandEnded"),
   "task.returned": (p) =>
     t("log.returned", { status: t(statuses[p.result.status]), verification: verification(p.result) }),
   "task.judged": (p) => t("log.judged", { verdict: t(verdicts[p.verdict]), reason: clip(p.reason) }),

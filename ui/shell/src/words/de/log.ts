@@ -34,6 +34,7 @@ export const log: Translated<typeof english> = {
   associateSays: "Der Associate sagt: {text}",
   taskSteered: "Der Associate erfährt, was du hinzugefügt hast",
   taskCancelled: "Die Aufgabe soll enden, weil ihr Lauf angehalten wurde oder zu Ende ist",
+  commandEnded: "Du hast einen Befehl der Aufgabe beendet",
   returned: "Die Aufgabe kam zurück: {status}, {verification}",
   statusOk: "erledigt",
   statusNeedsInput: "braucht eine Antwort",

@@ -32,6 +32,7 @@ export const log = {
   associateSays: "The Associate says: {text}",
   taskSteered: "The Associate hears what you added",
   taskCancelled: "The task is to stop, because its run was stopped or ended",
+  commandEnded: "You ended a command of the task",
   returned: "The task came back {status}, {verification}",
   statusOk: "done",
   statusNeedsInput: "needing your answer",
