@@ -164,6 +164,7 @@ const tools = {
   bash: ["log.ran", "command", "log.aCommand"],
   verify: ["log.checked", "command", "log.aCommand"],
   fetch_url: ["log.fetched", "url", "log.anAddress"],
+  screenshot: ["log.lookedAt", "url", "log.aPage"],
 } as const satisfies Record<string, readonly [Key, keyof ToolInput, Key]>;
 
 /** What a tool call does, in words. */

@@ -145,10 +145,12 @@ export const log: Translated<typeof english> = {
   ran: "führte aus: {what}",
   checked: "prüfte mit {what}",
   fetched: "holte {what}",
+  lookedAt: "sah {what} im Browser an",
   used: "benutzte {what}",
   aFile: "eine Datei",
   theFolder: "den Ordner",
   something: "etwas",
   aCommand: "einen Befehl",
   anAddress: "eine Adresse",
+  aPage: "eine Seite",
 };

@@ -143,10 +143,12 @@ export const log = {
   ran: "ran {what}",
   checked: "checked with {what}",
   fetched: "fetched {what}",
+  lookedAt: "looked at {what} in a browser",
   used: "used {what}",
   aFile: "a file",
   theFolder: "the folder",
   something: "something",
   aCommand: "a command",
   anAddress: "an address",
+  aPage: "a page",
 } as const;
