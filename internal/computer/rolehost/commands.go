@@ -2,6 +2,7 @@ package rolehost
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -147,6 +148,9 @@ func (c *command) put(r choir.TaskOutputRequest) (next int64) {
 	fits := r.From == c.end || r.Lost && r.From > c.end
 	if !fits || len(c.queue)+len(r.Chunk) > waitingOutput {
 		return c.end
+	}
+	if left := r.From - c.end; left > 0 {
+		c.queue = append(c.queue, fmt.Sprintf("\n[... %d bytes left out ...]\n", left)...)
 	}
 	c.queue = append(c.queue, r.Chunk...)
 	c.end = end

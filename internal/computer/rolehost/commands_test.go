@@ -63,14 +63,21 @@ func TestAPersonSeesWhatACommandOfAnAgentPrints(t *testing.T) {
 	if err := view.Type([]byte("keys")); err != nil {
 		t.Error(err)
 	}
-	if next := l.show(task, 3, "over\n", &choir.CommandExit{Code: 3}); next != 8 {
+	if next := l.show(task, 50, "later\n", nil); next != 3 {
+		t.Errorf("with a gap that is not said: from %d is wanted", next)
+	}
+	late := choir.TaskOutputRequest{Task: task, Call: 1, Command: "serve", Started: 1, From: 103, Lost: true, Chunk: []byte("later\n")}
+	if next := must(l.ShowCommand(l.within(), late))(t).Next; next != 109 {
+		t.Errorf("with a gap: from %d is wanted", next)
+	}
+	if next := l.show(task, 109, "over\n", &choir.CommandExit{Code: 3}); next != 114 {
 		t.Errorf("from %d is wanted", next)
 	}
-	if out, end := l.read(view, ""); out != "over\r\n" || end.Reason != choir.TerminalExited || end.Code != 3 {
+	if out, end := l.read(view, ""); out != "\r\n[... 100 bytes left out ...]\r\nlater\r\nover\r\n" || end.Reason != choir.TerminalExited || end.Code != 3 {
 		t.Errorf("it ends with %q, %+v", out, end)
 	}
 	l.eventually(func() bool { return len(l.Terminals().List()) == 0 })
-	if next := l.show(task, 3, "over\n", &choir.CommandExit{Code: 3}); next != 8 || len(l.Terminals().List()) != 0 {
+	if next := l.show(task, 109, "over\n", &choir.CommandExit{Code: 3}); next != 114 || len(l.Terminals().List()) != 0 {
 		t.Errorf("the end once more: from %d is wanted, shown are %+v", next, l.Terminals().List())
 	}
 	if events := l.recorded(choir.TypeTerminalOpened, choir.TypeTerminalClosed); len(events) != 0 {
