@@ -187,7 +187,7 @@ func (w *wire) close() {
 func (w *wire) reopen(ctx context.Context) error {
 	if w.ws != nil {
 		w.ws.CloseNow()
-		if err := w.m.c.Roles().Terminals().Close(w.id); err != nil {
+		if err := w.m.c.Roles().Terminals().Close(ctx, choir.RoleShell, w.id); err != nil {
 			return err
 		}
 	}

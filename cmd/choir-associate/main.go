@@ -94,7 +94,7 @@ func run(ctx context.Context, stdin io.Reader, door *roledoor.Dialer, env []stri
 	// the process after this one too.
 	scratch := path.Join(os.TempDir(), "choir-associate")
 	runner, err := taskrunner.New(taskrunner.Config{
-		Log: client, Tree: associate.Control{Bus: client}, Models: gateway.New(egress(door)), Blobs: client,
+		Log: client, Tree: associate.Control{Bus: client}, Screen: associate.Control{Bus: client}, Models: gateway.New(egress(door)), Blobs: client,
 		// Nobody may be watching; what matters is in the events.
 		Live:      func(run choir.ID, text string) { _ = client.Live(run, text) },
 		Now:       func() choir.Time { return choir.TimeOf(time.Now()) },

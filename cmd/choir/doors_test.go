@@ -51,6 +51,8 @@ func TestTheCommandLineRefuses(t *testing.T) {
 		{"stop an unknown run", []string{"run", nobody, "--cancel"}, 1, choir.CodeNotFound, nobody},
 		{"pause an unknown run", []string{"run", "pause", nobody}, 1, choir.CodeNotFound, nobody},
 		{"let an unknown run go on", []string{"run", "resume", nobody}, 1, choir.CodeNotFound, nobody},
+		{"the commands of an unknown run", []string{"run", "commands", nobody}, 1, choir.CodeNotFound, nobody},
+		{"end an unknown command", []string{"run", "commands", "--end", nobody}, 1, choir.CodeNotFound, nobody},
 		{"stop no run in particular", []string{"run", "--cancel"}, 2, choir.CodeInvalid, "which run"},
 		{"a task file that is not there", []string{"task", "/nowhere.json"}, 1, choir.CodeNotFound, "/nowhere.json"},
 		{"an event that is none", []string{"diff", "x"}, 2, choir.CodeInvalid, "EVENT"},
@@ -93,7 +95,7 @@ func TestEveryVerbSaysWhatIsMissing(t *testing.T) {
 		"trash restore": "ID", "trash drop": "ID", "export": "FILE", "import": "FILE", "bench": "NAME", "eval": "FOLDER",
 		"egress grant": "HOST", "egress deny": "HOST", "egress revoke": "HOST", "egress": "", "egress reload": "",
 		"vault": "", "vault set": "NAME", "vault remove": "NAME", "vault list": "", "vault rotate": "",
-		"up": "", "doctor": "", "repo": "", "repo list": "", "run": "", "run pause": "ID", "run resume": "ID", "log": "", "timeline": "", "timeline gc": "", "checkpoint": "",
+		"up": "", "doctor": "", "repo": "", "repo list": "", "run": "", "run pause": "ID", "run resume": "ID", "run commands": "", "log": "", "timeline": "", "timeline gc": "", "checkpoint": "",
 		"trash": "", "model": "", "model test": "", "computers": "", "demo": "", "metrics": "", "metrics token": "", "version": "",
 	}
 	var all func(c *cobra.Command)

@@ -62,7 +62,7 @@ func newRunCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runResume(ctx, a, cl, args[0]) })
 		},
-	})
+	}, newRunCommandsCommand(a))
 	return c
 }
 

@@ -61,7 +61,7 @@ func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
 		"undo":       {{"undo", string(task), "--dry-run"}},
 		"rewind":     {{"rewind", from, "--dry-run"}},
 		"trash":      {{"trash"}, {"trash", "restore", driving}, {"trash", "drop", driving}},
-		"run":        {{"run"}, {"run", driving}, {"run", "pause", driving}, {"run", "resume", driving}},
+		"run":        {{"run"}, {"run", driving}, {"run", "pause", driving}, {"run", "resume", driving}, {"run", "commands", driving}},
 		"repo":       {{"repo", "list"}, {"repo", "add", source}, {"repo", "export", driving, "-o", file}},
 		"checkpoint": {{"checkpoint"}},
 		"computers":  {{"computers"}},

@@ -12,7 +12,7 @@ type Caller interface {
 	Call(ctx context.Context, verb choir.Verb, req, resp any) error
 }
 
-// Control implements taskrunner.Tree by verbs to the control plane.
+// Control implements taskrunner.Tree and taskrunner.Screen by verbs to the control plane.
 type Control struct{ Bus Caller }
 
 // BeginTask starts a task. The reply lists the changes between the snapshot since and
@@ -46,6 +46,12 @@ func (c Control) Commit(ctx context.Context, task choir.ID, reason string, only 
 // Steering returns what the request of a model call of the task says of what people added.
 func (c Control) Steering(ctx context.Context, task choir.ID, call int) (reply choir.TaskSteeringReply, err error) {
 	err = c.Bus.Call(ctx, choir.VerbTaskSteering, choir.TaskSteeringRequest{Task: task, Call: call}, &reply)
+	return reply, err
+}
+
+// ShowCommand shows people a part of the output of a command that runs.
+func (c Control) ShowCommand(ctx context.Context, r choir.TaskOutputRequest) (reply choir.TaskOutputReply, err error) {
+	err = c.Bus.Call(ctx, choir.VerbTaskOutput, r, &reply)
 	return reply, err
 }
 

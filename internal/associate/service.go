@@ -27,6 +27,8 @@ type Doer interface {
 	Project(dispatched choir.Event) string
 	// SetPaused records that the event seq paused a run, or let it go on.
 	SetPaused(run choir.ID, paused bool, seq uint64)
+	// EndCommand ends the running command that a tool call of a task started, if there is one.
+	EndCommand(task, call choir.ID)
 	// Lost reports whether processes of a task may run that Do cannot end.
 	Lost() bool
 }
@@ -144,6 +146,11 @@ func (s *Service) apply(e choir.Event) {
 		s.stopped[e.Task] = true
 		if r := s.running[e.Task]; r != nil {
 			r.stop(taskrunner.ErrCancelled)
+		}
+	case choir.TypeCommandEndRequested:
+		var p choir.CommandEndRequested
+		if choir.DecodeDurable(e.Payload, &p) == nil { // a request that cannot be read is about no command
+			s.doer.EndCommand(e.Task, p.Call)
 		}
 	case choir.TypeTaskReturned:
 		if fault.NoTaskKeys {

@@ -22,12 +22,19 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type doer struct {
 	begun    chan begun
 	lost     atomic.Bool
+	ended    chan [2]choir.ID    // gets the task and the call of each command to be ended; may be nil
 	projects map[choir.ID]string // of tasks; never written while a service runs
 }
 
 func (d *doer) Project(e choir.Event) string { return d.projects[e.Task] }
 
 func (d *doer) SetPaused(choir.ID, bool, uint64) {}
+
+func (d *doer) EndCommand(task, call choir.ID) {
+	if d.ended != nil {
+		d.ended <- [2]choir.ID{task, call}
+	}
+}
 
 func (d *doer) Lost() bool { return d.lost.Load() }
 
@@ -147,6 +154,25 @@ func TestAnAnsweredTaskIsNotBegun(t *testing.T) {
 		t.Errorf("%s runs", b.task)
 	}
 	b.end <- nil
+	end()
+}
+
+func TestTheEndOfACommandReachesItsTask(t *testing.T) {
+	t.Parallel()
+	d, deliver, end := serve(t)
+	d.ended = make(chan [2]choir.ID, 2)
+	deliver <- task(runA, one)
+	first := <-d.begun
+	unread := about(choir.TypeCommandEndRequested, one)
+	unread.Payload = []byte(`{"call":7}`)
+	deliver <- unread
+	asked := about(choir.TypeCommandEndRequested, one)
+	asked.Payload = []byte(`{"call":"` + string(three) + `"}`)
+	deliver <- asked
+	if got := <-d.ended; got != [2]choir.ID{one, three} || first.work.Err() != nil {
+		t.Errorf("ended are %v, the task with %v", got, first.work.Err())
+	}
+	first.end <- nil
 	end()
 }
 

@@ -88,7 +88,7 @@ type PlanStep struct {
 	DependsOn          []string       `json:"depends_on,omitempty" choir:"len=0..32,each=1..64" doc:"Steps that must be accepted before."`
 	GitAction          GitAction      `json:"git_action,omitempty" choir:"enum=git_checkpoint|git_reset|git_checkout|git_status" doc:"As in DirectorTask."`
 	GitArgs            []string       `json:"git_args,omitempty" choir:"len=0..64,each=0..4096" doc:"As in DirectorTask."`
-	AllowedTools       []Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url" doc:"As in DirectorTask."`
+	AllowedTools       []Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url|screenshot" doc:"As in DirectorTask."`
 	EgressProfile      *EgressProfile `json:"egress_profile,omitempty" doc:"As in DirectorTask."`
 	VerifyProfile      *VerifyProfile `json:"verify_profile,omitempty" doc:"As in DirectorTask."`
 	Commands           []Command      `json:"commands,omitempty" choir:"len=0..256" doc:"As in DirectorTask."`
@@ -127,6 +127,11 @@ type TaskStarted struct {
 // TaskCancelRequested asks the Associate to end a task that it has begun.
 type TaskCancelRequested struct {
 	Reason string `json:"reason" choir:"enum=run_cancelled|run_finished" doc:"Whether a person stopped the run or it ended."`
+}
+
+// CommandEndRequested asks the Associate to end a command that a tool call of a task runs.
+type CommandEndRequested struct {
+	Call ID `json:"call" choir:"id7" doc:"The tool call that started the command."`
 }
 
 // TaskSteered says that a task has heard what a person added to its run.
@@ -246,6 +251,10 @@ type ToolInput struct {
 	Stdin      string     `json:"stdin,omitempty" choir:"len=0..65536" doc:"What bash wrote to the command's standard input."`
 	StdinOpen  bool       `json:"stdin_open,omitempty" doc:"The new command's standard input stays open."`
 	StdinClose bool       `json:"stdin_close,omitempty" doc:"The running command's standard input ends."`
+	Width      int        `json:"width,omitempty" choir:"range=0..10000" doc:"Width of a picture, in pixels."`
+	Height     int        `json:"height,omitempty" choir:"range=0..10000" doc:"Height of a picture, in pixels."`
+	Full       bool       `json:"full,omitempty" doc:"The picture is of the whole page."`
+	Save       string     `json:"save,omitempty" choir:"len=0..4096" doc:"File that the picture is saved as."`
 	Raw        string     `json:"raw,omitempty" doc:"The input as the model gave it, when it did not fit the tool."`
 }
 
@@ -411,6 +420,9 @@ func (TaskDispatched) EventType() Type { return "task.dispatched" }
 
 // EventType implements Payload.
 func (TaskStarted) EventType() Type { return "task.started" }
+
+// EventType implements Payload.
+func (CommandEndRequested) EventType() Type { return "command.end_requested" }
 
 // EventType implements Payload.
 func (TaskCancelRequested) EventType() Type { return "task.cancel_requested" }

@@ -25,6 +25,7 @@ var subjects = []Subject{
 	{"cmd.<uid>.<cid>.<verb>.<role>.<connection>", callers, control, "Request and reply. The last two parts carry the caller: a connection can publish only under its own."},
 	{"agent.<uid>.<cid>.<run>.task.dispatched", control, associate, "Of the committed events with a run, those that the Associate works by: its tasks,"},
 	{"agent.<uid>.<cid>.<run>.task.cancel_requested", control, associate, "which of them it is to end,"},
+	{"agent.<uid>.<cid>.<run>.command.end_requested", control, associate, "which of their commands it is to end,"},
 	{"agent.<uid>.<cid>.<run>.task.returned", control, associate, "which have been answered,"},
 	{"agent.<uid>.<cid>.<run>.run.paused", control, associate, "which runs are paused,"},
 	{"agent.<uid>.<cid>.<run>.run.resumed", control, associate, "and which go on. It hears no other event."},
@@ -32,7 +33,7 @@ var subjects = []Subject{
 }
 
 // taskFeed are the types of the events that the Associate receives.
-var taskFeed = []Type{TypeTaskDispatched, TypeTaskCancelRequested, TypeTaskReturned, TypeRunPaused, TypeRunResumed}
+var taskFeed = []Type{TypeTaskDispatched, TypeTaskCancelRequested, TypeCommandEndRequested, TypeTaskReturned, TypeRunPaused, TypeRunResumed}
 
 // TaskFeed returns the types of the events that the Associate receives. Each has an entry of
 // its own in Subjects.

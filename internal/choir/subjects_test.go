@@ -28,8 +28,8 @@ func TestSubjectsOfEachRole(t *testing.T) {
 			append([]string{"live" + at + "director.*"}, ask("director", "append", "events-after", "run-read", "facts-read", "look", "blob-put", "blob-get", "hello")...),
 			events},
 		RoleAssociate: {
-			append([]string{"live" + at + "associate.*"}, ask("associate", "append", "tasks-after", "blob-put", "blob-get", "task-begin", "task-tree", "task-rollback", "task-commit", "task-attempt", "task-steering")...),
-			[]string{"agent" + at + "*.task.dispatched", "agent" + at + "*.task.cancel_requested", "agent" + at + "*.task.returned", "agent" + at + "*.run.paused", "agent" + at + "*.run.resumed"}},
+			append([]string{"live" + at + "associate.*"}, ask("associate", "append", "tasks-after", "blob-put", "blob-get", "task-begin", "task-tree", "task-rollback", "task-commit", "task-attempt", "task-steering", "task-output")...),
+			[]string{"agent" + at + "*.task.dispatched", "agent" + at + "*.task.cancel_requested", "agent" + at + "*.command.end_requested", "agent" + at + "*.task.returned", "agent" + at + "*.run.paused", "agent" + at + "*.run.resumed"}},
 		RolePool: {nil, []string{"job.*"}},
 	}
 	for role, want := range cases {

@@ -19,7 +19,7 @@ type DirectorTask struct {
 	GitAction          GitAction      `json:"git_action,omitempty" choir:"enum=git_checkpoint|git_reset|git_checkout|git_status" doc:"Only for kind git, required there."`
 	GitArgs            []string       `json:"git_args,omitempty" choir:"len=0..64,each=0..4096" doc:"Arguments of the git action."`
 	Trigger            string         `json:"trigger,omitempty" choir:"enum=manual|count|time|deploy" doc:"Why a git_checkpoint is made. Default manual."`
-	AllowedTools       []Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url" doc:"Anything else the model calls is refused and recorded. Default: all that the kind permits."`
+	AllowedTools       []Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url|screenshot" doc:"Anything else the model calls is refused and recorded. Default: all that the kind permits."`
 	EgressProfile      *EgressProfile `json:"egress_profile,omitempty" doc:"What the task may reach outside; never wider than the computer's policy."`
 	VerifyProfile      *VerifyProfile `json:"verify_profile,omitempty" doc:"How the change is verified. Default smoke."`
 	Commands           []Command      `json:"commands,omitempty" choir:"len=0..256" doc:"When present the task is deterministic: exactly these run, no model."`
@@ -63,6 +63,7 @@ const (
 	ToolSearchFiles Tool = "search_files"
 	ToolBash        Tool = "bash"
 	ToolFetchURL    Tool = "fetch_url"
+	ToolScreenshot  Tool = "screenshot"
 )
 
 // EgressProfile lists the hosts that a task may reach outside its sandbox.

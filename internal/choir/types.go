@@ -104,6 +104,7 @@ var types = typed([]TypeInfo{
 	{Sample: TaskDispatched{}, Class: ClassFact, Run: true, Once: []string{"task"}, Roles: []Role{RoleDirector, RoleShell, RoleDesktop, RoleCLI, RoleControl}, Doc: "A DirectorTask is to be executed."},
 	{Sample: TaskStarted{}, Class: ClassFact, Run: true, Roles: control, Doc: "The Associate took a task up; the workspace as it was then."},
 	{Sample: TaskCancelRequested{}, Class: ClassFact, Run: true, Once: []string{"task"}, After: TypeTaskDispatched, Roles: control, Doc: "The Associate is to end a task that it has begun, because its run was stopped or has ended."},
+	{Sample: CommandEndRequested{}, Class: ClassFact, Run: true, Once: []string{"payload.call"}, After: TypeToolCalled, Roles: person, Doc: "A person ended a command of a task that still runs; the task goes on."},
 	{Sample: TaskSteered{}, Class: ClassFact, Run: true, Once: []string{"task", "payload.steering"}, Roles: control, Doc: "What a person added to the run has reached a task at work: its next model call says it."},
 	{Sample: TaskProgressed{}, Class: ClassFact, Run: true, Roles: associate, Doc: "The Associate says something while it works: what its model says beside its tool calls."},
 	{Sample: TaskReturned{}, Class: ClassFact, Run: true, Once: []string{"task"}, After: TypeTaskDispatched, Roles: []Role{RoleAssociate, RoleControl}, Doc: "The one AssociateResult of a task."},

@@ -23,6 +23,7 @@ const (
 	TypeTaskDispatched      Type = "task.dispatched"       // A DirectorTask is to be executed.
 	TypeTaskStarted         Type = "task.started"          // The Associate took a task up; the workspace as it was then.
 	TypeTaskCancelRequested Type = "task.cancel_requested" // The Associate is to end a task that it has begun, because its run was stopped or has ended.
+	TypeCommandEndRequested Type = "command.end_requested" // A person ended a command of a task that still runs; the task goes on.
 	TypeTaskSteered         Type = "task.steered"          // What a person added to the run has reached a task at work: its next model call says it.
 	TypeTaskProgressed      Type = "task.progressed"       // The Associate says something while it works: what its model says beside its tool calls.
 	TypeTaskReturned        Type = "task.returned"         // The one AssociateResult of a task.

@@ -22,6 +22,7 @@ const (
 	VerbTaskCommit   Verb = "task-commit"
 	VerbTaskAttempt  Verb = "task-attempt"
 	VerbTaskSteering Verb = "task-steering"
+	VerbTaskOutput   Verb = "task-output"
 )
 
 // Limits of the verbs.
@@ -29,6 +30,7 @@ const (
 	MaxDrafts      = 256       // drafts in one append
 	MaxEventsAfter = 1000      // events in one answer
 	BlobChunk      = 512 << 10 // bytes of content in one blob-put or blob-get
+	OutputChunk    = 64 << 10  // bytes of output in one task-output
 	LargeBody      = 900 << 10 // bytes of a request or a reply that goes in one message; of more the blob store has it
 	MaxLargeBody   = 64 << 20  // bytes of a body in the blob store
 	MaxFacts       = 1500      // bytes of the facts of one run
@@ -60,6 +62,7 @@ var verbs = []VerbInfo{
 	{VerbTaskCommit, "Take a snapshot and append what changed.", associate, TaskCommitRequest{}, TaskCommitReply{}},
 	{VerbTaskAttempt, "Put what an earlier task tried, and what was taken back, into the workspace as the task's change.", associate, TaskAttemptRequest{}, TaskAttemptReply{}},
 	{VerbTaskSteering, "Read what a person added to the run of a task, for the next model call of the task; appends that it was read.", associate, TaskSteeringRequest{}, TaskSteeringReply{}},
+	{VerbTaskOutput, "Say that a command of a task runs, what it prints, and that it ended; for those who look on, and in no event.", associate, TaskOutputRequest{}, TaskOutputReply{}},
 }
 
 var (
@@ -336,4 +339,28 @@ type TaskSteeringReply struct {
 type Addition struct {
 	Steering ID     `json:"steering" choir:"id" doc:"Its steering.submitted."`
 	Text     string `json:"text" choir:"len=1..20000" doc:"What the person added."`
+}
+
+// TaskOutputRequest describes a command that a tool call of a task started and that still
+// runs, with a part of its output. Parts come in order.
+type TaskOutputRequest struct {
+	Task    ID           `json:"task" choir:"id7" doc:"The task."`
+	Call    int          `json:"call" choir:"range=1..1000000" doc:"Number of the task's tool call that started the command, from 1."`
+	Command string       `json:"command" choir:"len=1..131072" doc:"The command line."`
+	Started Time         `json:"started" doc:"When it was started."`
+	From    int64        `json:"from" choir:"range=0..9007199254740991" doc:"Bytes of its output before the part."`
+	Lost    bool         `json:"lost,omitempty" doc:"What lies between the last part and this one is not kept any more."`
+	Chunk   []byte       `json:"chunk" choir:"len=0..65536" doc:"The part, base64."`
+	Ended   *CommandExit `json:"ended,omitempty" doc:"It has ended, and this is the last part."`
+}
+
+// CommandExit is how a command ended.
+type CommandExit struct {
+	Code   int    `json:"code" choir:"range=-1..255" doc:"Exit code; -1 when a signal ended it or nobody knows."`
+	Signal string `json:"signal,omitempty" choir:"len=1..20" doc:"Signal that ended it."`
+}
+
+// TaskOutputReply says how much of the output is known.
+type TaskOutputReply struct {
+	Next int64 `json:"next" choir:"range=0..9007199254740991" doc:"Where the next part begins; less than what was sent: the rest is to be sent again."`
 }

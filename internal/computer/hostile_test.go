@@ -93,7 +93,7 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 	promptly(t, "a terminal", func() error {
 		info, err := l.Roles().Terminals().Open(l.within(), choir.RoleShell, rolehost.NewTerminal{})
 		if err == nil {
-			err = l.Roles().Terminals().Close(info.ID)
+			err = l.Roles().Terminals().Close(l.within(), choir.RoleShell, info.ID)
 		}
 		return err
 	})

@@ -127,7 +127,7 @@ func TestClosingATerminalEndsItsChildren(t *testing.T) {
 	tt.typed("nohup setsid sleep 1001 & (setsid setsid sleep 1002 &); trap '' HUP TERM; sleep 1003 & echo up=$((40+2))\n")
 	tt.shows("up=42")
 	l.sh("while [ $(pgrep -c -f 'sleep 100[123]') -lt 3 ]; do sleep 0.01; done")
-	if err := l.Roles().Terminals().Close(tt.id); err != nil {
+	if err := l.Roles().Terminals().Close(l.within(), choir.RoleShell, tt.id); err != nil {
 		t.Fatal(err)
 	}
 	if left := l.sh("pgrep -a sleep || true"); left != "" {
@@ -154,7 +154,7 @@ func TestFiftyTerminalsLeaveNothing(t *testing.T) {
 		tt := l.terminal(rolehost.NewTerminal{})
 		tt.typed("sleep 1000 & echo up=$((40+2))\n")
 		tt.shows("up=42")
-		if err := l.Roles().Terminals().Close(tt.id); err != nil {
+		if err := l.Roles().Terminals().Close(l.within(), choir.RoleShell, tt.id); err != nil {
 			t.Fatal(err)
 		}
 		tt.ends()

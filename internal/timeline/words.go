@@ -35,6 +35,8 @@ func sayRun(p choir.Payload) string {
 		return "you added: " + Line(p.Text)
 	case *choir.RunCancelRequested:
 		return join("you stopped it", p.Reason)
+	case *choir.CommandEndRequested:
+		return "you ended a command of it"
 	case *choir.RunPaused:
 		return "you paused it"
 	case *choir.RunResumed:

@@ -53,7 +53,7 @@ func (j *job) runAgent(ctx context.Context) error {
 		return err
 	}
 	defer files.Close()
-	kit := &tools.Kit{Files: files, Shell: j.shell, Running: j.runningCommand, Convert: j.convert}
+	kit := &tools.Kit{Files: files, Shell: j.shell, Running: j.runningCommand, Convert: j.convert, Picture: j.picture}
 	defer j.endCommands()
 	l := j.newLive()
 	cfg := agentloop.Config{

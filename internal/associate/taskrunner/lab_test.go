@@ -48,6 +48,7 @@ type lab struct {
 	env    []string
 	log    *log
 	tree   *control
+	screen *screen
 	model  *script
 	runner *taskrunner.Runner
 	clock  choir.Time
@@ -56,7 +57,7 @@ type lab struct {
 
 func newLab(t testing.TB) *lab {
 	t.Helper()
-	l := &lab{TB: t, dir: t.TempDir(), clock: 1_700_000_000_000, model: &script{}}
+	l := &lab{TB: t, dir: t.TempDir(), clock: 1_700_000_000_000, screen: &screen{}, model: &script{}}
 	home := os.Getenv("HOME")
 	l.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "RUSTUP_HOME=" + filepath.Join(home, ".rustup")}
 	objects := &store{held: map[choir.Digest][]byte{}}
@@ -74,7 +75,7 @@ func (l *lab) start() {
 	l.Helper()
 	var now sync.Mutex
 	r, err := taskrunner.New(taskrunner.Config{
-		Log: l.log, Tree: l.tree, Models: l.model, Blobs: l.tree.store,
+		Log: l.log, Tree: l.tree, Models: l.model, Blobs: l.tree.store, Screen: l.screen,
 		Live: func(_ choir.ID, text string) { l.log.live(text) },
 		Now: func() choir.Time {
 			now.Lock()

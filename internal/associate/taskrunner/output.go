@@ -23,9 +23,11 @@ type recorder struct {
 
 	mu    sync.Mutex // guards all below
 	head  []byte
-	tail  []byte // the last bytes beyond head
-	lost  int64  // number of dropped bytes between head and tail
-	fresh []byte // the last bytes since sinceLast
+	tail  []byte        // the last bytes beyond head
+	lost  int64         // number of dropped bytes between head and tail
+	fresh []byte        // the last bytes since sinceLast
+	all   int64         // number of bytes of the whole output
+	more  chan struct{} // closed with the next output; nil if nobody waits for it
 }
 
 func (r *recorder) Write(p []byte) (int, error) {
@@ -33,6 +35,11 @@ func (r *recorder) Write(p []byte) (int, error) {
 	r.live.show(p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.all += int64(n)
+	if r.more != nil {
+		close(r.more)
+		r.more = nil
+	}
 	if r.fresh = append(r.fresh, p...); len(r.fresh) > 4*tools.MaxShown {
 		r.fresh = append(r.fresh[:0], r.fresh[len(r.fresh)-2*tools.MaxShown:]...)
 	}
@@ -60,6 +67,33 @@ func (r *recorder) sinceLast() []byte {
 	fresh := r.fresh
 	r.fresh = nil
 	return fresh
+}
+
+// total returns the number of bytes of the whole output so far.
+func (r *recorder) total() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.all
+}
+
+// part returns a copy of at most limit bytes of the kept output from offset at on, or from the
+// first kept byte after it, with their offset and the size of the whole output. more is closed
+// when there is further output.
+func (r *recorder) part(at int64, limit int) (from int64, chunk []byte, total int64, more <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.more == nil {
+		r.more = make(chan struct{})
+	}
+	from = min(at, r.all)
+	kept, begin := r.head, int64(0)
+	if from >= int64(len(r.head)) {
+		kept, begin = r.tail, int64(len(r.head))+r.lost
+		from = max(from, begin)
+	}
+	kept = kept[from-begin:]
+	chunk = append([]byte{}, kept[:min(limit, len(kept))]...)
+	return from, chunk, r.all, r.more
 }
 
 // whole returns the kept output, with a note in place of dropped bytes.

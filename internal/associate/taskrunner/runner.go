@@ -47,6 +47,12 @@ type Models interface {
 	Call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error)
 }
 
+// Screen shows people the commands that run.
+type Screen interface {
+	// ShowCommand shows a part of a command's output. The reply says which part is wanted next.
+	ShowCommand(ctx context.Context, r choir.TaskOutputRequest) (choir.TaskOutputReply, error)
+}
+
 // Blobs stores content that is too large for an event, and reads content by digest.
 type Blobs interface {
 	PutBlob(ctx context.Context, content []byte) (choir.Digest, error)
@@ -59,6 +65,7 @@ type Config struct {
 	Tree   Tree
 	Models Models
 	Blobs  Blobs
+	Screen Screen
 	// Live shows text of a run while it happens. It must not block.
 	Live func(run choir.ID, text string)
 	Now  func() choir.Time
@@ -83,6 +90,7 @@ type Runner struct {
 	checked   verify.Memory
 	scopes    *scope.Set
 	paused    pauses
+	ends      commandEnds
 	// above is a one-place queue for the commits in the workspace's own repository, each of
 	// which has a scope of the whole workspace.
 	above chan struct{}

@@ -26,10 +26,15 @@ type running struct {
 	done     chan struct{} // closed when it has ended; then exit and err are set
 	exit     proctree.Exit
 	err      error
+	shown    chan struct{} // closed when its end is shown to people, or was too short to be
+	unshow   func()        // gives up showing it
 }
 
 // errEnded is the cancellation cause of a command that the model or the task's end ended.
 var errEnded = errors.New("the command was ended")
+
+// errEndedByPerson is the cancellation cause of a command that a person ended.
+var errEndedByPerson = errors.New("a person ended the command")
 
 // maxRunning limits the commands that run at once in the background of a task.
 const maxRunning = 8
@@ -47,6 +52,7 @@ func (j *job) shell(ctx context.Context, command string, timeoutS, waitS int, st
 	if err := r.write(stdin); err != nil && stdin.Open {
 		r.end(errEnded)
 		<-r.done
+		r.awaitShown()
 		return tools.Output{}, err
 	}
 	return j.await(r, waitS)
@@ -135,6 +141,7 @@ func (j *job) startCommand(ctx context.Context, command string, timeoutS int, st
 		}
 		r.exit, r.err = tree.Run(ctx, spec)
 	}()
+	j.startShowing(r, j.calls)
 	return r, nil
 }
 
@@ -167,13 +174,14 @@ func (j *job) await(r *running, waitS int) (tools.Output, error) {
 func (j *job) recordEnd(r *running) (tools.Output, error) {
 	r.rec.live.flush()
 	r.closeStdin()
+	r.awaitShown()
 	j.running = slices.DeleteFunc(j.running, func(other *running) bool { return other == r })
 	r.end(nil)
 	run := r.run
 	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
 	run.ExitCode, run.Signal = r.exit.Code, r.exit.Signal
-	err, timedOut := r.err, errors.Is(r.err, errCommandTimeout)
-	if timedOut || errors.Is(err, errEnded) {
+	err, timedOut, byPerson := r.err, errors.Is(r.err, errCommandTimeout), errors.Is(r.err, errEndedByPerson)
+	if timedOut || byPerson || errors.Is(err, errEnded) {
 		err = nil
 	}
 	run, whole, err := j.recordOutput(run, r.rec.whole(), nil, err)
@@ -185,6 +193,9 @@ func (j *job) recordEnd(r *running) (tools.Output, error) {
 	out := shown(run, unseen, timedOut, r.timeoutS)
 	if errors.Is(r.err, errEnded) {
 		out.OK = true // as it was asked to
+	}
+	if byPerson {
+		out.Text += "\n[a person ended this command: do not start it again without a reason]"
 	}
 	if j.scope.Confined && strings.Contains(out.Text, "Permission denied") {
 		out.Text += "\n[a task can write in its folder and in $TMPDIR, and nowhere else]"

@@ -82,4 +82,16 @@ var all = []tool{
 		"url":{"type":"string","description":"Address, with http or https."}},
 		"required":["url"],"additionalProperties":false}`,
 		func() input { return &fetchURL{} }),
+	declare(choir.ToolScreenshot, true,
+		"Look at a page that you made: a picture of it, with the errors of its scripts. The page is of a server that you started at localhost, or a file. It is saved only where save says.",
+		`{"type":"object","properties":{
+		"url":{"type":"string","description":"Address at localhost, such as http://localhost:5173/."},
+		"path":{"type":"string","description":"File to be shown in place of url, relative to the task's folder or absolute."},
+		"width":{"type":"integer","minimum":200,"maximum":2000,"description":"Pixels. Default: 1280."},
+		"height":{"type":"integer","minimum":200,"maximum":2000,"description":"Pixels. Default: 800."},
+		"full":{"type":"boolean","description":"The whole page, beyond height. Default: false."},
+		"wait_s":{"type":"integer","minimum":1,"maximum":10,"description":"Seconds to wait once the page was loaded. Default: 1."},
+		"save":{"type":"string","description":"File ending in .png to save the picture as. Default: none."}},
+		"additionalProperties":false}`,
+		func() input { return &screenshot{} }),
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"choiros/internal/associate/browser"
 	"choiros/internal/choir"
 	"choiros/internal/model"
 )
@@ -26,6 +27,9 @@ type Kit struct {
 	// Convert runs a program with a file as its standard input and returns its output,
 	// bounded; said is why it failed. ErrNoProgram: it is not installed.
 	Convert func(ctx context.Context, stdin *os.File, argv []string) (out []byte, said string, err error)
+	// Picture takes a picture of a page, by a browser that runs as the task's commands do.
+	// ErrNoProgram: there is none. Code invalid: why there is no picture.
+	Picture func(ctx context.Context, page browser.Page) (*browser.Picture, error)
 }
 
 // ForegroundS is how long bash waits for a command before it gives it back running, in
@@ -110,7 +114,7 @@ func Permitted(kind choir.TaskKind, allowed []choir.Tool) []choir.Tool {
 		if kind == choir.TaskInspect && t.writes {
 			continue
 		}
-		if kind == choir.TaskRun && t.writes && name != choir.ToolBash {
+		if kind == choir.TaskRun && t.writes && name != choir.ToolBash && name != choir.ToolScreenshot {
 			continue
 		}
 		if len(allowed) == 0 && name == choir.ToolFetchURL {

@@ -224,8 +224,8 @@ func TestPermittedByKindAndList(t *testing.T) {
 		allowed []choir.Tool
 		want    string
 	}{
-		{choir.TaskEditRepo, nil, "[read_file write_file edit_file list_files search_files bash]"},
-		{choir.TaskRun, nil, "[read_file list_files search_files bash]"},
+		{choir.TaskEditRepo, nil, "[read_file write_file edit_file list_files search_files bash screenshot]"},
+		{choir.TaskRun, nil, "[read_file list_files search_files bash screenshot]"},
 		{choir.TaskInspect, nil, "[read_file list_files search_files]"},
 		{choir.TaskInspect, []choir.Tool{"bash", "fetch_url", "read_file"}, "[read_file fetch_url]"},
 		{choir.TaskEditRepo, []choir.Tool{"bash"}, "[bash]"},
@@ -253,7 +253,7 @@ func TestCutIsDeterministicAndKeepsTheEnd(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for i, tool := range []string{"read_file", "write_file", "edit_file", "list_files", "search_files", "bash", "fetch_url"} {
+	for i, tool := range []string{"read_file", "write_file", "edit_file", "list_files", "search_files", "bash", "fetch_url", "screenshot"} {
 		f.Add(tool, `{"path":"a","content":"b","edits":[{"old":"x","new":"y"}],"limit":`+strconv.Itoa(i)+`}`)
 		f.Add(tool, `{"path":"a"}`)
 		f.Add(tool, `{"command":"true","timeout_s":1}`)

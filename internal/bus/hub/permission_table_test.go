@@ -14,6 +14,7 @@ var permitted = map[string]struct{ publish, subscribe string }{
 	// Who may hear all events of runs may hear these.
 	"agent.<uid>.<cid>.<run>.task.dispatched":       {"control", "shell desktop cli director associate"},
 	"agent.<uid>.<cid>.<run>.task.cancel_requested": {"control", "shell desktop cli director associate"},
+	"agent.<uid>.<cid>.<run>.command.end_requested": {"control", "shell desktop cli director associate"},
 	"agent.<uid>.<cid>.<run>.run.paused":            {"control", "shell desktop cli director associate"},
 	"agent.<uid>.<cid>.<run>.run.resumed":           {"control", "shell desktop cli director associate"},
 	"agent.<uid>.<cid>.<run>.task.returned":         {"control", "shell desktop cli director associate"},
@@ -37,6 +38,7 @@ var permittedVerbs = map[choir.Verb]string{
 	"task-commit":   "associate",
 	"task-attempt":  "associate",
 	"task-steering": "associate",
+	"task-output":   "associate",
 }
 
 // permittedBeside is what lies outside the table of subjects. Where a subject

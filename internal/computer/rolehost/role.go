@@ -127,6 +127,7 @@ func (s *seat) attend(ctx context.Context, l *live) error {
 		case <-l.first.failed():
 			return l.first.err
 		case <-l.sandbox.Done():
+			s.loseCommands()
 			return choir.Refuse("computer.sandbox", choir.ReasonSandboxEnded, choir.TextOf("role", s.role))
 		case n, ok := <-l.attach.Notices():
 			if !ok {
@@ -137,6 +138,7 @@ func (s *seat) attend(ctx context.Context, l *live) error {
 			if n.Kind == guest.NoticeRoleExited && (n.PID == 0 || int64(n.PID) == s.rolePID.Load()) {
 				s.h.cfg.Log.Warn("role exited", "computer", s.h.cfg.ID, "role", s.role, "exit", n.Exit, "output", n.Output)
 				s.rolePID.Store(0)
+				s.loseCommands()
 				restart.Reset(delay)
 				delay = min(2*delay, 10*time.Second)
 			}
@@ -151,6 +153,14 @@ func (s *seat) attend(ctx context.Context, l *live) error {
 			delay = 100 * time.Millisecond
 			renew.Reset(s.renewOrWarn(ctx, l))
 		}
+	}
+}
+
+// loseCommands shows the running commands of agents no more, because they ended with the process
+// of the Associate.
+func (s *seat) loseCommands() {
+	if s.role == choir.RoleAssociate {
+		s.h.terminals.commands.lose()
 	}
 }
 

@@ -38,16 +38,18 @@ var shells = []struct {
 	{[]string{"sh", "-l"}, `$PWD $ `},
 }
 
-// Terminals are the terminals that people opened in the Associate's sandbox. Their
-// openings and ends are in the log. Its methods are safe for concurrent use.
+// Terminals are the terminals that people opened in the Associate's sandbox, whose openings
+// and ends are in the log, and beside them the running commands of agents, which List, Attach,
+// Close and Shut are about too. Its methods are safe for concurrent use.
 type Terminals struct {
 	*terminals.Set
-	h *Host
+	commands *commands
+	h        *Host
 }
 
 // newTerminals returns the terminals of a host, at first none.
 func newTerminals(h *Host) *Terminals {
-	ts := &Terminals{h: h}
+	ts := &Terminals{commands: newCommands(), h: h}
 	ts.Set = terminals.New(terminals.Config{Limit: h.cfg.Terminals, Opened: ts.recordOpening, Ended: ts.recordEnd, Active: h.cfg.TerminalUsed})
 	return ts
 }
@@ -70,6 +72,44 @@ func (ts *Terminals) Open(ctx context.Context, role choir.Role, n NewTerminal) (
 		}
 		return p, err
 	})
+}
+
+// List returns the terminals of people, in the order of their opening, and then the running
+// commands of agents.
+func (ts *Terminals) List() []terminals.Info { return append(ts.Set.List(), ts.commands.List()...) }
+
+// Attach adds a view to a terminal or to a running command, see terminals.Set.Attach.
+func (ts *Terminals) Attach(id choir.ID, after uint64) (*terminals.View, error) {
+	if ts.commands.find(id) != nil {
+		return ts.commands.Attach(id, after)
+	}
+	return ts.Set.Attach(id, after)
+}
+
+// Close ends a terminal, or a running command of an agent for role, and waits until it has
+// ended. Unknown ones are code not_found.
+func (ts *Terminals) Close(ctx context.Context, role choir.Role, id choir.ID) error {
+	t, err := ts.commands.Find(id)
+	if err != nil {
+		return ts.Set.Close(id)
+	}
+	of := t.Info().Agent
+	d, err := choir.NewDraft(choir.DeriveID(id, "end"), choir.CommandEndRequested{Call: id})
+	if err != nil {
+		return err
+	}
+	_, err = ts.h.events.AppendAs(ctx, role, d.ForRun(of.Run, of.Task))
+	if first := choir.FirstOf(err); err != nil && (first == nil || first.Type != choir.TypeCommandEndRequested) {
+		return err
+	}
+	return ts.commands.Close(id)
+}
+
+// Shut ends every terminal and shows no running command any more, see terminals.Set.Shut.
+func (ts *Terminals) Shut(words string) {
+	ts.commands.lose()
+	ts.commands.Shut(words)
+	ts.Set.Shut(words)
 }
 
 // Resize sets the size of a terminal, until the leading browser sets another.

@@ -33,6 +33,16 @@ type Info struct {
 	Opened  choir.Time `json:"opened"`
 	Size    guest.Size `json:"size" doc:"In characters."`
 	Viewers int        `json:"viewers" doc:"Browsers that look on."`
+	Agent   *Agent     `json:"agent,omitempty" doc:"The agent whose command it shows, to be looked at and ended; absent in a terminal of a person."`
+}
+
+// Agent identifies the work that a command of an agent belongs to. The id of its terminal is
+// that of the tool call.
+type Agent struct {
+	Run     choir.ID `json:"run" doc:"The run."`
+	Task    choir.ID `json:"task" doc:"The task."`
+	Title   string   `json:"title" doc:"The beginning of what the task is to do."`
+	Command string   `json:"command" doc:"The beginning of the command line."`
 }
 
 // End is how a terminal ended: the reason, and the exit code or the signal of its

@@ -48,9 +48,11 @@ type Facts interface {
 	LookAtWorkspace(ctx context.Context, r choir.LookRequest) (choir.LookReply, error)
 }
 
-// Roles takes note of the key of a Director that has started; rolehost.Host is one.
+// Roles takes note of the key of a Director that has started, and shows people the running
+// commands of tasks; rolehost.Host is one.
 type Roles interface {
 	Hello(ctx context.Context, publicKey string) error
+	ShowCommand(ctx context.Context, r choir.TaskOutputRequest) (choir.TaskOutputReply, error)
 }
 
 // Tasks tracks the changes of tasks in the workspace; tasks.Changes is one.
@@ -175,6 +177,10 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 			return v.parts.Tasks.RestoreAttempt(ctx, r.Task)
 		})
 		return v.replyOrBlob(ctx, reply, err)
+	case choir.VerbTaskOutput:
+		return handle(body, func(r choir.TaskOutputRequest) (choir.TaskOutputReply, error) {
+			return v.parts.Roles.ShowCommand(ctx, r)
+		})
 	case choir.VerbTaskSteering:
 		reply, err := handle(body, func(r choir.TaskSteeringRequest) (choir.TaskSteeringReply, error) {
 			return v.parts.Steering.RecordSteering(ctx, r.Task, r.Call)

@@ -145,6 +145,10 @@ func (s *stubParts) RecordSteering(_ context.Context, task choir.ID, call int) (
 	return choir.TaskSteeringReply{}, s.note("steering %s %d", task, call)
 }
 
+func (s *stubParts) ShowCommand(_ context.Context, r choir.TaskOutputRequest) (choir.TaskOutputReply, error) {
+	return choir.TaskOutputReply{}, s.note("show %s %d %s", r.Task, r.Call, r.Chunk)
+}
+
 // id is a valid one.
 var id = choir.DeriveID("", "x")
 
@@ -170,6 +174,7 @@ func TestEveryVerbIsAnsweredByItsPart(t *testing.T) {
 		{choir.VerbTaskRollback, `{"task":"ID","keep":["a"]}`, []string{"rollback ID [a]"}},
 		{choir.VerbTaskAttempt, `{"task":"ID"}`, []string{"attempt ID"}},
 		{choir.VerbTaskSteering, `{"task":"ID","call":2}`, []string{"steering ID 2"}},
+		{choir.VerbTaskOutput, `{"task":"ID","call":2,"command":"make","started":"2026-11-21T02:28:00.000Z","from":0,"chunk":"eA=="}`, []string{"show ID 2 x"}},
 		{choir.VerbTaskCommit, `{"task":"ID","reason":"checkpoint","only":["a"]}`, []string{"commit ID checkpoint [a]"}},
 		{choir.VerbTaskCommit, `{"task":"ID","reason":"tool_returned"}`, []string{"command ID"}},
 		{choir.VerbAppend, `{"drafts":[DRAFT]}`, []string{"around 1", "append associate 1"}},
@@ -211,7 +216,7 @@ func TestTheAssociateReadsItsTasksAndNothingElse(t *testing.T) {
 	for _, e := range page.Events {
 		got = append(got, e.Type)
 	}
-	want := []choir.Type{choir.TypeRunPaused, choir.TypeRunResumed, choir.TypeTaskDispatched, choir.TypeTaskCancelRequested, choir.TypeTaskReturned}
+	want := []choir.Type{choir.TypeRunPaused, choir.TypeRunResumed, choir.TypeTaskDispatched, choir.TypeTaskCancelRequested, choir.TypeCommandEndRequested, choir.TypeTaskReturned}
 	if err != nil || !slices.Equal(got, want) || page.Next < 7 {
 		t.Errorf("%v: the Associate reads %v, up to %d", err, got, page.Next)
 	}

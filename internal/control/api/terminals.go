@@ -13,13 +13,14 @@ import (
 	"choiros/internal/guest"
 )
 
-// Terminals opens, lists and controls the terminals of people in a computer's workspace;
+// Terminals opens, lists and controls the terminals of people in a computer's workspace, and
+// lists and ends the running commands of agents;
 // rolehost.Terminals implements it.
 type Terminals interface {
 	Open(ctx context.Context, role choir.Role, n rolehost.NewTerminal) (terminals.Info, error)
 	List() []terminals.Info
 	Resize(id choir.ID, size guest.Size) error
-	Close(id choir.ID) error
+	Close(ctx context.Context, role choir.Role, id choir.ID) error
 	Attach(id choir.ID, after uint64) (*terminals.View, error)
 }
 
@@ -55,7 +56,7 @@ type InTerminal struct {
 // which bypass huma.
 func (a *API) terminals(mux *routes, h huma.API) {
 	const base = "/api/computers/{computer}/terminals"
-	huma.Register(h, op("listTerminals", http.MethodGet, base, "List the terminals that are open", 200),
+	huma.Register(h, op("listTerminals", http.MethodGet, base, "List the terminals that are open, and the running commands of agents", 200),
 		func(ctx context.Context, r *In) (*body[[]terminals.Info], error) {
 			ts, _, err := a.findTerminals(ctx, r.Computer)
 			if err != nil {
@@ -74,13 +75,13 @@ func (a *API) terminals(mux *routes, h huma.API) {
 			}
 			return answer(ts.Open(ctx, p.Role, rolehost.NewTerminal{Title: r.Body.Title, Cwd: r.Body.Cwd, Size: r.Body.Size.guest(), Type: r.Body.Type}))
 		})
-	huma.Register(h, op("closeTerminal", http.MethodDelete, base+"/{terminal}", "End a terminal and everything that was started in it", 204),
+	huma.Register(h, op("closeTerminal", http.MethodDelete, base+"/{terminal}", "End a terminal and everything that was started in it, or a running command of an agent", 204),
 		func(ctx context.Context, r *InTerminal) (*struct{}, error) {
-			ts, _, err := a.findTerminals(ctx, r.Computer)
+			ts, p, err := a.findTerminals(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(ts.Close(r.Terminal))
+			return nil, problem(ts.Close(ctx, p.Role, r.Terminal))
 		})
 	huma.Register(h, op("resizeTerminal", http.MethodPost, base+"/{terminal}/size", "Make a terminal as large as this", 204),
 		func(ctx context.Context, r *struct {

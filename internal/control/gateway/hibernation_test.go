@@ -275,7 +275,7 @@ func (s *sleeper) openTerminal(t *testing.T, keys string, foreground int) (end f
 		return inARow == 20
 	})
 	return func() {
-		if err := terminals.Close(info.ID); err != nil && s.open() {
+		if err := terminals.Close(context.WithoutCancel(t.Context()), choir.RoleShell, info.ID); err != nil && s.open() {
 			t.Error(err)
 		}
 	}

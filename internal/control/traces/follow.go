@@ -155,7 +155,7 @@ func known(c choir.Code) string {
 
 // tools are the names of choir's tools.
 var tools = []choir.Tool{
-	choir.ToolReadFile, choir.ToolWriteFile, choir.ToolEditFile, choir.ToolListFiles, choir.ToolSearchFiles, choir.ToolBash, choir.ToolFetchURL, choir.ToolVerify,
+	choir.ToolReadFile, choir.ToolWriteFile, choir.ToolEditFile, choir.ToolListFiles, choir.ToolSearchFiles, choir.ToolBash, choir.ToolFetchURL, choir.ToolScreenshot, choir.ToolVerify,
 }
 
 // toolOf returns the name of one of choir's tools, and a fixed text for any other,

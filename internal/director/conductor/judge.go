@@ -21,7 +21,7 @@ type judgement struct {
 // and the acceptance criteria never change. FromAttempt is of that task alone.
 type revision struct {
 	Instruction   string               `json:"instruction" choir:"len=1..20000"`
-	AllowedTools  []choir.Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url"`
+	AllowedTools  []choir.Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url|screenshot"`
 	VerifyProfile *choir.VerifyProfile `json:"verify_profile,omitempty"`
 	Commands      []choir.Command      `json:"commands,omitempty" choir:"len=0..256"`
 	GitArgs       []string             `json:"git_args,omitempty" choir:"len=0..64,each=0..4096"`

@@ -86,6 +86,18 @@ const scripts = {
       ],
     },
   ],
+  serve: [
+    { calls: plan({ kind: "edit_repo", instruction: "Serve the pages." }) },
+    { calls: [{ name: "judge_result", input: judge("abort", false) }] },
+  ],
+  // The agent's own turns in the task of the script before.
+  "Serve the pages.": [
+    {
+      calls: [{ name: "bash", input: { command: "for i in 1 2 3; do echo page-$i; done; exec sleep 600", wait_s: 1 } }],
+    },
+    { calls: [{ name: "bash", input: { handle: 1, wait_s: 600 } }] },
+    { text: "They are served." },
+  ],
   shop: [
     {
       calls: plan({
@@ -190,7 +202,7 @@ function textOf(message) {
 
 function replyTo({ messages }) {
   const asked = textOf(messages.find((m) => m.role === "user") ?? { content: "" });
-  const word = Object.keys(scripts).find((w) => asked.includes(`\n\n${w}`)) ?? "hello";
+  const word = Object.keys(scripts).find((w) => asked.startsWith(w) || asked.includes(`\n\n${w}`)) ?? "hello";
   const script = scripts[word];
   return script[Math.min(turnOf(messages), script.length - 1)];
 }

@@ -6,7 +6,7 @@ import type { CachesLeftOut, CheckpointCreated, ComputerCreated, FileRemoved, Fi
 import type { SettingChanged, ThemeChanged, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "./payload_desktop";
 import type { DocumentRemoved, DocumentRenamed, OverlayAdded, OverlaySettled } from "./payload_document";
 import type { EgressDenied, EgressGranted, EgressRevoked } from "./payload_egress";
-import type { BudgetReached, DecisionRefused, DocumentCreated, DocumentVersioned, EgressPassed, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, RunPaused, RunResumed, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, TaskSteered, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
+import type { BudgetReached, CommandEndRequested, DecisionRefused, DocumentCreated, DocumentVersioned, EgressPassed, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, RunPaused, RunResumed, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, TaskSteered, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
 import type { DesktopBroke, DesktopUpgraded } from "./payload_source";
 import type { TerminalClosed, TerminalOpened } from "./payload_terminal";
 import type { ChangesTaken, ComputerExported, ComputerForked, ComputerImported, TimelineForked, TimelineUndone } from "./payload_time";
@@ -53,6 +53,8 @@ export interface PayloadByType {
   "task.started": TaskStarted;
   /** The Associate is to end a task that it has begun, because its run was stopped or has ended. */
   "task.cancel_requested": TaskCancelRequested;
+  /** A person ended a command of a task that still runs; the task goes on. */
+  "command.end_requested": CommandEndRequested;
   /** What a person added to the run has reached a task at work: its next model call says it. */
   "task.steered": TaskSteered;
   /** The Associate says something while it works: what its model says beside its tool calls. */

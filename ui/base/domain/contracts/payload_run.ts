@@ -96,7 +96,7 @@ export interface PlanStep {
   /** As in DirectorTask. */
   git_args?: string[];
   /** As in DirectorTask. */
-  allowed_tools?: ("read_file" | "write_file" | "edit_file" | "list_files" | "search_files" | "bash" | "fetch_url")[];
+  allowed_tools?: ("read_file" | "write_file" | "edit_file" | "list_files" | "search_files" | "bash" | "fetch_url" | "screenshot")[];
   /** As in DirectorTask. */
   egress_profile?: EgressProfile;
   /** As in DirectorTask. */
@@ -149,6 +149,12 @@ export interface TaskStarted {
 export interface TaskCancelRequested {
   /** Whether a person stopped the run or it ended. */
   reason: "run_cancelled" | "run_finished";
+}
+
+/** CommandEndRequested asks the Associate to end a command that a tool call of a task runs. */
+export interface CommandEndRequested {
+  /** The tool call that started the command. */
+  call: ID;
 }
 
 /** TaskSteered says that a task has heard what a person added to its run. */
@@ -293,6 +299,14 @@ export interface ToolInput {
   stdin_open?: boolean;
   /** The running command's standard input ends. */
   stdin_close?: boolean;
+  /** Width of a picture, in pixels. */
+  width?: number;
+  /** Height of a picture, in pixels. */
+  height?: number;
+  /** The picture is of the whole page. */
+  full?: boolean;
+  /** File that the picture is saved as. */
+  save?: string;
   /** The input as the model gave it, when it did not fit the tool. */
   raw?: string;
 }

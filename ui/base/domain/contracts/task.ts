@@ -33,7 +33,7 @@ export interface DirectorTask {
   /** Why a git_checkpoint is made. Default manual. */
   trigger?: "manual" | "count" | "time" | "deploy";
   /** Anything else the model calls is refused and recorded. Default: all that the kind permits. */
-  allowed_tools?: ("read_file" | "write_file" | "edit_file" | "list_files" | "search_files" | "bash" | "fetch_url")[];
+  allowed_tools?: ("read_file" | "write_file" | "edit_file" | "list_files" | "search_files" | "bash" | "fetch_url" | "screenshot")[];
   /** What the task may reach outside; never wider than the computer's policy. */
   egress_profile?: EgressProfile;
   /** How the change is verified. Default smoke. */

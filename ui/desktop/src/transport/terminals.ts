@@ -9,6 +9,9 @@ export type Size = Schema<"GuestSize">;
 /** A terminal that is open. */
 export type Terminal = Schema<"TerminalsInfo">;
 
+/** The agent whose command a terminal shows. */
+export type Agent = Schema<"TerminalsAgent">;
+
 /** How a terminal ended. */
 export interface End {
   reason: "exited" | "closed" | "rewind" | "undo" | "taken" | "lost";

@@ -33,6 +33,7 @@ const sentences: Sentences = {
       : t("log.associateSays", { text: clip(p.text) }),
   "task.steered": () => t("log.taskSteered"),
   "task.cancel_requested": () => t("log.taskCancelled"),
+  "command.end_requested": () => t("log.commandEnded"),
   "task.returned": (p) =>
     t("log.returned", { status: t(statuses[p.result.status]), verification: verification(p.result) }),
   "task.judged": (p) => t("log.judged", { verdict: t(verdicts[p.verdict]), reason: clip(p.reason) }),
@@ -164,6 +165,7 @@ const tools = {
   bash: ["log.ran", "command", "log.aCommand"],
   verify: ["log.checked", "command", "log.aCommand"],
   fetch_url: ["log.fetched", "url", "log.anAddress"],
+  screenshot: ["log.lookedAt", "url", "log.aPage"],
 } as const satisfies Record<string, readonly [Key, keyof ToolInput, Key]>;
 
 /** What a tool call does, in words. */

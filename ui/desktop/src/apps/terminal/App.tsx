@@ -11,10 +11,12 @@ import { Empty, Loading, Trouble } from "../../kit/States";
 import { useWindow } from "../../session/useWindow";
 import { useStore } from "../../state/store";
 import { desk } from "../../transport/desk";
-import { type End, type Terminal as Open, terminals } from "../../transport/terminals";
+import { type Agent, type End, type Terminal as Open, terminals } from "../../transport/terminals";
+import { AgentBar } from "./AgentBar";
 import { words } from "./i18n";
 import { Shell } from "./Shell";
 import { Tabs } from "./Tabs";
+import { useShown } from "./useShown";
 import { useTerminals } from "./useTerminals";
 import "./terminal.css";
 
@@ -45,7 +47,8 @@ function Terminals() {
   const [titles, setTitles] = useState<ReadonlyMap<ID, string>>(new Map());
   const reader = useStore((s) => s.settings.get(readerSetting) === "on");
   const wanted = subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;
-  const active = all?.find((o) => o.terminal === wanted);
+  const { active, left, tabs, forget } = useShown(all, wanted);
+  const own = all?.filter((o) => !o.agent);
 
   const choose = (id: ID) => show(`${prefix}${id}`);
   const begin = async (key: string = crypto.randomUUID()) => {
@@ -58,6 +61,11 @@ function Terminals() {
   };
   const close = async (id: ID) => {
     setFailure(undefined);
+    if (left && id === wanted) {
+      forget();
+      first();
+      return;
+    }
     try {
       await terminals.close(id);
     } catch (cause) {
@@ -66,19 +74,21 @@ function Terminals() {
       else notifyProblem(cause);
     }
   };
-  // A new window shows a terminal at once: one that is open, or its own.
-  const first = wanted === undefined && all !== undefined && failure === undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each window that shows nothing yet
-  useEffect(() => {
-    if (!first) return;
-    const newest = all?.at(-1);
+  const first = () => {
+    const newest = own?.at(-1);
     if (newest) choose(newest.terminal);
     else unawaited(begin(`window-${windowID}`));
-  }, [first, windowID]);
+  };
+  // A new window shows a terminal at once: one that is open, or its own.
+  const bare = wanted === undefined && all !== undefined && failure === undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each window that shows nothing yet
+  useEffect(() => {
+    if (bare) first();
+  }, [bare, windowID]);
 
   const turn = (by: number) => {
-    const at = all?.findIndex((o) => o.terminal === wanted) ?? -1;
-    const next = all?.at((at + by) % (all.length || 1));
+    const at = tabs.findIndex((o) => o.terminal === wanted);
+    const next = tabs.at((at + by) % (tabs.length || 1));
     if (next) choose(next.terminal);
   };
   const chords: Record<string, () => void> = {
@@ -97,6 +107,9 @@ function Terminals() {
     e.preventDefault();
     chords[chord]?.();
   };
+  const agentBar = ({ terminal, opened }: Open, agent: Agent) => (
+    <AgentBar agent={agent} since={opened} end={ends.get(terminal)} onEnd={() => unawaited(close(terminal))} />
+  );
   const titleOf = (o: Open) => titles.get(o.terminal) || o.title;
 
   if (error && !all) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
@@ -106,7 +119,8 @@ function Terminals() {
     <div className="app terminal" onKeyDown={press}>
       <div className="app-tools">
         <Tabs
-          all={all}
+          all={tabs}
+          ended={left}
           active={active?.terminal}
           titleOf={titleOf}
           onChoose={choose}
@@ -138,16 +152,17 @@ function Terminals() {
       </div>
       {failure !== undefined ? (
         <Trouble error={failure} onAgain={() => unawaited(begin())} />
-      ) : active && !ends.has(active.terminal) ? (
+      ) : active && (active.agent || !ends.has(active.terminal)) ? (
         <Shell
           key={active.terminal}
           id={active.terminal}
+          head={active.agent && agentBar(active, active.agent)}
           title={titleOf(active)}
           focused={focused}
           searching={searching}
           reader={reader}
           isOurs={(e) => chordOf(e) !== undefined || isCopy(e)}
-          onTitle={(title) => setTitles((known) => new Map(known).set(active.terminal, title))}
+          onTitle={(title) => active.agent || setTitles((known) => new Map(known).set(active.terminal, title))}
           onEnd={(end) => ended(active.terminal, end)}
           onSearched={() => setSearching(false)}
         />

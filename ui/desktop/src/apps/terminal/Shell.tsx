@@ -24,6 +24,8 @@ interface Props {
   focused: boolean;
   searching: boolean;
   reader: boolean;
+  /** What stands above a screen that is only looked at; nothing for one that takes keys. */
+  head: React.ReactNode;
   isOurs(e: KeyboardEvent): boolean;
   onTitle(title: string): void;
   onEnd(end: End): void;
@@ -31,8 +33,9 @@ interface Props {
 }
 
 /** The screen of one terminal, with what is to be known of it below. */
-export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, onEnd, onSearched }: Props) {
+export function Shell({ id, title, focused, searching, reader, head, isOurs, onTitle, onEnd, onSearched }: Props) {
   const t = useWords(words);
+  const readOnly = !!head;
   const host = useRef<HTMLDivElement>(null);
   const [screen, setScreen] = useState<Screen>();
   const [state, setState] = useState<LinkState>("connecting");
@@ -63,7 +66,7 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
       const [module] = await Promise.all([fetchScreen(), font]);
       await nextTask();
       if (gone) return;
-      made = new module.Screen(id, box, hears, newest.current.t("screen", { title: newest.current.title }));
+      made = new module.Screen(id, box, hears, newest.current.t("screen", { title: newest.current.title }), readOnly);
       setScreen(made);
     };
     make().catch(setFailure);
@@ -72,7 +75,7 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
       made?.stop();
       setScreen(undefined);
     };
-  }, [id]);
+  }, [id, readOnly]);
 
   useEffect(() => {
     // Whoever types elsewhere goes on typing there: a demo, and another browser, open terminals too.
@@ -91,6 +94,7 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
   if (failure) throw failure;
   return (
     <div className="terminal-shell" id={`terminal-${id}`} role="tabpanel" aria-label={title}>
+      {head}
       {searching && screen && <SearchBar screen={screen} onDone={onSearched} />}
       {state === "lost" && (
         <p className="terminal-lost" role="status">
@@ -106,7 +110,7 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
         <div className="terminal-host" ref={host} data-link={state} />
       </div>
       <footer className="app-status">
-        <span>{t(state === "live" ? "live" : "connecting")}</span>
+        <span>{state !== "ended" && t(state === "live" ? "live" : "connecting")}</span>
         <span>
           {status && status.viewers > 1 && `${t(status.lead ? "leads" : "viewers", { n: status.viewers })} · `}
           {status && t("size", { cols: status.size.cols, rows: status.size.rows })}

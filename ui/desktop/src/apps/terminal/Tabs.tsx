@@ -1,4 +1,4 @@
-import { Plus, Trash2, X } from "lucide-react";
+import { Bot, Plus, Trash2, X } from "lucide-react";
 import type { ID } from "#base/domain/contracts.ts";
 import { useWords } from "../../i18n/words";
 import type { Terminal } from "../../transport/terminals";
@@ -7,6 +7,8 @@ import { words } from "./i18n";
 interface Props {
   all: readonly Terminal[];
   active: ID | undefined;
+  /** The active one is a command of an agent that has ended. */
+  ended: boolean;
   titleOf(terminal: Terminal): string;
   onChoose(id: ID): void;
   onClose(id: ID): void;
@@ -14,7 +16,7 @@ interface Props {
 }
 
 /** The terminals of the computer, one tab each. */
-export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props) {
+export function Tabs({ all, active, ended, titleOf, onChoose, onClose, onOpen }: Props) {
   const t = useWords(words);
   const press = (e: React.KeyboardEvent, at: number) => {
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: all.length - 1 }[e.key];
@@ -33,6 +35,7 @@ export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props)
         {all.map((terminal, at) => {
           const chosen = terminal.terminal === active;
           const title = titleOf(terminal);
+          const label = terminal.agent ? t("agentTab", { title }) : title;
           return (
             <div key={terminal.terminal} role="presentation" className="terminal-tab" data-chosen={chosen}>
               <button
@@ -43,14 +46,16 @@ export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props)
                 aria-controls={chosen ? `terminal-${terminal.terminal}` : undefined}
                 tabIndex={chosen || (at === 0 && !active) ? 0 : -1}
                 className="terminal-tab-title"
-                title={title}
+                title={label}
+                aria-label={label}
                 onClick={() => onChoose(terminal.terminal)}
                 onKeyDown={(e) => press(e, at)}
               >
+                {terminal.agent && <Bot size={14} aria-hidden />}
                 {title}
               </button>
               {/* For pointers only: a tab list may hold nothing but tabs. */}
-              {all.length > 1 && (
+              {all.length > 1 && !terminal.agent && (
                 <button
                   type="button"
                   className="terminal-tab-close"
@@ -66,7 +71,7 @@ export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props)
           );
         })}
       </div>
-      {chosenOne && (
+      {chosenOne && (ended || !chosenOne.agent) && (
         <button
           type="button"
           className="tool"

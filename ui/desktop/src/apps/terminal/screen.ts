@@ -62,12 +62,14 @@ export class Screen {
   private status: Status | undefined;
   private old = false;
 
-  constructor(id: ID, host: HTMLElement, hears: ScreenHears, label: string) {
+  /** With `readOnly` nothing is typed into it. */
+  constructor(id: ID, host: HTMLElement, hears: ScreenHears, label: string, readOnly: boolean) {
     this.host = host;
     this.hears = hears;
     this.term = new Terminal({
       allowProposedApi: true,
-      cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches,
+      disableStdin: readOnly,
+      cursorBlink: !readOnly && !matchMedia("(prefers-reduced-motion: reduce)").matches,
       fontFamily: getComputedStyle(host).fontFamily,
       fontSize: 13.5,
       lineHeight: 1.2,

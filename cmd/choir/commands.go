@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/terminals"
+	"choiros/internal/control/api"
+)
+
+func newRunCommandsCommand(a *app) *cobra.Command {
+	var follow, end string
+	c := &cobra.Command{
+		Use: "commands [ID]", Short: "List the commands that tasks run now, of one run or of all; follow or end one",
+		Long:    "List the commands that the agents' tasks run now: those that have run for more than a second.\nThey are shown in the desktop's Terminal too. A command that you end is ended for the agent as well, which is told.",
+		Example: "  choir run commands\n  choir run commands --follow COMMAND\n  choir run commands --end COMMAND",
+		RunE: func(c *cobra.Command, args []string) error {
+			cl, err := a.dial(c.Context())
+			if err != nil {
+				return err
+			}
+			var run choir.ID
+			if len(args) > 0 {
+				run = choir.ID(args[0])
+			}
+			all, err := cl.runningCommands(c.Context(), run)
+			switch {
+			case err != nil:
+				return err
+			case end != "":
+				return runCommandEnd(c.Context(), a, cl, all, end)
+			case follow != "":
+				return runCommandFollow(c.Context(), a, cl, all, follow)
+			}
+			return runCommandList(a, all)
+		},
+	}
+	c.Flags().StringVar(&follow, "follow", "", "print the output of this command until it ends")
+	c.Flags().StringVar(&end, "end", "", "end this command; its task goes on")
+	c.MarkFlagsMutuallyExclusive("follow", "end")
+	return c
+}
+
+// runningCommands returns the running commands of agents, of one run unless that is empty. Code
+// not_found: there is no such run.
+func (c *client) runningCommands(ctx context.Context, run choir.ID) ([]terminals.Info, error) {
+	if run != "" {
+		if err := c.get(ctx, c.path("/runs/"+url.PathEscape(string(run))), &api.RunView{}); err != nil {
+			return nil, err
+		}
+	}
+	all := []terminals.Info{}
+	if err := c.get(ctx, c.path("/terminals"), &all); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(t terminals.Info) bool { return t.Agent == nil || run != "" && t.Agent.Run != run }), nil
+}
+
+// runCommandList prints running commands.
+func runCommandList(a *app, all []terminals.Info) error {
+	if a.json {
+		a.printJSON(all)
+		return nil
+	}
+	if len(all) == 0 {
+		a.printf("No task runs a command now.\n")
+	}
+	for _, t := range all {
+		a.printf("%s  since %s  %s\n    of the task: %s\n", t.ID, t.Opened.Std().Local().Format("15:04:05"), t.Agent.Command, t.Agent.Title)
+	}
+	return nil
+}
+
+// named returns the running command with an id. Code not_found: there is none.
+func named(all []terminals.Info, id string) (terminals.Info, error) {
+	for _, t := range all {
+		if string(t.ID) == id {
+			return t, nil
+		}
+	}
+	return terminals.Info{}, choir.E("", choir.CodeNotFound, "no task runs the command %q", id).WithRemedy("choir run commands lists those that run")
+}
+
+// runCommandEnd ends a running command.
+func runCommandEnd(ctx context.Context, a *app, c *client, all []terminals.Info, id string) error {
+	t, err := named(all, id)
+	if err == nil {
+		err = c.call(ctx, http.MethodDelete, c.path("/terminals/"+string(t.ID)), nil, nil)
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(t)
+		return nil
+	}
+	a.printf("The command was ended; its task goes on: %s\n", t.Agent.Command)
+	return nil
+}
+
+// runCommandFollow prints the output of a running command until it ends.
+func runCommandFollow(ctx context.Context, a *app, c *client, all []terminals.Info, id string) error {
+	t, err := named(all, id)
+	if err != nil {
+		return err
+	}
+	ws, _, err := websocket.Dial(ctx, "ws://choir"+c.path("/terminals/"+string(t.ID)+"/socket"), &websocket.DialOptions{HTTPClient: c.http})
+	if err != nil {
+		return c.lost(ctx, err)
+	}
+	defer ws.CloseNow()
+	ws.SetReadLimit(1 << 20)
+	var seen uint64
+	for {
+		kind, b, err := ws.Read(ctx)
+		if err != nil {
+			return c.lost(ctx, err)
+		}
+		if kind == websocket.MessageBinary {
+			seen += uint64(len(b))
+			a.printf("%s", lines(strings.ReplaceAll(string(b), "\r\n", "\n")))
+			if err := writeSocket(ctx, ws, api.TerminalSay{Ack: seen}); err != nil {
+				return c.lost(ctx, err)
+			}
+			continue
+		}
+		var n api.TerminalNote
+		switch err := json.Unmarshal(b, &n); {
+		case err != nil:
+			return err
+		case n.Cut != nil:
+			return n.Cut
+		case n.Output != nil:
+			seen = n.Output.From
+		case n.End != nil:
+			a.errorf("%s\n", endOf(*n.End))
+			return nil
+		}
+	}
+}
+
+// writeSocket sends a message as JSON.
+func writeSocket(ctx context.Context, ws *websocket.Conn, say api.TerminalSay) error {
+	raw, err := json.Marshal(say)
+	if err != nil {
+		return err
+	}
+	return ws.Write(ctx, websocket.MessageText, raw)
+}
+
+// endOf describes how a command ended.
+func endOf(e terminals.End) string {
+	how := "exit code " + strconv.Itoa(e.Code)
+	switch {
+	case e.Reason == choir.TerminalLost:
+		how = "together with the process that ran it"
+	case e.Signal != "":
+		how = "by " + e.Signal
+	}
+	return "[it ended at " + time.Now().Format("15:04:05") + ", " + how + "]"
+}
