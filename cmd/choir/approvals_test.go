@@ -206,3 +206,163 @@ func TestAWorkspaceThatMovedOnIsDoneAgain(t *testing.T) {
 		t.Errorf("%q %q", a.inApp("a.txt"), a.inApp("guarded/b.txt"))
 	}
 }
+
+// TestAHeldResultSurvivesKills kills choir while a result waits, and again in the middle of its
+// landing.
+func TestAHeldResultSurvivesKills(t *testing.T) {
+	a := openApprover(t, "")
+	before := exact(t, filepath.Join(a.workspace(), "workspace", "app"))
+	many := "for i in $(seq 300); do echo $i > guarded/$i.txt; done; echo last > a.txt"
+	task := a.hold(shellTask("edit_repo", "app", many, ""))
+	a.r.kill()
+	a.again()
+	a.waits(task)
+	sameTree(t, before, exact(t, filepath.Join(a.workspace(), "workspace", "app")))
+	intent := filepath.Join(a.data, "computers", string(a.c.computer), "intent.json")
+	seen := make(chan bool)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		_ = a.c.post(t.Context(), a.c.path("/approvals/"+string(task)), api.ApprovalAnswer{Answer: choir.EffectApprove}, nil) // it is cut off
+	}()
+	go func() {
+		for {
+			select {
+			case <-answered:
+				seen <- false
+				return
+			default:
+			}
+			if _, err := os.Lstat(intent); err == nil {
+				seen <- true
+				return
+			}
+		}
+	}()
+	if !<-seen {
+		t.Fatal("it landed before the kill")
+	}
+	a.r.kill()
+	<-answered
+	a.again()
+	r := a.result(task)
+	if r.Status != choir.StatusOK || a.count(choir.TypeEffectAnswered) != 1 || a.count(choir.TypeTaskReturned) != 1 {
+		t.Errorf("%s with %d answers and %d results", r.Status, a.count(choir.TypeEffectAnswered), a.count(choir.TypeTaskReturned))
+	}
+	if a.inApp("guarded/1.txt") != "1\n" || a.inApp("guarded/300.txt") != "300\n" || a.inApp("a.txt") != "last\n" {
+		t.Errorf("%q %q %q", a.inApp("guarded/1.txt"), a.inApp("guarded/300.txt"), a.inApp("a.txt"))
+	}
+	a.must("approve", string(task))
+	if no := a.run("refuse", string(task)); no.code == 0 || a.count(choir.TypeEffectAnswered) != 1 {
+		t.Errorf("refused after it landed: %+v", no)
+	}
+}
+
+// TestTwoOwnersAtOnceGiveOneAnswer, by approving and refusing at the same time.
+func TestTwoOwnersAtOnceGiveOneAnswer(t *testing.T) {
+	a := openApprover(t, "")
+	for range 3 {
+		was := a.inApp("guarded/b.txt")
+		task := a.hold(shellTask("edit_repo", "app", "echo more >> guarded/b.txt", ""))
+		answers := a.count(choir.TypeEffectAnswered)
+		given := make(chan error, 4)
+		for _, answer := range []choir.EffectAnswer{choir.EffectApprove, choir.EffectRefuse, choir.EffectApprove, choir.EffectRefuse} {
+			go func() {
+				given <- a.c.post(t.Context(), a.c.path("/approvals/"+string(task)), api.ApprovalAnswer{Answer: answer}, nil)
+			}()
+		}
+		failed := 0
+		for range 4 {
+			if err := <-given; err != nil {
+				failed++
+				if !strings.Contains(err.Error(), "answered already") {
+					t.Error(err)
+				}
+			}
+		}
+		r := a.result(task)
+		landed := a.inApp("guarded/b.txt") != was
+		if failed != 2 || a.count(choir.TypeEffectAnswered) != answers+1 || landed != (r.Status == choir.StatusOK) {
+			t.Errorf("%d failed, %d answers, %s, landed: %v", failed, a.count(choir.TypeEffectAnswered)-answers, r.Status, landed)
+		}
+	}
+}
+
+// TestNothingIsSentToHostsOfARule, with the mark of the task or without, and what was wanted is
+// shown.
+func TestNothingIsSentToHostsOfARule(t *testing.T) {
+	m := newMachine(t, "[egress]\nmode = 'allowlist'\n[[egress.allowlist]]\nhost = 'outside.test'\nport = 80\n[[approve]]\negress = '*'\n")
+	r := m.up()
+	c := m.client()
+	r.healthy()
+	a := &approver{&office{m, c, r.cmd.Process.Pid}, r}
+	a.add(t, "app", files{"a.txt": "one\n"})
+	task := a.hold(shellTask("edit_repo", "app", "echo two > a.txt; curl -sS http://outside.test/x; curl -sS -x http://127.0.0.1:8801 http://outside.test/y; true", ""))
+	if said := a.must("approvals"); !strings.Contains(said, "host      outside.test:80  not sent") || !strings.Contains(said, "egress *") {
+		t.Errorf("it lists %s", said)
+	}
+	held := 0
+	for _, e := range a.c.log(t) {
+		if e.Type == choir.TypeEgressPassed {
+			t.Errorf("something was sent: %s", e.Payload)
+		}
+		if e.Type == choir.TypeEgressRefused && strings.Contains(string(e.Payload), `"why":"held"`) {
+			held++
+		}
+	}
+	if held != 2 {
+		t.Errorf("%d requests were held, want that of the task and that of no task", held)
+	}
+	a.must("approve", string(task))
+	if got := a.inApp("a.txt"); got != "two\n" {
+		t.Errorf("it landed as %q", got)
+	}
+}
+
+// TestARunWaitsWhileAResultIsHeld, goes on with its answer, and can be stopped meanwhile.
+func TestARunWaitsWhileAResultIsHeld(t *testing.T) {
+	s := scriptNamed(t, "two_dependent_tasks")
+	m := newMachine(t, "")
+	m.model(s)
+	if err := os.WriteFile(filepath.Join(m.data, "choir.toml"), []byte(m.config()+"\n[[approve]]\npath = '*.sh'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := m.up()
+	c := m.client()
+	r.healthy()
+	a := &approver{&office{m, c, r.cmd.Process.Pid}, r}
+	a.must("repo", "add", m.project(s, "greeter"), "--name", "greeter")
+	for _, answer := range []string{"approve", "stop"} {
+		run := begin(t, c, s)
+		var task choir.ID
+		c.waitFor(t, run, func(e choir.Event) bool {
+			task = e.Task
+			return e.Type == choir.TypeEffectHeld
+		})
+		if v := c.view(t, run); v.State != "waiting" || len(v.Held) != 1 || v.Held[0] != task {
+			t.Errorf("the run is %s, held %v", v.State, v.Held)
+		}
+		if answer == "stop" {
+			m.must("run", string(run), "--cancel")
+			if r := a.result(task); r.Code != choir.ResultCancelled {
+				t.Errorf("the stopped task is %s %s", r.Status, r.Code)
+			}
+			if no := m.run("approve", string(task)); no.code == 0 {
+				t.Errorf("approved after it was stopped: %+v", no)
+			}
+			continue
+		}
+		m.must("approve", string(task))
+		m.play(c, s, run)
+		if v := c.view(t, run); v.State != "done" || len(v.Held) != 0 {
+			t.Errorf("the run is %s, held %v: %s", v.State, v.Held, v.Answer)
+		}
+		// The next run changes it anew.
+		if err := os.WriteFile(filepath.Join(a.workspace(), "workspace", "greeter", "hello.sh"), []byte("#!/bin/sh\necho hello\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(a.workspace(), "workspace", "greeter", "README.md"), []byte("# greeter\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
