@@ -11,6 +11,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
+	"choiros/internal/eventstore"
 )
 
 // approver is an office whose rules hold what tasks write below app/guarded.
@@ -156,6 +157,19 @@ func TestAHeldResultLandsExactlyOnceApproved(t *testing.T) {
 	// The task's commands ran once.
 	if n := a.count(choir.TypeTaskStarted); n != 2 {
 		t.Errorf("%d tasks were started", n)
+	}
+	var marks []eventstore.Mark
+	if err := json.Unmarshal([]byte(a.must("timeline", "--json")), &marks); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range marks {
+		if m.Kind == eventstore.MarkOutside {
+			t.Errorf("the timeline says that nobody did it: %+v", m)
+		}
+	}
+	a.must("undo", string(task))
+	if a.inApp("guarded/b.txt") != "two\n" || a.inApp("guarded/new.txt") != "" || a.inApp("a.txt") != "one\nmore\n" {
+		t.Errorf("undone it is %q %q %q", a.inApp("guarded/b.txt"), a.inApp("guarded/new.txt"), a.inApp("a.txt"))
 	}
 }
 
@@ -364,5 +378,36 @@ func TestARunWaitsWhileAResultIsHeld(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(a.workspace(), "workspace", "greeter", "README.md"), []byte("# greeter\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestWhatTheOwnerDidBesideAResultStays, and is in its way below a folder that it removes.
+func TestWhatTheOwnerDidBesideAResultStays(t *testing.T) {
+	a := openApprover(t, "")
+	app := filepath.Join(a.workspace(), "workspace", "app")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(app, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	task := a.hold(guard("TWO"))
+	write("guarded/mine.txt", "mine")
+	write("other.txt", "other")
+	a.must("approve", string(task))
+	if r := a.result(task); r.Status != choir.StatusOK || a.inApp("guarded/mine.txt") != "mine" || a.inApp("other.txt") != "other" || a.inApp("guarded/b.txt") != "TWO" {
+		t.Errorf("%s; %q %q %q", r.Status, a.inApp("guarded/mine.txt"), a.inApp("other.txt"), a.inApp("guarded/b.txt"))
+	}
+	task = a.hold(shellTask("edit_repo", "app", "rm -r guarded", ""))
+	write("guarded/late.txt", "late")
+	if no := a.run("approve", string(task)); no.code == 0 || !strings.Contains(no.errOut, "guarded/late.txt") || a.inApp("guarded/b.txt") != "TWO" {
+		t.Errorf("%+v; %q", no, a.inApp("guarded/b.txt"))
+	}
+	if err := os.Remove(filepath.Join(app, "guarded/late.txt")); err != nil {
+		t.Fatal(err)
+	}
+	a.must("approve", string(task))
+	if a.result(task); a.inApp("guarded/b.txt") != "" || a.inApp("other.txt") != "other" {
+		t.Errorf("%q %q", a.inApp("guarded/b.txt"), a.inApp("other.txt"))
 	}
 }

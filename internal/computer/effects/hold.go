@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -32,16 +33,21 @@ func (e *Effects) Hold(ctx context.Context, drafts []choir.Draft) error {
 	if result.TaskID != drafts[i].Task {
 		return choir.Invalid("result.task_id", "is %s, but the event is about %s", result.TaskID, drafts[i].Task)
 	}
+	if _, err := e.log.First(ctx, choir.TypeEffectHeld, string(result.TaskID)); choir.CodeOf(err) != choir.CodeNotFound {
+		if err == nil {
+			err = choir.Refuse("computer.effect", choir.ReasonEffectHeld)
+		}
+		return err
+	}
+	if e.cfg.Policy.Empty() {
+		return nil
+	}
 	t, err := e.log.Task(ctx, result.TaskID)
 	switch {
-	case choir.CodeOf(err) == choir.CodeNotFound:
+	case choir.CodeOf(err) == choir.CodeNotFound, err == nil && (t.State != eventstore.TaskStarted || isOwners(&t.Task)):
 		return nil
 	case err != nil:
 		return err
-	case t.State == eventstore.TaskHeld:
-		return choir.Refuse("computer.effect", choir.ReasonEffectHeld)
-	case e.cfg.Policy.Empty() || t.State != eventstore.TaskStarted || isOwners(&t.Task):
-		return nil
 	}
 	held, err := e.changes.TakeAside(ctx, t.ID, func(ctx context.Context, o tasks.Offered) (choir.Payload, bool, error) {
 		return e.decide(ctx, o, result, checkpointIn(drafts))
@@ -87,7 +93,7 @@ func (e *Effects) decide(ctx context.Context, o tasks.Offered, result choir.Asso
 		return nil, true, nil
 	}
 	p.Rules = p.Rules[:min(len(p.Rules), maxListed)]
-	p.Result.Snapshot = o.Snapshot
+	p.Result.Snapshot, p.Result.Conflicts = o.Snapshot, o.Conflicts
 	return p, false, e.fit(ctx, &p)
 }
 
@@ -110,7 +116,7 @@ func (e *Effects) facts(ctx context.Context, o tasks.Offered, p *choir.EffectHel
 			}
 		}
 	}
-	files, _, err := moments.TextDiff(ctx, e.keeper, workspace.Difference{From: p.Base, To: o.Snapshot, Changes: o.Changes})
+	files, cut, err := moments.TextDiff(ctx, e.keeper, workspace.Difference{From: p.Base, To: o.Snapshot, Changes: o.Changes})
 	if err != nil {
 		return f, err
 	}
@@ -119,10 +125,13 @@ func (e *Effects) facts(ctx context.Context, o tasks.Offered, p *choir.EffectHel
 		p.Added, p.Removed = p.Added+added, p.Removed+removed
 	}
 	f.Lines = p.Added + p.Removed
-	for i, one := range files {
+	for _, one := range files {
 		if one.Binary {
-			f.Lines += sizeOf(o, files[i].Path) / bytesOfLine
+			f.Lines += sizeOf(o, one.Path) / bytesOfLine
 		}
+	}
+	if cut {
+		f.Lines = math.MaxInt64 // more than anybody reads
 	}
 	for _, c := range o.Task.Task.Commands {
 		f.Tools = append(f.Tools, string(choir.ToolBash))
@@ -234,6 +243,11 @@ func (e *Effects) fit(ctx context.Context, p *choir.EffectHeld) error {
 			}
 			return nil
 		},
+		func() error {
+			p.Result.FilesChanged, p.Result.IgnoredFiles, p.Result.Conflicts = []choir.FileChange{}, nil, nil
+			p.Result.Summary, p.Result.Verify.Log = firstRunes(p.Result.Summary, 4000), firstRunes(p.Result.Verify.Log, 2000)
+			return nil
+		},
 	}
 	for _, step := range steps {
 		raw, err := choir.Canonical(p)
@@ -245,6 +259,14 @@ func (e *Effects) fit(ctx context.Context, p *choir.EffectHeld) error {
 		}
 	}
 	return nil
+}
+
+// firstRunes returns at most max characters of a text.
+func firstRunes(s string, max int) string {
+	if r := []rune(s); len(r) > max {
+		return string(r[:max])
+	}
+	return s
 }
 
 // withoutOutput returns the last 20 commands without the ends of their outputs.

@@ -35,7 +35,11 @@ func (e *Effects) answerTask(ctx context.Context, t eventstore.Task) error {
 		result.Snapshot = answer.Snapshot
 	case choir.EffectRefuse:
 		checkpoint = nil
-		result = refused(w, answer.Reason)
+		larger := choir.EffectHeld{Result: refused(w, answer.Reason)}
+		if err := e.fit(ctx, &larger); err != nil {
+			return err
+		}
+		result = larger.Result
 	case choir.EffectAgain:
 		checkpoint = nil
 		again, err := e.log.Task(ctx, answer.Again)
@@ -80,10 +84,7 @@ func refused(w Waiting, reason string) choir.AssociateResult {
 	if reason != "" {
 		said += " The owner says: " + reason
 	}
-	r.Summary = said + "\n" + r.Summary
-	if n := []rune(r.Summary); len(n) > maxSummary {
-		r.Summary = string(n[:maxSummary])
-	}
+	r.Summary = firstRunes(said+"\n"+r.Summary, maxSummary)
 	return r
 }
 

@@ -17,6 +17,8 @@ type Offered struct {
 	// tasks changed meanwhile.
 	Snapshot choir.Digest
 	Changes  []snapshot.Change // from the base to Snapshot, without times
+	// Conflicts are paths that both the task and the owner wrote; they are not in Snapshot.
+	Conflicts []string
 }
 
 // TakeAside calls decide with what a started task changed. If that returns a draft, it rolls the
@@ -62,6 +64,7 @@ func (c *Changes) offered(ctx context.Context, t *eventstore.Task, now choir.Dig
 	if err != nil {
 		return out, err
 	}
+	out.Conflicts = w.conflicts(nil)
 	var paths []string
 	for _, ch := range snapshot.Apart(c.workspace.Scope(t).Within(all)) {
 		_, owners := w.owner[ch.Path]

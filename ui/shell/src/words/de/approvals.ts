@@ -5,7 +5,7 @@ export const approvals: Translated<typeof english> = {
   title: "Freigaben",
   waits: { one: "Ein Ergebnis wartet auf deine Freigabe", other: "{n} Ergebnisse warten auf deine Freigabe" },
   about:
-    "Eine Regel in choir.toml ([[approve]]) hält diese Ergebnisse zurück: Nichts davon ist in den Dateien. Freigeben bringt genau das Gezeigte hinein, und nichts läuft noch einmal.",
+    "Eine Regel in choir.toml ([[approve]]) hält diese Ergebnisse zurück: Nichts davon ist in den Dateien. Freigeben bringt genau das Gezeigte hinein, und nichts läuft noch einmal. Offene Terminals enden dabei.",
   reading: "Es wird gelesen, was wartet…",
   notRead: "Was wartet, ließ sich nicht lesen: {why}",
   none: "Nichts wartet auf deine Freigabe.",

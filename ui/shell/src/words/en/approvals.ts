@@ -3,7 +3,7 @@ export const approvals = {
   title: "Approvals",
   waits: { one: "A result waits for your approval", other: "{n} results wait for your approval" },
   about:
-    "A rule of choir.toml ([[approve]]) holds these results: nothing of them is in the files. Approving brings in exactly what is shown, and nothing runs again.",
+    "A rule of choir.toml ([[approve]]) holds these results: nothing of them is in the files. Approving brings in exactly what is shown, and nothing runs again. Open terminals end with it.",
   reading: "Reading what waits…",
   notRead: "What waits could not be read: {why}",
   none: "Nothing waits for your approval.",
