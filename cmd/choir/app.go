@@ -89,7 +89,7 @@ func newRootCommand(a *app) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
-		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a), newTrashCommand(a), newUndoCommand(a), newEgressCommand(a), newVaultCommand(a),
+		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a), newTrashCommand(a), newUndoCommand(a), newEgressCommand(a), newApprovalsCommand(a), newApproveCommand(a), newRefuseCommand(a), newVaultCommand(a),
 		withOther(a, newDiffCommand(a)), newComputersCommand(a), newForkCommand(a), newTakeCommand(a), newExportCommand(a), newImportCommand(a), newImageCommand(a), newDemoCommand(a), newEvalCommand(a), newBenchCommand(a), newMetricsCommand(a), newModelCommand(a), newVersionCommand(a))
 	checkArguments(root)
 	return root

@@ -168,7 +168,7 @@ func demoFailure(v api.RunView, r demoReport) string {
 func (c *client) tryChange(ctx context.Context) (checked, reason string, err error) {
 	const script = `test -z "$(git status --porcelain)" && make --silent test && printf 'b a b c\n' | sh bin/tally --top 1`
 	raw := fmt.Sprintf(`{"kind":"run","instruction":"Try the change.","repo":%q,"verify_profile":{"mode":"none"},"commands":[{"argv":["sh","-c",%q]}]}`, demo.Name, script)
-	result, err := c.task(ctx, []byte(raw))
+	result, err := c.task(ctx, []byte(raw), nil)
 	if err != nil {
 		return "", "", err
 	}

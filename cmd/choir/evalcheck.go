@@ -80,7 +80,7 @@ func (c *evalComputer) do(ctx context.Context, t choir.DirectorTask) (*choir.Ass
 	}
 	limited, cancel := context.WithTimeout(ctx, time.Duration(t.TimeBudgetS)*time.Second+time.Minute)
 	defer cancel()
-	result, err := c.client.task(limited, raw)
+	result, err := c.client.task(limited, raw, nil)
 	if err == nil && result == nil {
 		err = choir.E("", choir.CodeInternal, "a task of the evaluation got no result")
 	}

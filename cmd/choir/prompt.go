@@ -229,7 +229,9 @@ func newTaskCommand(a *app) *cobra.Command {
 
 // runTask submits a task, prints its result and returns its exit code as an exitError.
 func runTask(ctx context.Context, a *app, c *client, raw []byte) error {
-	result, err := c.task(ctx, raw)
+	result, err := c.task(ctx, raw, func(task choir.ID) {
+		a.warn("the result waits for your approval: choir approvals " + string(task))
+	})
 	if err != nil {
 		return err
 	}
@@ -249,14 +251,18 @@ func runTask(ctx context.Context, a *app, c *client, raw []byte) error {
 	return exitError(1)
 }
 
-// task submits a DirectorTask and waits for its result, which it returns.
-func (c *client) task(ctx context.Context, raw []byte) (*choir.AssociateResult, error) {
+// task submits a DirectorTask and waits for its result, which it returns. It calls held, unless
+// that is nil, with a task whose result waits for the owner.
+func (c *client) task(ctx context.Context, raw []byte, held func(choir.ID)) (*choir.AssociateResult, error) {
 	var accepted api.TaskAccepted
 	if err := c.post(ctx, c.path("/tasks"), json.RawMessage(raw), &accepted); err != nil {
 		return nil, err
 	}
 	var result *choir.AssociateResult
 	err := c.follow(ctx, accepted.Run, accepted.Seq-1, func(e choir.Event) (bool, error) {
+		if e.Type == choir.TypeEffectHeld && held != nil {
+			held(e.Task)
+		}
 		if e.Type != choir.TypeTaskReturned || e.Task != accepted.Task {
 			return false, nil
 		}

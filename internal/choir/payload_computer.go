@@ -38,7 +38,7 @@ type SandboxStopped struct {
 // SnapshotTaken says that the whole workspace, exactly, is in the store.
 type SnapshotTaken struct {
 	Snapshot Digest `json:"snapshot" choir:"digest" doc:"Digest of the root folder's manifest."`
-	Reason   string `json:"reason" choir:"enum=created|task_started|task_ended|tool_called|tool_returned|checkpoint|rewind|undo|taken|repo_added|changed_outside|power_cut" doc:"Why it was taken."`
+	Reason   string `json:"reason" choir:"enum=created|task_started|task_ended|tool_called|tool_returned|checkpoint|rewind|undo|taken|approved|repo_added|changed_outside|power_cut" doc:"Why it was taken."`
 	Files    int64  `json:"files" choir:"range=0..9007199254740991" doc:"Files and links in the tree."`
 	Bytes    int64  `json:"bytes" choir:"range=0..9007199254740991" doc:"Bytes of content in the tree."`
 }

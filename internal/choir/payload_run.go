@@ -337,7 +337,7 @@ type EgressRefused struct {
 	Port   int    `json:"port,omitempty" choir:"range=1..65535" doc:"Port that was wanted."`
 	Policy string `json:"policy" choir:"enum=none|git+pkg|allowlist" doc:"Policy in force."`
 	// Why is absent in events of before there were policies, where it is policy.
-	Why EgressWhy `json:"why,omitempty" choir:"enum=policy|task|rule|unclear|address|tls|limit|gate" doc:"What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, a limit, or the git or key gateway, which has no repository or key for it."`
+	Why EgressWhy `json:"why,omitempty" choir:"enum=policy|task|rule|unclear|address|tls|limit|gate|held" doc:"What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, a limit, the git or key gateway, which has no repository or key for it, or a rule of [[approve]], which holds what tasks would send."`
 	// Asked opens or joins a request, see EgressGranted and EgressDenied.
 	Asked bool `json:"asked,omitempty" doc:"The owner was asked: a task of the run wanted the host, and a grant would let it out."`
 }
@@ -355,6 +355,7 @@ const (
 	EgressTLS     EgressWhy = "tls"
 	EgressLimit   EgressWhy = "limit"
 	EgressGate    EgressWhy = "gate"
+	EgressHeld    EgressWhy = "held"
 )
 
 // EgressPassed records a request, or a whole tunnel, that was let out and has ended.

@@ -46,6 +46,11 @@ const (
 	ReasonEgressNobodyAsks       Reason = "egress_nobody_asks"
 	ReasonEgressManyGrants       Reason = "egress_many_grants"
 	ReasonEgressNoGrant          Reason = "egress_no_grant"
+	ReasonEgressHeld             Reason = "egress_held"
+	ReasonEffectHeld             Reason = "effect_held"
+	ReasonEffectNone             Reason = "effect_none"
+	ReasonEffectAnswered         Reason = "effect_answered"
+	ReasonEffectMoved            Reason = "effect_moved"
 	ReasonVaultNoEntry           Reason = "vault_no_entry"
 	ReasonVaultUnreadable        Reason = "vault_unreadable"
 	ReasonVaultKeyShort          Reason = "vault_key_short"
@@ -207,6 +212,11 @@ var reasonCodes = map[Reason]Code{
 	ReasonEgressOver:             CodeConflict,
 	ReasonEgressNobodyAsks:       CodeNotFound,
 	ReasonEgressManyGrants:       CodeRefused,
+	ReasonEgressHeld:             CodeRefused,
+	ReasonEffectHeld:             CodeConflict,
+	ReasonEffectNone:             CodeNotFound,
+	ReasonEffectAnswered:         CodeConflict,
+	ReasonEffectMoved:            CodeConflict,
 	ReasonEgressNoGrant:          CodeNotFound,
 	ReasonVaultNoEntry:           CodeNotFound,
 	ReasonVaultUnreadable:        CodeUnavailable,

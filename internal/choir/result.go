@@ -6,7 +6,7 @@ type AssociateResult struct {
 	TaskID        ID            `json:"task_id" choir:"id7" doc:"Echoed."`
 	RunID         ID            `json:"run_id" choir:"id7" doc:"Echoed."`
 	Status        Status        `json:"status" choir:"enum=ok|needs_input|failed" doc:"failed whenever verification failed; needs_input only when the user alone can unblock it."`
-	Code          ResultCode    `json:"code,omitempty" choir:"enum=verify_failed|time_budget|token_budget|stale_base|tool_refused|egress_refused|command_failed|crashed|cancelled|model_error|invalid_task|limit|disk_full|isolation_unavailable" doc:"Stable reason when not ok."`
+	Code          ResultCode    `json:"code,omitempty" choir:"enum=verify_failed|time_budget|token_budget|stale_base|tool_refused|egress_refused|command_failed|crashed|cancelled|model_error|invalid_task|limit|disk_full|isolation_unavailable|not_approved" doc:"Stable reason when not ok."`
 	Summary       string        `json:"summary" choir:"len=0..20000" doc:"What changed and why."`
 	Diff          *Diff         `json:"diff" doc:"The change, or the attempted change; null when there is none."`
 	FilesChanged  []FileChange  `json:"files_changed" doc:"Changed paths."`
@@ -52,6 +52,7 @@ const (
 	ResultLimit                ResultCode = "limit"
 	ResultDiskFull             ResultCode = "disk_full"
 	ResultIsolationUnavailable ResultCode = "isolation_unavailable"
+	ResultNotApproved          ResultCode = "not_approved"
 )
 
 // Diff is a change as text that `git apply` accepts. Exactly one of Content and

@@ -76,6 +76,8 @@ const (
 	TypeEgressPassed        Type = "egress.passed"         // A request of something in a sandbox was let out to a host, and has ended.
 	TypeEgressGranted       Type = "egress.granted"        // The owner lets programs reach a host that the policy refuses.
 	TypeEgressRevoked       Type = "egress.revoked"        // The owner ended a grant before its time.
+	TypeEffectHeld          Type = "effect.held"           // The result of a task waits for the owner's approval; nothing of it is in the workspace.
+	TypeEffectAnswered      Type = "effect.answered"       // The owner approved a result, which has landed, refused it, or wants it done again.
 	TypeEgressDenied        Type = "egress.denied"         // The owner answered a request for a host with no.
 	TypeBudgetReached       Type = "budget.reached"        // A limit on steps, tokens, time or cost was reached.
 	TypeLogRepaired         Type = "log.repaired"          // One copy of the log was damaged and restored from the other.

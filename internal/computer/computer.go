@@ -22,6 +22,7 @@ import (
 	"choiros/internal/computer/copies"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/effects"
 	"choiros/internal/computer/grants"
 	"choiros/internal/computer/guestblobs"
 	"choiros/internal/computer/moments"
@@ -41,6 +42,7 @@ import (
 	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/durablefile"
+	"choiros/internal/effect"
 	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
@@ -77,6 +79,8 @@ type Config struct {
 	// cuts what is open by a grant that was revoked. Both may be nil where nothing is granted.
 	EgressCheck func(c *Computer, host string, port int) error
 	EgressEnded func(c *Computer, grant choir.ID)
+	// Approve has the rules by which results of tasks wait for the owner.
+	Approve effect.Policy
 	// PushRemote returns where checkpoints of a project are pushed to, see projects.PushConfig;
 	// nil where nothing is pushed.
 	PushRemote func(c *Computer, name string, link projects.Link) (url, gate string, ok bool)
@@ -164,6 +168,8 @@ type Computer struct {
 	tasks       *dispatch.Tasks
 	taskChanges *tasks.Changes
 	runs        *runs.Runs
+	// effects are the results of tasks that wait for the owner's approval.
+	effects *effects.Effects
 	// grants is the owner's answers to requests for hosts outside.
 	grants *grants.Grants
 	// source is the desktop's source in the workspace; projects are people's projects there.
@@ -314,6 +320,9 @@ func (c *Computer) Runs() *runs.Runs { return c.runs }
 
 // Grants returns the owner's answers to requests for hosts outside.
 func (c *Computer) Grants() *grants.Grants { return c.grants }
+
+// Effects returns the results of tasks that wait for the owner's approval.
+func (c *Computer) Effects() *effects.Effects { return c.effects }
 
 // Tasks returns the part that submits tasks to the Associate and ends them.
 func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }

@@ -18,6 +18,7 @@ import (
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/desk/drafts"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/effects"
 	"choiros/internal/computer/facts"
 	"choiros/internal/computer/grants"
 	"choiros/internal/computer/moments"
@@ -89,6 +90,7 @@ func makeParts(c *Computer, log *eventstore.Store) {
 		Computer: cfg.ID, AutoCheckpoint: cfg.AutoCheckpoint, Now: cfg.Now, Log: cfg.Log,
 		Retry: cfg.Patience.Resend, Grace: cfg.Patience.Cancel,
 	})
+	c.effects = effects.New(log, c.events, c.blobs, c.keeper, c.taskChanges, c.workspace, c.merger, effects.Config{Computer: cfg.ID, Policy: cfg.Approve, Logger: cfg.Log})
 	c.runs = runs.New(log, c.events, runs.Config{
 		MustHaveProject: c.projects.MustHave, DesktopCostUSD: cfg.DesktopCostUSD, DesktopSpan: cfg.DesktopSpan, Now: cfg.Now,
 	})
@@ -108,8 +110,8 @@ func makeParts(c *Computer, log *eventstore.Store) {
 	})
 	c.verbs = verbs.New(cfg.ID, verbs.Parts{
 		Log: log, Blobs: c.blobs, Content: c.guestBlobs, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: boundTasks{c.taskChanges, c},
-		Steering: c.tasks,
-		Facts:    facts.New(log, c.moments.Tree, c.keeper),
+		Steering: c.tasks, Effects: c.effects,
+		Facts: facts.New(log, c.moments.Tree, c.keeper),
 	}, cfg.Observer, cfg.Log)
 }
 

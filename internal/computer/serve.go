@@ -50,6 +50,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 	for _, s := range slices.Concat(c.roles.Services(), c.tasks.Services()) {
 		sup.Add(s)
 	}
+	sup.Add(c.effects)
 	sup.Add(c.collector)
 	sup.Add(c.draftNews)
 	sup.Add(c.projects)

@@ -18,7 +18,7 @@ import (
 // Check returns an error for the first value that is out of range (code invalid) or asks for
 // a feature that does not exist yet (code unavailable), with the key as its path.
 func (c Config) Check() error {
-	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace, c.checkHibernation, c.checkEgress, c.checkRemote} {
+	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace, c.checkHibernation, c.checkEgress, c.checkApprove, c.checkRemote} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -303,6 +303,12 @@ func (c Config) checkRemote() error {
 func (c Config) checkEgress() error {
 	_, err := egress.NewPolicy(choir.EgressMode(c.Egress.Mode), c.Egress.Hosts())
 	return choir.Under("egress", err)
+}
+
+// checkApprove returns an error unless each [[approve]] is a rule.
+func (c Config) checkApprove() error {
+	_, err := c.Policy()
+	return err
 }
 
 // checkBaseURL returns an error unless a provider's address is empty or valid, and does not

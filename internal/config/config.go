@@ -16,6 +16,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"choiros/internal/choir"
+	"choiros/internal/effect"
 )
 
 // Config is the content of the file, over the defaults.
@@ -35,6 +36,8 @@ type Config struct {
 	MicroVM   MicroVM   `toml:"microvm"`
 	Trace     Trace     `toml:"trace"`
 	Egress    Egress    `toml:"egress"`
+	// Approve lists the rules by which results of tasks wait for the owner.
+	Approve []Approve `toml:"approve" also:"approval approvals" doc:"Rules by which the result of a task waits for your approval before it is in the workspace (choir approvals), one table each. A rule applies where all that it says does."`
 	// Computers is the section of what concerns computers as wholes.
 	Computers Computers `toml:"computers"`
 
@@ -251,6 +254,27 @@ func (e Egress) Hosts() []choir.EgressHost {
 	return hosts
 }
 
+// Approve is one rule by which results of tasks wait for the owner's approval.
+type Approve struct {
+	Name    string `toml:"name" also:"why reason" doc:"Why, as you want to read it."`
+	Tool    string `toml:"tool" doc:"Tool that was called, such as bash or write_file."`
+	Path    string `toml:"path" also:"paths glob" doc:"Glob of a changed path below the projects' folder, such as app/db/**; without a slash, a name at any depth."`
+	Command string `toml:"command" also:"commands" doc:"Text of a command that ran, in which * stands for any text, such as git push*main."`
+	Lines   int    `toml:"lines" doc:"More added and removed lines than this."`
+	Files   int    `toml:"files" doc:"More changed files than this."`
+	Egress  string `toml:"egress" also:"host hosts" doc:"Host that was wanted: example.com, *.example.com, or * for any. Tasks send nothing to such a host, whatever [egress] says."`
+}
+
+// Policy returns the policy of the rules. Code invalid, with the key of the rule.
+func (c Config) Policy() (effect.Policy, error) {
+	var rules []effect.Rule
+	for _, a := range c.Approve {
+		rules = append(rules, effect.Rule(a))
+	}
+	p, err := effect.NewPolicy(rules)
+	return p, choir.Under("approve", err)
+}
+
 // Computers configures when computers are open.
 type Computers struct {
 	HibernateAfter string `toml:"hibernate_after" report:"shown" doc:"Time without use, such as 30m, after which a computer hibernates: its sandboxes end, and the next request starts them again. It does not while a run is open, a page of it is open, a program runs in the foreground of a terminal, or somebody uses a port. 0 is never."`
@@ -316,13 +340,17 @@ func Parse(raw []byte) (Config, error) {
 	if err := dec.Decode(&c); err != nil {
 		return Config{}, refusal(err)
 	}
-	var keys map[string]map[string]any
+	var keys map[string]any
 	if err := toml.Unmarshal(raw, &keys); err != nil {
 		return Config{}, refusal(err)
 	}
 	c.given = map[string]bool{}
 	for section, in := range keys {
-		for name := range in {
+		table, ok := in.(map[string]any)
+		if !ok {
+			c.given[section] = true // a list of tables
+		}
+		for name := range table {
 			c.given[section+"."+name] = true
 		}
 	}

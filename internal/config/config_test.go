@@ -141,3 +141,35 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestRulesOfApprovalAreReadAndWrongOnesNamed(t *testing.T) {
+	c, err := Parse([]byte("[[approve]]\nname = 'deploys'\ncommand = 'deploy'\n[[approve]]\npath = 'app/db/**'\nlines = 10\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.Policy()
+	if err != nil || p.Empty() || len(c.Approve) != 2 || c.Approve[1].Lines != 10 {
+		t.Errorf("%+v, %v", c.Approve, err)
+	}
+	for text, path := range map[string]string{
+		"[[approve]]\nname = 'x'":                       "approve[0]",
+		"[[approve]]\nlines = 1\n[[approve]]\ntool='x'": "approve[1].tool",
+		"[[approve]]\nlinse = 1":                        "approve.linse",
+	} {
+		_, err := Parse([]byte(text))
+		var e *choir.Error
+		if !errors.As(err, &e) || e.Path != path {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, s := range c.List("file") {
+		if s.Key == "approve" && (s.From != "file" || s.Doc == "") {
+			t.Errorf("%+v", s)
+		}
+	}
+	for _, s := range c.Shown() {
+		if s.Key == "approve[0].command" && s.Value != withheldSet {
+			t.Errorf("a report shows %+v", s)
+		}
+	}
+}

@@ -22,19 +22,23 @@ func (c Config) List(file string) []Setting {
 		if !section.IsExported() {
 			continue
 		}
+		if section.Type.Kind() != reflect.Struct { // a list of tables
+			out = append(out, c.setting(section.Tag.Get("toml"), section, v.Field(i), file))
+			continue
+		}
 		for j := range v.Field(i).NumField() {
 			f := section.Type.Field(j)
-			s := Setting{
-				Key:   section.Tag.Get("toml") + "." + f.Tag.Get("toml"),
-				Value: fmt.Sprint(v.Field(i).Field(j).Interface()),
-				From:  "default",
-				Doc:   f.Tag.Get("doc"),
-			}
-			if c.given[s.Key] {
-				s.From = file
-			}
-			out = append(out, s)
+			out = append(out, c.setting(section.Tag.Get("toml")+"."+f.Tag.Get("toml"), f, v.Field(i).Field(j), file))
 		}
 	}
 	return out
+}
+
+// setting returns the setting of a key with its field and value.
+func (c Config) setting(key string, f reflect.StructField, v reflect.Value, file string) Setting {
+	s := Setting{Key: key, Value: fmt.Sprint(v.Interface()), From: "default", Doc: f.Tag.Get("doc")}
+	if c.given[key] {
+		s.From = file
+	}
+	return s
 }

@@ -67,8 +67,15 @@ func (c Config) Withheld() []string {
 func (c Config) walk(visit func(key string, v reflect.Value, shown bool)) {
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
-		if section := v.Type().Field(i); section.IsExported() {
-			walkTable(section.Tag.Get("toml"), v.Field(i), visit)
+		section := v.Type().Field(i)
+		switch at := section.Tag.Get("toml"); {
+		case !section.IsExported():
+		case section.Type.Kind() == reflect.Slice:
+			for n := range v.Field(i).Len() {
+				walkTable(fmt.Sprintf("%s[%d]", at, n), v.Field(i).Index(n), visit)
+			}
+		default:
+			walkTable(at, v.Field(i), visit)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"path/filepath"
+	"slices"
 
 	"choiros/internal/choir"
 	"choiros/internal/journal"
@@ -46,6 +47,7 @@ type Run struct {
 	StartedAt  choir.Time      `json:"started_at"`
 	FinishedAt choir.Time      `json:"finished_at,omitzero"`
 	Question   *choir.Question `json:"question,omitempty"`
+	Held       []choir.ID      `json:"held,omitempty"`   // tasks whose results wait for the owner's approval
 	Undone     *Undo           `json:"undone,omitempty"` // what it changed was taken back, and no rewind has put it there again
 	Usage      Usage           `json:"usage"`
 }
@@ -74,6 +76,7 @@ type TaskState string
 const (
 	TaskDispatched TaskState = "dispatched"
 	TaskStarted    TaskState = "started"
+	TaskHeld       TaskState = "held" // its result waits for the owner; it changes nothing any more
 	TaskReturned   TaskState = "returned"
 )
 
@@ -83,7 +86,7 @@ type Task struct {
 	Run           choir.ID               `json:"run"`
 	Kind          choir.TaskKind         `json:"kind"`
 	Instruction   string                 `json:"instruction"`
-	State         TaskState              `json:"state" enum:"dispatched,started,returned"`
+	State         TaskState              `json:"state" enum:"dispatched,started,held,returned"`
 	Base          choir.Digest           `json:"base,omitempty"`
 	Attempt       int                    `json:"attempt,omitempty"`
 	Status        choir.Status           `json:"status,omitempty"`
@@ -96,7 +99,18 @@ type Task struct {
 	DispatchedSeq uint64                 `json:"dispatched_seq"`
 	StartedSeq    uint64                 `json:"started_seq,omitempty"`
 	ReturnedSeq   uint64                 `json:"returned_seq,omitempty"`
+	HeldSeq       uint64                 `json:"held_seq,omitempty"` // event since which its result waited for the owner
+	Answer        choir.EffectAnswer     `json:"answer,omitempty"`   // the owner's
+	Again         choir.ID               `json:"again,omitempty"`    // task that does it again, for the answer again
 }
+
+// Unheld returns the tasks that may still change something: without the held ones.
+func Unheld(tasks []Task) []Task {
+	return slices.DeleteFunc(tasks, func(t Task) bool { return t.State == TaskHeld })
+}
+
+// Waits reports whether the task's result waits for the owner's answer.
+func (t *Task) Waits() bool { return t.State == TaskHeld && t.Answer == "" }
 
 // Checkpoint is a snapshot with a name.
 type Checkpoint struct {

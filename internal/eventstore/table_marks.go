@@ -288,8 +288,8 @@ func (t *markTrail) kindOf(e *choir.Event, p *choir.SnapshotTaken, by choir.Sour
 		return "" // what it says it was caused by is no call
 	case p.Reason == "tool_returned":
 		return MarkCall
-	case p.Reason == "undo" || p.Reason == "taken":
-		return "" // these have marks of their own
+	case p.Reason == "undo" || p.Reason == "taken" || p.Reason == "approved":
+		return "" // these have marks of their own, or their task has
 	case e.Task != "":
 		return "" // its task's mark tells of it
 	case !t.HadSnapshot:

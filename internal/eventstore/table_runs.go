@@ -1,6 +1,10 @@
 package eventstore
 
-import "choiros/internal/choir"
+import (
+	"slices"
+
+	"choiros/internal/choir"
+)
 
 // runsTable stores the runs by id; the state column is RunState. Cost and undo are
 // stored in usageTable and undosTable.
@@ -13,6 +17,9 @@ var runsTable = &keyed[Run]{
 			choir.TypePlanMade:         on(runPlanned),
 			choir.TypeQuestionAsked:    on(runAsked),
 			choir.TypeQuestionAnswered: on(runAnswered),
+			choir.TypeEffectHeld:       on(runHeld),
+			choir.TypeEffectAnswered:   on(runEffectAnswered),
+			choir.TypeTaskReturned:     on(runTaskReturned),
 			choir.TypeDocumentCreated:  on(runDocumented),
 			choir.TypeRunPaused:        on(runPaused),
 			choir.TypeRunResumed:       on(runResumed),
@@ -62,8 +69,43 @@ func runAsked(runs runRows, e *choir.Event, p *choir.QuestionAsked) error {
 func runAnswered(runs runRows, e *choir.Event, p *choir.QuestionAnswered) error {
 	return changeRun(runs, e.Run, func(r *Run) {
 		if r.Question != nil && r.Question.ID == p.Question {
-			r.State, r.Question = RunRunning, nil
+			r.Question = nil
+			r.goOn()
 		}
+	})
+}
+
+// goOn lets a run go on that waits for nothing any more.
+func (r *Run) goOn() {
+	if r.State == RunWaiting && r.Question == nil && len(r.Held) == 0 {
+		r.State = RunRunning
+	}
+}
+
+// runHeld lets a run wait for the owner's answer to the result of its task.
+func runHeld(runs runRows, e *choir.Event, _ *choir.EffectHeld) error {
+	return changeRun(runs, e.Run, func(r *Run) { r.State, r.Held = RunWaiting, append(slices.Clone(r.Held), e.Task) })
+}
+
+func runEffectAnswered(runs runRows, e *choir.Event, _ *choir.EffectAnswered) error {
+	return endHold(runs, e)
+}
+
+// runTaskReturned ends the wait for a task that was answered without its owner, as a stopped
+// task is.
+func runTaskReturned(runs runRows, e *choir.Event, _ *choir.TaskReturned) error {
+	return endHold(runs, e)
+}
+
+// endHold lets the run of an event go on without the answer to the event's task.
+func endHold(runs runRows, e *choir.Event) error {
+	run, ok, err := runs.get(e.Run)
+	if err != nil || !ok || !slices.Contains(run.Held, e.Task) {
+		return err
+	}
+	return changeRun(runs, e.Run, func(r *Run) {
+		r.Held = slices.DeleteFunc(slices.Clone(r.Held), func(id choir.ID) bool { return id == e.Task })
+		r.goOn()
 	})
 }
 
@@ -95,7 +137,7 @@ func runResumed(runs runRows, e *choir.Event, _ *choir.RunResumed) error {
 func runFinished(runs runRows, e *choir.Event, p *choir.RunFinished) error {
 	return changeRun(runs, e.Run, func(r *Run) {
 		r.State, r.Code, r.Status, r.Answer, r.Signature = RunState(p.Outcome), p.Code, p.Status, p.Answer, p.Signature
-		r.Question, r.FinishedAt, r.PausedSeq = nil, e.Time, 0
+		r.Question, r.Held, r.FinishedAt, r.PausedSeq = nil, nil, e.Time, 0
 	})
 }
 

@@ -10,6 +10,8 @@ var tasksTable = &keyed[Task]{
 		on: reducers{
 			choir.TypeTaskDispatched: on(taskDispatched),
 			choir.TypeTaskStarted:    on(taskStarted),
+			choir.TypeEffectHeld:     on(taskHeld),
+			choir.TypeEffectAnswered: on(taskEffectAnswered),
 			choir.TypeTaskReturned:   on(taskReturned),
 			choir.TypeTaskJudged:     on(taskJudged),
 		},
@@ -45,7 +47,7 @@ func changeTask(tasks taskRows, id choir.ID, change func(*Task)) error {
 // a rollback restores that.
 func taskStarted(tasks taskRows, e *choir.Event, p *choir.TaskStarted) error {
 	return changeTask(tasks, e.Task, func(t *Task) {
-		if t.State == TaskReturned {
+		if t.State == TaskReturned || t.State == TaskHeld {
 			return
 		}
 		if t.State == TaskDispatched {
@@ -53,6 +55,19 @@ func taskStarted(tasks taskRows, e *choir.Event, p *choir.TaskStarted) error {
 		}
 		t.Attempt = p.Attempt
 	})
+}
+
+// taskHeld records that the result of a task waits for the owner.
+func taskHeld(tasks taskRows, e *choir.Event, _ *choir.EffectHeld) error {
+	return changeTask(tasks, e.Task, func(t *Task) {
+		if t.State != TaskReturned {
+			t.State, t.HeldSeq = TaskHeld, e.Seq
+		}
+	})
+}
+
+func taskEffectAnswered(tasks taskRows, e *choir.Event, p *choir.EffectAnswered) error {
+	return changeTask(tasks, e.Task, func(t *Task) { t.Answer, t.Again = p.Answer, p.Again })
 }
 
 // taskReturned records the first result of a task and ignores later ones.

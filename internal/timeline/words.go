@@ -104,6 +104,10 @@ func sayWork(p choir.Payload) string {
 		return fmt.Sprintf("revoked the grant of %s:%d", p.Host, p.Port)
 	case *choir.EgressDenied:
 		return fmt.Sprintf("did not let %s:%d out", p.Host, p.Port)
+	case *choir.EffectHeld:
+		return "the result waits for your approval: " + Line(strings.Join(p.Rules, "; "))
+	case *choir.EffectAnswered:
+		return sayEffect(p)
 	case *choir.RepoLinked:
 		return fmt.Sprintf("%s comes from %s", p.Name, p.URL)
 	case *choir.RepoPushed:
@@ -335,4 +339,15 @@ func clipPath(path string) string {
 		return path
 	}
 	return string(r[:mostOfPath/2]) + "..." + string(r[len(r)-mostOfPath/2:])
+}
+
+// sayEffect returns the owner's answer to a result.
+func sayEffect(p *choir.EffectAnswered) string {
+	switch p.Answer {
+	case choir.EffectApprove:
+		return fmt.Sprintf("you approved the result; %s changed", Count(int(p.Files), "file"))
+	case choir.EffectRefuse:
+		return "you refused the result"
+	}
+	return "you had it done again"
 }

@@ -202,7 +202,7 @@ type job struct {
 }
 
 // answer appends the result together with j.drafts. It returns nil if the control plane
-// has already answered the task.
+// has already answered the task, or holds the result until the owner has approved it.
 func (j *job) answer(result choir.AssociateResult) error {
 	if err := j.fit(&result); err != nil {
 		return err
@@ -214,6 +214,9 @@ func (j *job) answer(result choir.AssociateResult) error {
 	err = j.appendEvents(append(j.drafts, j.mine(d))...)
 	if first := choir.FirstOf(err); first != nil && first.Type == d.Type {
 		return nil // the control plane answered in its place
+	}
+	if reason, _ := choir.ReasonOf(err); reason == choir.ReasonEffectHeld {
+		return nil // the control plane answers once the owner has
 	}
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"choiros/internal/eventstore"
 )
 
 // String names the service.
@@ -32,7 +34,7 @@ func (c *Collector) Serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(open) > 0 {
+		if len(eventstore.Unheld(open)) > 0 {
 			continue
 		}
 		got, err := c.Collect(ctx, c.cfg.KeepCalls, false)

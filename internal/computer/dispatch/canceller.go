@@ -170,7 +170,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // within the grace period, rolls the task back and answers it.
 func (ts *Tasks) end(ctx context.Context, t eventstore.Task, reason string) error {
 	done, err := ts.workspace.IfUnbegun(ctx, t.ID, func() error {
-		return ts.answer(ctx, t, "The task was stopped before it began.", nil)
+		return ts.answer(ctx, t, "The task was stopped; nothing of it is in the workspace.", nil)
 	})
 	if err != nil || done {
 		return err
@@ -196,10 +196,13 @@ func (ts *Tasks) takeBack(ctx context.Context, t eventstore.Task) error {
 	err := ts.workspace.TakeBack(limited, t.ID, func(back choir.TaskRollbackReply) error {
 		return ts.answer(ctx, t, "The task was stopped; the Associate did not answer, so the control plane took back what it had done.", back.Conflicts)
 	})
-	if choir.CodeOf(err) == choir.CodeConflict {
-		return nil // the Associate has answered after all
+	if choir.CodeOf(err) != choir.CodeConflict {
+		return err
 	}
-	return err
+	if _, unanswered := ts.log.First(ctx, choir.TypeTaskReturned, string(t.ID)); choir.CodeOf(unanswered) == choir.CodeNotFound {
+		return err // its result is held, which the next attempt answers
+	}
+	return nil // the Associate has answered after all
 }
 
 // answer appends a result for a stopped task in the Associate's place, with summary why.

@@ -169,3 +169,29 @@ func TestATaskThatComesAfterTheEndOfItsRunIsEnded(t *testing.T) {
 		t.Errorf("open are %+v", open)
 	}
 }
+
+// TestAStoppedTaskWhoseResultIsHeldMeanwhileIsAnswered has the result of a task held while it is
+// being ended: the Associate answers nothing then, and nothing is to be taken back.
+func TestAStoppedTaskWhoseResultIsHeldMeanwhileIsAnswered(t *testing.T) {
+	l := newLab(t, func(c *Config) { c.Grace = 20 * time.Millisecond })
+	task := l.submit()
+	l.back.held = func(id choir.ID) {
+		l.append(choir.RoleControl, task.RunID, id, choir.EffectHeld{
+			Rules: []string{"x"}, Base: choir.ZeroHash, Snapshot: choir.ZeroHash, Tools: []string{}, Hosts: []choir.EffectHost{},
+			Result: choir.AssociateResult{
+				Version: choir.ContractVersion, TaskID: task.TaskID, RunID: task.RunID, Status: choir.StatusOK,
+				FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
+				Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown},
+			},
+		})
+	}
+	l.serve()
+	l.startTask(task)
+	l.cancel(task)
+	if r := must(l.Wait(l.within(), task.TaskID))(t); r.Code != choir.ResultCancelled {
+		t.Errorf("%+v", r)
+	}
+	if taken := l.back.taken(); len(taken) != 1 {
+		t.Errorf("taken back are %v", taken)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 )
 
 // AutoCheckpoint sets when checkpoints are made automatically.
@@ -130,7 +131,7 @@ func (a *autoCheckpoint) count(ctx context.Context) error {
 // make makes a checkpoint and resets the counters. It does nothing while a task is open.
 func (a *autoCheckpoint) make(ctx context.Context, trigger string) error {
 	open, err := a.tasks.log.OpenTasks(ctx)
-	if err != nil || len(open) > 0 {
+	if err != nil || len(eventstore.Unheld(open)) > 0 {
 		return err
 	}
 	_, err = a.tasks.checkpoint(ctx, choir.RoleControl, choir.DirectorTask{

@@ -140,6 +140,8 @@ func (l *lab) cancelled(task choir.DirectorTask) string {
 type stubWorkspace struct {
 	log *eventstore.Store
 
+	held func(choir.ID) // holds a task's result before it is taken back; nil for none
+
 	mu    sync.Mutex // guards what follows
 	fails int
 	tasks []choir.ID
@@ -149,6 +151,10 @@ type stubWorkspace struct {
 func (w *stubWorkspace) TakeBack(_ context.Context, task choir.ID, answer func(choir.TaskRollbackReply) error) error {
 	if w.noteTaken(task) {
 		return choir.E("x", choir.CodeUnavailable, "the sandbox does not run")
+	}
+	if w.held != nil {
+		w.held(task)
+		return choir.Refuse("x", choir.ReasonEffectHeld)
 	}
 	return answer(choir.TaskRollbackReply{Conflicts: []string{"both"}})
 }
@@ -165,7 +171,7 @@ func (w *stubWorkspace) noteTaken(task choir.ID) bool {
 // IfUnbegun implements Workspace.
 func (w *stubWorkspace) IfUnbegun(ctx context.Context, task choir.ID, do func() error) (bool, error) {
 	t, err := w.log.Task(ctx, task)
-	if err != nil || t.Base != "" || t.Result != nil {
+	if err != nil || t.Base != "" && !t.Waits() || t.Result != nil {
 		return false, err
 	}
 	return true, do()

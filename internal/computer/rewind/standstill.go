@@ -23,7 +23,7 @@ func (r *Rewinder) atWork(ctx context.Context) ([]choir.ID, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range tasks {
+	for _, t := range eventstore.Unheld(tasks) {
 		add(t.Run)
 	}
 	runs, err := r.log.OpenRuns(ctx)

@@ -92,8 +92,9 @@ func (c *Changes) isCancelled(ctx context.Context, id choir.ID) (bool, error) {
 	return err == nil, err
 }
 
-// IfUnbegun calls do if the task has neither begun nor an answer, and reports whether it
-// called it. It holds the tree's lock meanwhile, so that the task cannot begin. It
+// IfUnbegun calls do if nothing of the task is in the workspace: it has neither begun nor an
+// answer, or its result waits for the owner. It reports whether it called it, and holds the
+// tree's lock meanwhile, so that the task cannot begin and its result cannot land. It
 // implements dispatch.Workspace.
 func (c *Changes) IfUnbegun(ctx context.Context, id choir.ID, do func() error) (bool, error) {
 	unlock, err := c.workspace.Lock(ctx)
@@ -102,7 +103,7 @@ func (c *Changes) IfUnbegun(ctx context.Context, id choir.ID, do func() error) (
 	}
 	defer unlock()
 	t, err := c.log.Task(ctx, id)
-	if err != nil || t.Base != "" || t.Result != nil {
+	if err != nil || t.Base != "" && !t.Waits() || t.Result != nil {
 		return false, err
 	}
 	return true, do()

@@ -93,11 +93,15 @@ func New(computer choir.ID, log Log, events *appender.Appender, keeper *snapshot
 	return &Changes{computer: computer, log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, logger: logger}
 }
 
-// openTask returns a task without an answer; code conflict if it has one.
+// openTask returns a task without an answer; code conflict if it has one, or its result waits
+// for the owner's.
 func (c *Changes) openTask(ctx context.Context, id choir.ID) (eventstore.Task, error) {
 	t, err := c.log.Task(ctx, id)
 	if err == nil && t.Result != nil && !fault.NoTaskKeys {
 		err = choir.E("computer.task", choir.CodeConflict, "task %s has been answered already", id)
+	}
+	if err == nil && t.State == eventstore.TaskHeld {
+		err = choir.Refuse("computer.task", choir.ReasonEffectHeld)
 	}
 	return t, err
 }

@@ -63,6 +63,14 @@ type Step struct {
 	// Base and Theirs are the trees before and after the change.
 	Base, Theirs choir.Digest
 	Reason       string // of the snapshot
+	// Run and Task are those of the step's event; empty for none.
+	Run, Task choir.ID
+	// Exact takes each changed path as it is in Theirs, in .git folders too, in place of a merge.
+	// Check must refuse a workspace that has other changes there.
+	Exact bool
+	// Check is called with the workspace just before the step, and its error stops it; nil
+	// checks nothing.
+	Check func(now choir.Digest) error
 	// Terminal is why terminals end, and Words are the last line of each.
 	Terminal choir.TerminalReason
 	Words    string
@@ -132,10 +140,19 @@ func (m *Merger) plan(ctx context.Context, s Step) (now snapshot.Result, client 
 	if now, client, err = m.workspace.Scan(ctx); err != nil {
 		return now, client, a, err
 	}
+	if s.Check != nil {
+		if err := s.Check(now.Root); err != nil {
+			return now, client, a, err
+		}
+	}
 	for _, root := range []*choir.Digest{&s.Base, &s.Theirs} {
 		if *root, err = m.workspace.Without(ctx, *root, now.Left); err != nil {
 			return now, client, a, err
 		}
+	}
+	if s.Exact {
+		a.Difference, err = m.graft(ctx, s, now.Root)
+		return now, client, a, err
 	}
 	merged, err := m.Trees(ctx, s.Base, s.Theirs, now.Root)
 	if err != nil {
@@ -143,6 +160,23 @@ func (m *Merger) plan(ctx context.Context, s Step) (now snapshot.Result, client 
 	}
 	a = Applied{Difference: workspace.Difference{From: now.Root, To: merged.Root, Changes: merged.Changes}, Conflicts: merged.Conflicts}
 	return now, client, a, ConflictsError(merged.Conflicts)
+}
+
+// graft returns the difference that an exact step makes in the tree ours.
+func (m *Merger) graft(ctx context.Context, s Step, ours choir.Digest) (workspace.Difference, error) {
+	out := workspace.Difference{From: ours, To: ours}
+	changes, err := snapshot.Diff(ctx, m.keeper, s.Base, s.Theirs)
+	if err != nil {
+		return out, err
+	}
+	var paths []string
+	for _, ch := range snapshot.Apart(changes) {
+		paths = append(paths, ch.Path)
+	}
+	if out.To, err = timeline.Graft(ctx, m.keeper, ours, s.Theirs, paths); err == nil {
+		out.Changes, err = snapshot.Diff(ctx, m.keeper, ours, out.To)
+	}
+	return out, err
 }
 
 // Trees merges the changes between the trees base and theirs into the tree ours, see
@@ -162,7 +196,7 @@ func (m *Merger) carryOut(ctx context.Context, role choir.Role, client *guest.Cl
 	a.BackSeq, _ = m.log.Head()
 	done, err := m.events.Draft(s.Record(now.Root, a.To, workspace.CountShown(a.Changes)))
 	if err == nil {
-		a.Receipt, err = m.workspace.CarryOut(ctx, client, workspace.Intent{Before: now.Root, Target: a.To, Reason: s.Reason, Role: role, Draft: done})
+		a.Receipt, err = m.workspace.CarryOut(ctx, client, workspace.Intent{Before: now.Root, Target: a.To, Reason: s.Reason, Role: role, Draft: done.ForRun(s.Run, s.Task)})
 	}
 	return a, err
 }

@@ -66,6 +66,12 @@ type Tasks interface {
 	RestoreAttempt(ctx context.Context, task choir.ID) (choir.TaskAttemptReply, error)
 }
 
+// Effects holds the results of tasks that the owner must approve; effects.Effects is one.
+type Effects interface {
+	// Hold returns code conflict for drafts with a result that is held, which must not be appended.
+	Hold(ctx context.Context, drafts []choir.Draft) error
+}
+
 // Steering tells tasks what people added to their runs; dispatch.Tasks is one.
 type Steering interface {
 	RecordSteering(ctx context.Context, task choir.ID, call int) (choir.TaskSteeringReply, error)
@@ -81,8 +87,9 @@ type Parts struct {
 	Facts   Facts
 	Roles   Roles
 	Tasks   Tasks
-	// Steering is of the same computer's tasks.
+	// Steering and Effects are of the same computer's tasks.
 	Steering Steering
+	Effects  Effects
 }
 
 // Observer receives figures. Its methods are called by many goroutines at once, and
@@ -191,10 +198,13 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 }
 
 // appendFrom appends the drafts of a role in a sandbox. Around an Associate's tool call
-// it first records the changes in the workspace.
+// it first records the changes in the workspace; a result may be held in place of it.
 func (v *Verbs) appendFrom(ctx context.Context, role choir.Role, drafts []choir.Draft) ([]choir.Receipt, error) {
 	if role == choir.RoleAssociate {
 		if err := v.parts.Tasks.RecordAround(ctx, drafts); err != nil {
+			return nil, err
+		}
+		if err := v.parts.Effects.Hold(ctx, drafts); err != nil {
 			return nil, err
 		}
 	}

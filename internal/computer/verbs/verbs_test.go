@@ -34,7 +34,7 @@ func newLab(t *testing.T) *lab {
 	t.Parallel()
 	l := &lab{t: t, parts: &stubParts{}, blobs: mem.New(mem.Config{})}
 	l.Verbs = New("computer", Parts{
-		Log: l.parts, Blobs: l.blobs, Content: l.parts, Desk: l.parts, Runs: l.parts, Facts: stubFacts{l.parts}, Roles: l.parts, Tasks: l.parts, Steering: l.parts,
+		Log: l.parts, Blobs: l.blobs, Content: l.parts, Desk: l.parts, Runs: l.parts, Facts: stubFacts{l.parts}, Roles: l.parts, Tasks: l.parts, Steering: l.parts, Effects: l.parts,
 	}, l, slog.New(slog.NewTextHandler(&l.logged, nil)))
 	return l
 }
@@ -141,6 +141,10 @@ func (s *stubParts) RestoreAttempt(_ context.Context, task choir.ID) (choir.Task
 	return choir.TaskAttemptReply{}, s.note("attempt %s", task)
 }
 
+func (s *stubParts) Hold(_ context.Context, drafts []choir.Draft) error {
+	return s.note("hold %d", len(drafts))
+}
+
 func (s *stubParts) RecordSteering(_ context.Context, task choir.ID, call int) (choir.TaskSteeringReply, error) {
 	return choir.TaskSteeringReply{}, s.note("steering %s %d", task, call)
 }
@@ -177,7 +181,7 @@ func TestEveryVerbIsAnsweredByItsPart(t *testing.T) {
 		{choir.VerbTaskOutput, `{"task":"ID","call":2,"command":"make","started":"2026-11-21T02:28:00.000Z","from":0,"chunk":"eA=="}`, []string{"show ID 2 x"}},
 		{choir.VerbTaskCommit, `{"task":"ID","reason":"checkpoint","only":["a"]}`, []string{"commit ID checkpoint [a]"}},
 		{choir.VerbTaskCommit, `{"task":"ID","reason":"tool_returned"}`, []string{"command ID"}},
-		{choir.VerbAppend, `{"drafts":[DRAFT]}`, []string{"around 1", "append associate 1"}},
+		{choir.VerbAppend, `{"drafts":[DRAFT]}`, []string{"around 1", "hold 1", "append associate 1"}},
 	} {
 		asked[c.verb] = true
 		t.Run(string(c.verb), func(t *testing.T) {

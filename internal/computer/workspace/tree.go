@@ -110,7 +110,7 @@ func (t *tree) restore(ctx context.Context, client *guest.Client, target choir.D
 // caller holds the tree, so that no task starts meanwhile.
 func (t *tree) TasksAtWork(ctx context.Context) ([]eventstore.Task, error) {
 	open, err := t.log.OpenTasks(ctx)
-	return slices.DeleteFunc(open, func(o eventstore.Task) bool { return o.Base == "" }), err
+	return slices.DeleteFunc(eventstore.Unheld(open), func(o eventstore.Task) bool { return o.Base == "" }), err
 }
 
 // TaskAtWork returns a task that works in the tree, or nil. The caller holds the tree.
@@ -125,7 +125,7 @@ func (t *tree) TaskAtWork(ctx context.Context) (*eventstore.Task, error) {
 // MustBeIdle returns code conflict while a task works in the tree or waits to.
 func (t *tree) MustBeIdle(ctx context.Context) error {
 	open, err := t.log.OpenTasks(ctx)
-	if err != nil || len(open) == 0 {
+	if open = eventstore.Unheld(open); err != nil || len(open) == 0 {
 		return err
 	}
 	return choir.Refuse("computer.tree", choir.ReasonTaskRunning, choir.TextOf("run", open[0].Run))

@@ -198,6 +198,7 @@ func New(sys System, cfg Config) *API {
 	a.diagnosis(h)
 	a.settings(h)
 	a.egress(h)
+	a.approvals(h)
 	a.vault(h)
 	a.computers(a.mux, h)
 	a.runs(h)

@@ -36,6 +36,7 @@ type Computer struct {
 	Terminals Terminals
 	Runs      Runs
 	Grants    Grants
+	Effects   Effects
 	Tasks     Tasks
 	Verifier  Verifier
 	Moments   Moments

@@ -22,6 +22,7 @@ type ComputerView struct {
 	Isolation []SandboxView `json:"isolation" doc:"Each sandbox and the level in force."`
 	Egress    string        `json:"egress,omitempty" enum:"none,git+pkg,allowlist" doc:"Policy for the hosts outside that programs in the Associate's sandbox may reach; absent while the computer is closed."`
 	Asks      int           `json:"asks,omitempty" doc:"Hosts that its tasks ask for, see getEgress."`
+	Approvals int           `json:"approvals,omitempty" doc:"Results of its tasks that wait for approval, see listApprovals."`
 	Models    ModelState    `json:"models"`
 	ReadOnly  string        `json:"read_only,omitempty" doc:"Why the log takes no more events; empty when it does."`
 	// Hibernated computers have no sandboxes, and the number of the newest event at the close.
@@ -168,6 +169,7 @@ func (a *API) view(ctx context.Context, c Computer) ComputerView {
 	v := ComputerView{ID: c.ID, Name: c.Name, User: c.User, Head: head, Egress: string(c.Egress), Models: a.sys.Models(), ReadOnly: c.Log.ReadOnly()}
 	// A log that cannot be read has its own check; the computer is shown without the number.
 	v.Asks, _ = c.Grants.CountRequests(ctx)
+	v.Approvals, _ = c.Effects.Count(ctx)
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
 		level, running := c.Roles.Level(role)
 		v.Isolation = append(v.Isolation, SandboxView{Role: role, Running: running, Level: level, PublicKey: c.Roles.PublicKey(role)})

@@ -42,8 +42,12 @@ func (g *Grant) endsWith(id choir.ID) bool {
 // decideByAll decides about a target by the policy, the task's own profile and the owner's
 // grants, and returns the grant that lets it out; nil for none. A grant of the whole computer
 // adds to its policy, which a profile narrows. One of the task or run stands above both: the
-// owner was told what refuses the host, and let it out there.
+// owner was told what refuses the host, and let it out there. A rule that holds the host stands
+// above all.
 func decideByAll(policy Policy, work Work, t Target) (*Grant, error) {
+	if work.Holds != nil && work.Holds(t.Host) {
+		return nil, refuse(t, choir.EgressHeld, policy.Mode, choir.ReasonEgressHeld)
+	}
 	err := decideByPolicies(policy, work.Profile, t)
 	if err == nil {
 		return nil, nil

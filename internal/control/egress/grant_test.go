@@ -2,6 +2,7 @@ package egress
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -256,5 +257,23 @@ func TestGrantsBesideTricks(t *testing.T) {
 		if r.StatusCode == 200 || g.touched() {
 			t.Errorf("%s: %s, dialled %v", c.name, r.Status, g.world.dialled)
 		}
+	}
+}
+
+// TestAHeldHostIsRefusedAboveAllGrants, and other hosts are not.
+func TestAHeldHostIsRefusedAboveAllGrants(t *testing.T) {
+	policy := policyOf(t, choir.EgressHost{Host: "good.test", Port: 22}, choir.EgressHost{Host: "other.test", Port: 22})
+	work := Work{Run: "run", Task: "task", Grants: []Grant{granted}, Holds: func(host string) bool { return host == "good.test" }}
+	_, err := decideByAll(policy, work, Target{Host: "good.test", Port: 22, Tunnel: true})
+	var refusal *refusedError
+	if !errors.As(err, &refusal) || refusal.Why != choir.EgressHeld || refusal.told.Reason != choir.ReasonEgressHeld {
+		t.Errorf("a held host: %v", err)
+	}
+	if _, err := decideByAll(policy, work, Target{Host: "other.test", Port: 22, Tunnel: true}); err != nil {
+		t.Errorf("another host: %v", err)
+	}
+	g := newGrantRig(t, granted)
+	if g.Askable(Refusal{Host: "good.test", Port: 22, Why: choir.EgressHeld}) {
+		t.Error("the owner is asked for a host that a rule of his holds")
 	}
 }

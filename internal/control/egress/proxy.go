@@ -23,6 +23,8 @@ type Work struct {
 	Profile *choir.EgressProfile
 	// Grants are those of the owner's that hold for the request now.
 	Grants []Grant
+	// Holds reports whether a rule holds what the work would send to a host; nil holds nothing.
+	Holds func(host string) bool
 	// Closed refuses everything, as for the Director's sandbox.
 	Closed bool
 }

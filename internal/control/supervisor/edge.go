@@ -206,7 +206,7 @@ func parts(s *System, c *computer.Computer, mode choir.EgressMode) api.Computer 
 	return api.Computer{
 		ID: c.ID(), User: c.User(), Name: c.Name(), Egress: mode,
 		Log: c.Store(), Content: c.Blobs(), Desk: c.Desk(), Workspace: c.Workspace(), Projects: c.Projects(), Source: c.Source(),
-		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Grants: c.Grants(), Tasks: c.Tasks(), Verifier: c.Verifier(),
+		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Grants: c.Grants(), Effects: c.Effects(), Tasks: c.Tasks(), Verifier: c.Verifier(),
 		Moments: c.Moments(), Rewinder: c.Rewinder(), Copier: c.Copier(), Collector: c.Collector(),
 		Vault: computerVault{c, s}, Repos: repos{c, s},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	"choiros/internal/choir"
@@ -91,12 +92,29 @@ func errandOf(r *http.Request, c *computer.Computer) (egress.Work, error) {
 	for _, g := range held {
 		work.Grants = append(work.Grants, grantOf(g))
 	}
+	if holds, err := holdsFor(r.Context(), c, on.Task); err != nil || holds {
+		work.Holds = c.Effects().Policy().Holds
+		if err != nil {
+			return work, err
+		}
+	}
 	if on.Task == "" {
 		return work, nil
 	}
 	t, err := c.Store().Task(r.Context(), on.Task)
 	work.Profile = t.Task.EgressProfile
 	return work, err
+}
+
+// holdsFor reports whether rules of [[approve]] hold what a request of a task would send. While a
+// task works they hold that of programs of no task too, because the mark of a task protects
+// nothing.
+func holdsFor(ctx context.Context, c *computer.Computer, task choir.ID) (bool, error) {
+	if c.Effects().Policy().Empty() || task != "" {
+		return task != "", nil
+	}
+	open, err := c.Store().OpenTasks(ctx)
+	return slices.ContainsFunc(open, func(t eventstore.Task) bool { return t.State == eventstore.TaskStarted }), err
 }
 
 // grantOf returns a grant of the log as the proxy holds it.

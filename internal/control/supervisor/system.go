@@ -26,6 +26,7 @@ import (
 	"choiros/internal/control/modelgw"
 	"choiros/internal/control/vault"
 	"choiros/internal/diskquota"
+	"choiros/internal/effect"
 	"choiros/internal/keyring"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
@@ -73,6 +74,7 @@ type System struct {
 	disks   disks // its map is guarded by computers.mu once computers are open
 
 	policy    policyInForce // for hosts outside, of all computers
+	approve   effect.Policy // for results of tasks, of all computers
 	computers computers
 	gateways  gateways
 	vault     *vault.Vault
@@ -96,11 +98,15 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
+	approve, err := cfg.File.Policy()
+	if err != nil {
+		return nil, err
+	}
 	f, err := openFolder(cfg.Data, cfg.Now, cfg.Random)
 	if err != nil {
 		return nil, err
 	}
-	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes(), vault: vault.New(cfg.Vault)}
+	s := &System{cfg: cfg, approve: approve, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes(), vault: vault.New(cfg.Vault)}
 	s.policy.set(policy, cfg.File.Egress)
 	s.computers.pool, s.computers.services.beside = s.newPool(), cfg.Beside
 	if err := s.open(ctx); err != nil {
@@ -172,6 +178,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
 		Disk:          s.diskOf(e.ID),
 		RunLimits:     l.Run(),
+		Approve:       s.approve,
 		Egress:        s.egress, EgressOf: s.egressOf, EgressCheck: s.egressCheck, EgressEnded: s.egressEnded, Trust: s.trust, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
 		PushRemote:     s.pushRemote(),
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,

@@ -119,6 +119,6 @@ func (f follower) applyToRun(e choir.Event) error {
 // interesting are the event types that affect runs. Others are skipped without decoding.
 var interesting = map[choir.Type]bool{
 	choir.TypePromptSubmitted: true, choir.TypeSteeringSubmitted: true, choir.TypeTaskSteered: true, choir.TypeRunCancelRequested: true, choir.TypeRunPaused: true, choir.TypeRunResumed: true, choir.TypeRunFinished: true,
-	choir.TypePlanMade: true, choir.TypePlanChanged: true, choir.TypePlanRefused: true, choir.TypeDecisionRefused: true, choir.TypeTaskJudged: true, choir.TypeDocumentVersioned: true, choir.TypeTaskDispatched: true, choir.TypeTaskProgressed: true, choir.TypeTaskReturned: true, choir.TypeQuestionAsked: true, choir.TypeQuestionAnswered: true,
+	choir.TypePlanMade: true, choir.TypePlanChanged: true, choir.TypePlanRefused: true, choir.TypeDecisionRefused: true, choir.TypeTaskJudged: true, choir.TypeDocumentVersioned: true, choir.TypeTaskDispatched: true, choir.TypeTaskProgressed: true, choir.TypeTaskReturned: true, choir.TypeEffectHeld: true, choir.TypeEffectAnswered: true, choir.TypeQuestionAsked: true, choir.TypeQuestionAnswered: true,
 	choir.TypeModelCalled: true, choir.TypeModelReturned: true, choir.TypeRepoAdded: true, choir.TypeSandboxStarted: true,
 }

@@ -36,3 +36,19 @@ func TestAPausedRunWaitsAndItsTimeStandsStill(t *testing.T) {
 		t.Errorf("stopped while paused: %v, %d places taken", err, len(slots))
 	}
 }
+
+// TestTheTimeOfARunStandsStillWhileAResultWaits for the owner, until that is answered or the task
+// is stopped.
+func TestTheTimeOfARunStandsStillWhileAResultWaits(t *testing.T) {
+	for name, end := range map[string]choir.Payload{"answered": &choir.EffectAnswered{}, "stopped": &choir.TaskReturned{}} {
+		rec := newRecord(choir.Event{Run: pastRun, Time: 1000}, choir.PromptSubmitted{Text: "x"}, nil)
+		rec.apply(choir.Event{Time: 5000, Task: pastRun}, &choir.EffectHeld{})
+		if worked := rec.worked(65000); worked != 4000 {
+			t.Errorf("%s: it worked %d ms while the result waited", name, worked)
+		}
+		rec.apply(choir.Event{Time: 65000, Task: pastRun}, end)
+		if worked := rec.worked(66000); worked != 5000 {
+			t.Errorf("%s: it worked %d ms, want 5 s", name, worked)
+		}
+	}
+}

@@ -33,6 +33,7 @@ type record struct {
 	refused  [][]string                     // why plans before it were refused
 	turned   map[choir.ID]string            // why other tool calls were refused, by event
 	judged   map[choir.ID]*choir.TaskJudged // verdicts, by task
+	held     map[choir.ID]bool              // tasks whose results wait for the owner
 	cancel   bool
 	paused   bool
 	finished bool
@@ -49,7 +50,7 @@ func newRecord(e choir.Event, p choir.PromptSubmitted, repos []string) *record {
 		asked: map[string]bool{}, answers: map[string]choir.QuestionAnswered{},
 		returned: map[choir.ID]choir.TaskReturned{}, said: map[choir.ID][]string{},
 		added: map[choir.ID]string{}, heard: map[choir.ID][]string{},
-		called: map[choir.ID]*pastCall{}, turned: map[choir.ID]string{}, judged: map[choir.ID]*choir.TaskJudged{},
+		called: map[choir.ID]*pastCall{}, turned: map[choir.ID]string{}, judged: map[choir.ID]*choir.TaskJudged{}, held: map[choir.ID]bool{},
 		clock: clock{began: e.Time, last: e.Time},
 	}
 }
@@ -81,7 +82,12 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 		if p.Kind == "request" && len(r.returned[e.Task].Result.TaskID) == 0 {
 			r.said[e.Task] = append(r.said[e.Task], p.Request+": "+p.Text)
 		}
+	case *choir.EffectHeld:
+		r.held[e.Task] = true
+	case *choir.EffectAnswered:
+		delete(r.held, e.Task)
 	case *choir.TaskReturned:
+		delete(r.held, e.Task)
 		if _, ok := r.returned[p.Result.TaskID]; !ok {
 			r.returned[p.Result.TaskID] = *p
 		}
@@ -113,7 +119,7 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 	} else {
 		r.history = append(r.history, payload)
 	}
-	r.clock.tick(e.Time, r.paused || len(r.asked) > len(r.answers))
+	r.clock.tick(e.Time, r.paused || len(r.asked) > len(r.answers) || len(r.held) > 0)
 	close(r.changed)
 	r.changed = make(chan struct{})
 }

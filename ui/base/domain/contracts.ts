@@ -6,6 +6,7 @@ export type * from "./contracts/event";
 export type * from "./contracts/payload_computer";
 export type * from "./contracts/payload_desktop";
 export type * from "./contracts/payload_document";
+export type * from "./contracts/payload_effect";
 export type * from "./contracts/payload_egress";
 export type * from "./contracts/payload_run";
 export type * from "./contracts/payload_source";

@@ -194,6 +194,26 @@ export const german = {
       "said": "für {host} gilt keine Freigabe",
       "help": "choir egress zeigt die Freigaben"
     },
+    "egress_held": {
+      "said": "Aufgaben erreichen {host} nicht: Eine Regel der choir.toml hält zurück, was sie senden würden",
+      "help": "ohne ihn weitermachen; der Eigentümer sieht, dass er gewollt war"
+    },
+    "effect_held": {
+      "said": "das Ergebnis der Aufgabe wartet auf die Freigabe des Eigentümers",
+      "help": "sie wird beantwortet, sobald der Eigentümer geantwortet hat"
+    },
+    "effect_none": {
+      "said": "kein Ergebnis einer Aufgabe {id} wartet auf Freigabe",
+      "help": "choir approvals listet auf, was wartet"
+    },
+    "effect_answered": {
+      "said": "schon beantwortet: {answer}",
+      "help": "noch einmal ansehen"
+    },
+    "effect_moved": {
+      "said": "die Dateien haben sich inzwischen geändert, bei {paths}; nichts wurde geändert",
+      "help": "auf dem jetzigen Stand noch einmal ausführen lassen: choir approve {id} --again"
+    },
     "vault_no_entry": {
       "said": "im Tresor gibt es keinen Eintrag {name}",
       "help": "choir vault list zeigt die Einträge, choir vault set {name} legt einen an"

@@ -76,7 +76,10 @@ function advance(run: Run, event: Event): Run {
       return { ...next, state: open(run.state, "running") };
     case "question.asked":
       return { ...next, state: open(run.state, "waiting"), question: event.payload.question };
+    case "effect.held":
+      return { ...next, state: open(run.state, "waiting") };
     case "question.answered":
+    case "effect.answered":
       return { ...next, state: open(run.state, "running") };
     case "run.paused":
       return { ...next, paused_seq: event.seq };

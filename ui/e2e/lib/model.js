@@ -112,6 +112,23 @@ const scripts = {
     { calls: [{ name: "judge_result", input: judge("accept", true) }] },
     { calls: [{ name: "answer", input: { text: "There is no such shop." } }] },
   ],
+  // Changes a file beside an attempt to reach a host; its result is accepted.
+  guard: [
+    {
+      calls: plan({
+        kind: "edit_repo",
+        commands: [{ shell: "echo guarded > workspace/guarded.txt; curl -s http://shop.example/; true" }],
+        verify_profile: { mode: "smoke", commands: [{ shell: "grep -q guarded workspace/guarded.txt" }] },
+      }),
+    },
+    { calls: [{ name: "judge_result", input: judge("accept", true) }] },
+    { calls: [{ name: "answer", input: { text: "The file is guarded." } }] },
+  ],
+  // The same, and its result is given up.
+  spurn: [
+    { calls: plan({ kind: "edit_repo", commands: [{ shell: "echo spurned > workspace/guarded.txt" }] }) },
+    { calls: [{ name: "judge_result", input: judge("abort", false) }] },
+  ],
   "Continue the document": [
     {
       calls: plan({ commands: [{ shell: "until [ -e workspace/go ]; do sleep 0.1; done; echo went on" }] }),

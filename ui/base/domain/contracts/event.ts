@@ -5,6 +5,7 @@
 import type { CachesLeftOut, CheckpointCreated, ComputerCreated, FileRemoved, FileWritten, LogRepaired, RepoAdded, RepoExported, SandboxStarted, SandboxStopped, SessionEnded, SessionStarted, SnapshotTaken, TimelineRewound } from "./payload_computer";
 import type { SettingChanged, ThemeChanged, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "./payload_desktop";
 import type { DocumentRemoved, DocumentRenamed, OverlayAdded, OverlaySettled } from "./payload_document";
+import type { EffectAnswered, EffectHeld } from "./payload_effect";
 import type { EgressDenied, EgressGranted, EgressRevoked } from "./payload_egress";
 import type { BudgetReached, CommandEndRequested, DecisionRefused, DocumentCreated, DocumentVersioned, EgressPassed, EgressRefused, ModelCalled, ModelReturned, PlanChanged, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, RunPaused, RunResumed, SteeringSubmitted, TaskCancelRequested, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, TaskSteered, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
 import type { DesktopBroke, DesktopUpgraded } from "./payload_source";
@@ -159,6 +160,10 @@ export interface PayloadByType {
   "egress.granted": EgressGranted;
   /** The owner ended a grant before its time. */
   "egress.revoked": EgressRevoked;
+  /** The result of a task waits for the owner's approval; nothing of it is in the workspace. */
+  "effect.held": EffectHeld;
+  /** The owner approved a result, which has landed, refused it, or wants it done again. */
+  "effect.answered": EffectAnswered;
   /** The owner answered a request for a host with no. */
   "egress.denied": EgressDenied;
   /** A limit on steps, tokens, time or cost was reached. */

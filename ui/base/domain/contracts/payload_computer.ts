@@ -93,7 +93,7 @@ export interface SnapshotTaken {
   /** Digest of the root folder's manifest. */
   snapshot: Digest;
   /** Why it was taken. */
-  reason: "created" | "task_started" | "task_ended" | "tool_called" | "tool_returned" | "checkpoint" | "rewind" | "undo" | "taken" | "repo_added" | "changed_outside" | "power_cut";
+  reason: "created" | "task_started" | "task_ended" | "tool_called" | "tool_returned" | "checkpoint" | "rewind" | "undo" | "taken" | "approved" | "repo_added" | "changed_outside" | "power_cut";
   /** Files and links in the tree. */
   files: number;
   /** Bytes of content in the tree. */

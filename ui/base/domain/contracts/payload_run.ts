@@ -435,8 +435,8 @@ export interface EgressRefused {
   port?: number;
   /** Policy in force. */
   policy: "none" | "git+pkg" | "allowlist";
-  /** What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, a limit, or the git or key gateway, which has no repository or key for it. */
-  why?: "policy" | "task" | "rule" | "unclear" | "address" | "tls" | "limit" | "gate";
+  /** What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, a limit, the git or key gateway, which has no repository or key for it, or a rule of [[approve]], which holds what tasks would send. */
+  why?: "policy" | "task" | "rule" | "unclear" | "address" | "tls" | "limit" | "gate" | "held";
   /** The owner was asked: a task of the run wanted the host, and a grant would let it out. */
   asked?: boolean;
 }

@@ -35,7 +35,7 @@ export function effectsOf(event: Event, desktopAnswers: boolean): Effect[] {
   if (event.type === "toast.shown" && !desktopAnswers) effects.push({ kind: "showAnswer", text: event.payload.text });
   if (announced.has(event.type) && !desktopAnswers) effects.push({ kind: "announce", event });
   if (event.type === "repo.added") effects.push({ kind: "readRepos" });
-  // The levels and keys of sandboxes are part of the computer, and how many hosts are asked for.
-  if (/^(sandbox|egress\.[^p])/.test(event.type)) effects.push({ kind: "readComputer" });
+  // The levels and keys of sandboxes are part of the computer, and how much waits for its owner.
+  if (/^(sandbox|egress\.[^p]|effect|task\.ret)/.test(event.type)) effects.push({ kind: "readComputer" });
   return effects;
 }

@@ -1,7 +1,7 @@
 import type { ID } from "#base/domain/contracts.ts";
 
 /** A section of what the owner alone decides, out of the desktop's reach. */
-export type Section = "models" | "keys" | "limits" | "hosts";
+export type Section = "models" | "keys" | "limits" | "hosts" | "approvals";
 
 /** What the address shows. */
 export type Route =
@@ -21,6 +21,7 @@ const sections: Readonly<Record<string, Section>> = {
   "/models/keys": "keys",
   "/models/limits": "limits",
   "/models/hosts": "hosts",
+  "/models/approvals": "approvals",
   "/settings": "models",
   "/settings/models": "models",
   "/settings/secrets": "keys",

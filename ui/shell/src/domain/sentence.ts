@@ -119,11 +119,14 @@ const sentences: Sentences = {
   "egress.granted": (p) => t(granted[p.scope], { host: `${p.host}:${p.port}` }),
   "egress.revoked": (p) => t("log.egressRevoked", { host: `${p.host}:${p.port}` }),
   "egress.denied": (p) => t("log.egressDenied", { host: `${p.host}:${p.port}` }),
+  "effect.held": (p) => t("log.effectHeld", { rules: clip(p.rules.join("; ")) }),
+  "effect.answered": (p) => t(answers[p.answer], { n: p.files ?? 0 }),
   "budget.reached": (p) => t("log.budget", { scope: p.scope, max: String(p.max), limit: p.limit }),
   "log.repaired": (p) => t("log.repaired", { from: String(p.from), to: String(p.to), copy: p.copy, damage: p.damage }),
 };
 
 const granted = { task: "log.grantedTask", run: "log.grantedRun", always: "log.grantedAlways" } as const;
+const answers = { approve: "log.effectApproved", refuse: "log.effectRefused", again: "log.effectAgain" } as const;
 const outcomes = { done: "log.endedDone", failed: "log.endedFailed", cancelled: "log.endedCancelled" } as const;
 const statuses = { ok: "log.statusOk", needs_input: "log.statusNeedsInput", failed: "log.statusFailed" } as const;
 const verdicts = { accept: "log.accepted", revise: "log.revise", abort: "log.abort" } as const;

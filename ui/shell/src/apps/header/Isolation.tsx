@@ -35,7 +35,7 @@ export function Isolation() {
       </Suspense>
     </Popover>
   );
-  if (!computer.asks) return popover;
+  if (!computer.asks && !computer.approvals) return popover;
   return (
     <>
       <Suspense>

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Gauge, Globe, KeyRound, Sparkles } from "lucide-react";
+import { BadgeCheck, Gauge, Globe, KeyRound, Sparkles } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { names } from "#base/domain/names.ts";
 import { named } from "#base/domain/words.ts";
@@ -9,6 +9,7 @@ import type { Section } from "../../domain/route";
 import { useSession } from "../../session/session";
 import { readSettings } from "../../transport/settings";
 import { t } from "../../words/late";
+import { Approvals } from "./Approvals";
 import { Hosts } from "./Hosts";
 import { Limits } from "./Limits";
 import { Models } from "./Models";
@@ -20,6 +21,7 @@ const sections = [
   { id: "keys", title: () => named(names.apiKeys), icon: KeyRound, Body: Secrets },
   { id: "limits", title: () => named(names.limits), icon: Gauge, Body: Limits },
   { id: "hosts", title: () => t("hosts.title"), icon: Globe, Body: Hosts },
+  { id: "approvals", title: () => t("approvals.title"), icon: BadgeCheck, Body: Approvals },
 ] as const satisfies readonly { id: Section; title: () => string; icon: unknown; Body: unknown }[];
 
 /** What only the owner decides, out of reach of any agent: models, their keys, limits, and hosts outside. */

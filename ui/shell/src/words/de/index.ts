@@ -1,3 +1,4 @@
+import { approvals } from "./approvals";
 import { bar } from "./bar";
 import { desktop } from "./desktop";
 import { events } from "./events";
@@ -16,6 +17,7 @@ import { work } from "./work";
 
 /** All texts of the shell in German, by the part of the page that they are of. */
 export const de = {
+  approvals,
   bar,
   desktop,
   events,

@@ -133,6 +133,13 @@ export const log: Translated<typeof english> = {
   grantedRun: "Du hast {host} für einen Lauf freigegeben",
   grantedAlways: "Du hast {host} für immer freigegeben",
   egressRevoked: "Du hast eine Freigabe von {host} widerrufen",
+  effectHeld: "Das Ergebnis wartet auf deine Freigabe: {rules}",
+  effectApproved: {
+    one: "Du hast das Ergebnis freigegeben; {n} Datei geändert",
+    other: "Du hast das Ergebnis freigegeben; {n} Dateien geändert",
+  },
+  effectRefused: "Du hast das Ergebnis abgelehnt",
+  effectAgain: "Du hast es noch einmal ausführen lassen",
   egressDenied: "Du hast {host} nicht freigegeben",
   egressPassed: "{host} wurde erreicht: {sent} gesendet, {received} empfangen",
   budget: "Grenze erreicht ({scope}): {max} {limit}",

@@ -1,3 +1,4 @@
+import { approvals } from "./approvals";
 import { events } from "./events";
 import { hosts } from "./hosts";
 import { log } from "./log";
@@ -10,4 +11,4 @@ import { time } from "./time";
 import { work } from "./work";
 
 /** The English texts that come with the first page beside the desktop. */
-export const late = { events, hosts, log, login, models, recover, runs, sandboxes, time, work };
+export const late = { approvals, events, hosts, log, login, models, recover, runs, sandboxes, time, work };

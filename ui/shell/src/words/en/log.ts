@@ -131,6 +131,13 @@ export const log = {
   grantedRun: "You let {host} out for a run",
   grantedAlways: "You let {host} out, always",
   egressRevoked: "You revoked a grant of {host}",
+  effectHeld: "The result waits for your approval: {rules}",
+  effectApproved: {
+    one: "You approved the result; {n} file changed",
+    other: "You approved the result; {n} files changed",
+  },
+  effectRefused: "You refused the result",
+  effectAgain: "You had it done again",
   egressDenied: "You did not let {host} out",
   egressPassed: "{host} was reached: {sent} sent, {received} received",
   budget: "The {scope} reached its limit of {max} {limit}",

@@ -1,0 +1,26 @@
+/** What is said of results of tasks that wait for the owner's approval. */
+export const approvals = {
+  title: "Approvals",
+  waits: { one: "A result waits for your approval", other: "{n} results wait for your approval" },
+  about:
+    "A rule of choir.toml ([[approve]]) holds these results: nothing of them is in the files. Approving brings in exactly what is shown, and nothing runs again. Open terminals end with it.",
+  reading: "Reading what waits…",
+  notRead: "What waits could not be read: {why}",
+  none: "Nothing waits for your approval.",
+  rule: "Held by: {rule}",
+  change: { one: "{n} file, lines: +{added} −{removed}", other: "{n} files, lines: +{added} −{removed}" },
+  ran: "It ran: {command} (exit code {code})",
+  wanted: "It wanted {host}; nothing was sent",
+  reached: "It reached {host}",
+  pass: "Verified. {proves}",
+  fail: "The verification failed",
+  unknown: "Not verified",
+  says: "The agent says: {text}",
+  inGit: { one: "And {n} path in git’s own folders", other: "And {n} paths in git’s own folders" },
+  nothing: "No file outside of git’s own folders changes.",
+  reason: "Why not, for the agent",
+  approve: "Approve",
+  refuse: "Refuse",
+  again: "Run again",
+  moved: "The files moved on since. Nothing was changed; it can run again on the files as they are now.",
+} as const;
