@@ -125,6 +125,12 @@ func (f *forge) serve(backend http.Handler, w http.ResponseWriter, r *http.Reque
 		}
 	}
 	r.Header.Del("Authorization") // the CGI would have it as a variable
+	// Git's backend waits without end for what is missing of a body.
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(content))
 	backend.ServeHTTP(w, r)
 }
 

@@ -22,13 +22,12 @@ const initName = "choir-init"
 // control door. It is empty once choir-init runs.
 const doorInside = sandbox.MountsInside + "/choir-door"
 
-// tmpBytes and the following constants are the sizes of the folders in memory. Their
-// pages also count as memory of the sandbox.
+// tmpBytes and the following constants are the sizes of the folders in memory, whose pages
+// count as memory of the sandbox.
 const (
-	tmpBytes  = 2 << 30
-	homeBytes = 1 << 30
-	// workspaceBytes is for a workspace that is copied.
-	workspaceBytes = 2 << 30
+	tmpBytes      = 2 << 30
+	homeSize      = "1g" // as mount takes it
+	workspaceSize = "2g" // of a workspace that is copied
 )
 
 // diagnosticBytes is the most that is read of a container's output.
@@ -53,12 +52,8 @@ shift 2
 exec unshare --user --map-user=` + insideUser + ` --map-group=` + insideUser + ` --keep-caps -- \
 	setpriv --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all -- "$@"`
 
-// The numbers of enterScript.
-const (
-	homeSize      = "1g"
-	workspaceSize = "2g"
-	insideUser    = "1000"
-)
+// insideUser is sandbox.InsideUID, and InsideGID, as unshare takes them.
+const insideUser = "1000"
 
 // etcFiles are the files of /etc that engines write anew in each container.
 var etcFiles = []string{"passwd", "group", "hosts", "hostname", "resolv.conf"}

@@ -137,6 +137,7 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener *os.File) error {
 	if b.state.Monitor, err = nameOf(b.monitor); err != nil {
 		return err
 	}
+	allowFiles(b.monitor.Pid)
 	err = b.group.Start(func(attr *syscall.SysProcAttr) error {
 		attr.Setsid = true
 		attr.Credential = &syscall.Credential{Uid: uint32(spec.UID), Gid: uint32(spec.UID)}
@@ -150,6 +151,31 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener *os.File) error {
 	}
 	b.state.Relay, err = nameOf(b.relay)
 	return err
+}
+
+// mostFiles is the limit of the gofer's open files, of which it has one or two for each folder on
+// the way to a file that is in use: folders lie as deep inside of each other as a program likes.
+const mostFiles = 1 << 20
+
+// allowFiles raises the limit of open files of runsc, before it starts the gofer with its own. A
+// control plane that may not raise it leaves it as it is.
+func allowFiles(pid int) {
+	unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: mostFiles, Max: mostFiles}, nil) // see filesAllowed
+}
+
+// filesAllowed returns how many files the gofer may have open. Only a process with the
+// capability CAP_SYS_RESOURCE may raise the limit that this one has.
+func filesAllowed() uint64 {
+	var own unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &own); err != nil || own.Max >= mostFiles {
+		return mostFiles
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var has [2]unix.CapUserData
+	if err := unix.Capget(&header, &has[0]); err == nil && has[0].Effective&(1<<unix.CAP_SYS_RESOURCE) != 0 {
+		return mostFiles
+	}
+	return own.Max
 }
 
 // nameOf returns the name of a child. Until it is reaped nothing else can have its number.

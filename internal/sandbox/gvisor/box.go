@@ -42,7 +42,9 @@ func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
 func (b *box) Dial(ctx context.Context) (net.Conn, error) { return host.DialDoor(ctx, b.state.Doors) }
 
 // Level implements sandbox.Sandbox.
-func (b *box) Level() sandbox.Level { return levelOf(b.state.Limits, b.state.DiskLimited) }
+func (b *box) Level() sandbox.Level {
+	return levelOf(b.state.Limits, b.state.DiskLimited, filesAllowed())
+}
 
 // Usage implements sandbox.Sandbox. Processes are those of the host: the sentry answers
 // for those inside.

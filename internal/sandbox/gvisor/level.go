@@ -1,6 +1,8 @@
 package gvisor
 
 import (
+	"fmt"
+
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 )
@@ -16,9 +18,9 @@ const (
 	remedyCgroups = "run choir where it may make cgroups, such as with: systemd-run --scope -p Delegate=yes choir up"
 )
 
-// levelOf returns the isolation of sandboxes, given the name of their limiter and whether
-// the workspace's disk space is limited.
-func levelOf(limits string, disk bool) sandbox.Level {
+// levelOf returns the isolation of sandboxes, given the name of their limiter, whether the
+// workspace's disk space is limited, and how many files the gofer may have open.
+func levelOf(limits string, disk bool, files uint64) sandbox.Level {
 	l := sandbox.Level{
 		Driver: Name,
 		Name:   "gvisor: a kernel of its own (runsc, systrap), no network, no capabilities, " + limits,
@@ -30,6 +32,9 @@ func levelOf(limits string, disk bool) sandbox.Level {
 	l.Missing = append(l.Missing,
 		"A task in one project can write in others: gVisor has no Landlock.",
 		"A program that takes more memory than there is ends its whole sandbox.")
+	if files < mostFiles {
+		l.Missing = append(l.Missing, fmt.Sprintf("Folders some %d deep use up the open files that this machine allows; the computer then works again on the rung local.", files/2))
+	}
 	if limits == host.LimitsRlimits {
 		l.Name = "gvisor: a kernel of its own (runsc, systrap), no network, no capabilities, no cgroup"
 		l.Limits = "sentry: processes, open files, no core files"

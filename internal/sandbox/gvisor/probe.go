@@ -22,7 +22,7 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 		r.Checks = append(r.Checks, probeSentry(ctx, runsc))
 	}
 	limits := host.FindLimiter(d.cfg.WithoutCgroups, host.GroupLabel(d.cfg.StateDir)).Name()
-	r.Level = levelOf(limits, false)
+	r.Level = levelOf(limits, false, filesAllowed())
 	r.Checks = append(r.Checks, probeLimits(limits))
 	for _, c := range r.Checks {
 		r.Usable = r.Usable && (c.OK || !c.Required)
@@ -85,7 +85,7 @@ func runDo(ctx context.Context, runsc string, argv ...string) ([]byte, error) {
 }
 
 func probeLimits(limits string) sandbox.Check {
-	c := sandbox.Check{Name: "limits", OK: limits != host.LimitsRlimits, Detail: levelOf(limits, true).Limits}
+	c := sandbox.Check{Name: "limits", OK: limits != host.LimitsRlimits, Detail: levelOf(limits, true, filesAllowed()).Limits}
 	if !c.OK {
 		c.Remedy = remedyCgroups
 	}
