@@ -4,7 +4,6 @@ import { isOpen } from "#base/domain/views.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { type Cue, cuesOf, demoTerminal, isFresh, isLed, placesOf, seenOf, sliderOf } from "../domain/demo";
 import { useStore } from "../state/store";
-import { past } from "../transport/address";
 import { api } from "../transport/api";
 import { terminals } from "../transport/terminals";
 import { tellTrouble, type Windows } from "./windows";
@@ -34,7 +33,6 @@ export class Demo {
 
   /** Shows what a demo has come to. Every browser does; each window is opened by the first. */
   follow(story: Story): void {
-    if (!story.paced || past) return;
     let shown = this.shown.get(story.run);
     if (!shown) {
       shown = new Set(isFresh(story) ? [] : cuesOf(story));

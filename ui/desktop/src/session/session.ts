@@ -19,7 +19,7 @@ import { drafts } from "../transport/drafts";
 import { shelf } from "../transport/shelf";
 import type { Apps } from "./apps";
 import { Connection } from "./connection";
-import { Demo } from "./demo";
+import { DemoLater } from "./demoLater";
 import { Drafts } from "./drafts";
 import { type Hands, perform } from "./effects";
 import { Stories } from "./stories";
@@ -32,7 +32,7 @@ import { Windows } from "./windows";
  */
 export class Session {
   readonly windows: Windows;
-  readonly demo: Demo;
+  readonly demo: DemoLater;
   /** What is typed and not saved. */
   readonly drafts = new Drafts(drafts, pageClock, shelf, notifyProblem);
   private readonly queries: QueryClient;
@@ -62,7 +62,7 @@ export class Session {
   constructor(queries: QueryClient, apps: Apps) {
     this.queries = queries;
     this.windows = new Windows(apps);
-    this.demo = new Demo(this.windows);
+    this.demo = new DemoLater(this.windows);
     this.hands = {
       windows: this.windows,
       readDesktop: (seq) => this.knowAgain(seq),
