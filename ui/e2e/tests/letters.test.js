@@ -131,10 +131,9 @@ async function typeWhileItOpens() {
   });
   await desk().getByRole("button", { name: "Open Terminal" }).click();
   await opening;
-  await it.page.keyboard.type("echo le");
+  await it.page.keyboard.type("echo x");
   await it.page.keyboard.press("Backspace");
-  await it.page.keyboard.type("etters $((40+2))");
-  await it.page.keyboard.type(" >arrived");
+  await it.page.keyboard.type("42 >arrived");
   await it.page.keyboard.press("Enter");
   goOn();
   const terminal = desk().locator('[data-app="terminal"]');
@@ -149,7 +148,7 @@ async function arrives(text) {
 
 test("what is typed while a window opens is in that window, and not in the one below", { skip }, async () => {
   const below = await typeWhileItOpens();
-  await arrives("letters 42\n");
+  await arrives("42\n");
   assert.equal(await below.inputValue(), "", "letters went astray");
   await it.page.unroute("**/windows");
 });
@@ -159,7 +158,7 @@ test("it is there too where a screen reader reads the terminal, and each later k
   const body = JSON.stringify({ key: "terminal.reader", value: "on" });
   await desktopAPI(it.page, "/settings", { method: "POST", headers: json, body });
   await typeWhileItOpens();
-  await arrives("letters 42\n");
+  await arrives("42\n");
   await it.page.keyboard.type("echo once >arrived");
   await it.page.keyboard.press("Enter");
   await arrives("once\n");

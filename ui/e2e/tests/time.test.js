@@ -243,7 +243,7 @@ describe("going back", () => {
     const dialog = page.getByRole("dialog", { name: "Undo this" });
     await dialog.getByText(`${tally}/tests/cases/top.in`).waitFor();
     await dialog.getByRole("button", { name: "Undo", exact: true }).click();
-    await page.getByRole("button", { name: "You took one step back" }).waitFor();
+    await page.getByRole("button", { name: "You undid one step" }).waitFor();
     assert.equal(await onDisk(page, `${tally}/README.md`), readme);
     const { status } = await api(page, `/files/${tally}/tests/cases/top.in`, {
       method: "DELETE",
