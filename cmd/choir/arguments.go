@@ -14,6 +14,8 @@ var meanings = map[string]string{
 	"prompt TEXT":         "what you ask for",
 	"task FILE":           "the JSON file of the task, or - for standard input",
 	"undo RUN|TASK|CALL":  "what is to be undone; choir timeline lists the ids",
+	"approve TASK":        "the task whose result is to land; choir approvals lists them",
+	"refuse TASK":         "the task whose result is refused; choir approvals lists them",
 	"diff FROM":           "the number of the event to compare from; choir timeline lists them",
 	"rewind EVENT":        "the number of the event to go back to; choir timeline lists them",
 	"timeline show EVENT": "the number of the event to look at; choir timeline lists them",
