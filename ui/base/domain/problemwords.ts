@@ -195,24 +195,24 @@ export const german = {
       "help": "choir egress zeigt die Freigaben"
     },
     "egress_held": {
-      "said": "Aufgaben erreichen {host} nicht: Eine Regel der choir.toml hält zurück, was sie senden würden",
-      "help": "ohne ihn weitermachen; der Eigentümer sieht, dass er gewollt war"
+      "said": "eine Regel in choir.toml hält Aufgaben von {host} fern",
+      "help": "ohne ihn weitermachen"
     },
     "effect_held": {
-      "said": "das Ergebnis der Aufgabe wartet auf die Freigabe des Eigentümers",
-      "help": "sie wird beantwortet, sobald der Eigentümer geantwortet hat"
+      "said": "das Ergebnis wartet auf Freigabe",
+      "help": "choir approvals"
     },
     "effect_none": {
-      "said": "kein Ergebnis einer Aufgabe {id} wartet auf Freigabe",
-      "help": "choir approvals listet auf, was wartet"
+      "said": "kein Ergebnis von {id} wartet auf Freigabe",
+      "help": "choir approvals"
     },
     "effect_answered": {
       "said": "schon beantwortet: {answer}",
-      "help": "noch einmal ansehen"
+      "help": "choir approvals"
     },
     "effect_moved": {
-      "said": "die Dateien haben sich inzwischen geändert, bei {paths}; nichts wurde geändert",
-      "help": "auf dem jetzigen Stand noch einmal ausführen lassen: choir approve {id} --again"
+      "said": "inzwischen geändert: {paths}; nichts wurde getan",
+      "help": "choir approve {id} --again"
     },
     "vault_no_entry": {
       "said": "im Tresor gibt es keinen Eintrag {name}",
