@@ -176,7 +176,8 @@ func (p *Proxy) carryErrand(w http.ResponseWriter, r *http.Request, one *passage
 		w.Header()[name] = values
 	}
 	w.WriteHeader(answer.StatusCode)
-	if copyAnswer(w, answer.Body) != nil {
+	// A host that sees the end of a request that was cut may still end its answer in order.
+	if copyAnswer(w, answer.Body) != nil || one.wasCut() {
 		one.cut("error")
 		one.torn = true
 	}

@@ -68,7 +68,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, work Work, one *
 		one.inject.Strip(one.target, header)
 	}
 	w.WriteHeader(answer.StatusCode)
-	if copyAnswer(w, answer.Body) != nil {
+	if copyAnswer(w, answer.Body) != nil || one.wasCut() {
 		one.cut("error")
 		one.torn = true
 	}

@@ -63,6 +63,12 @@ func (o *passage) lostKey() bool {
 	return errors.As(context.Cause(o.ctx), &cut) && cut == cutKey
 }
 
+// wasCut reports whether something but its two ends has ended the passage.
+func (o *passage) wasCut() bool {
+	var cut cutError
+	return errors.As(context.Cause(o.ctx), &cut)
+}
+
 // errKeyEnded tells a program why its request broke off.
 func errKeyEnded(name string) error {
 	return choir.E("vault", choir.CodeUnavailable, "the key of the entry %s was removed or set anew meanwhile", name).WithRemedy("ask again")
