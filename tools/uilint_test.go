@@ -185,7 +185,7 @@ func TestPagesKeepTheirSpecialFolders(t *testing.T) {
 			{"src/state/store.ts", "#base/kit/notify.ts"}:         wrong,
 		},
 		"shell": {
-			{"src/apps/run/RunView.tsx", "../timeline/Undo"}:    wrong,
+			{"src/apps/run/RunView.tsx", "../timeline/Undo"}:        wrong,
 			{"src/apps/run/RunView.tsx", "../../frame/link"}:        allowed,
 			{"src/frame/early.ts", "../transport/opening"}:          allowed,
 			{"src/frame/early.ts", "../state/store"}:                wrong,

@@ -99,7 +99,7 @@ func TestThePastIsReadWithoutTouchingThePresent(t *testing.T) {
 	look := func(c *Computer) {
 		ctx := context.WithoutCancel(l.within())
 		m := must(c.Moments().At(ctx, then))(t)
-		if m.Seq != then || m.Files != 4 || m.Snapshot == "" || m.Head != head || len(m.Documents)+len(m.Windows)+len(m.Settings) != 0 {
+		if m.Seq != then || m.Files != 3 || m.Snapshot == "" || m.Head != head || len(m.Documents)+len(m.Windows)+len(m.Settings) != 0 {
 			t.Errorf("the moment is %+v", m)
 		}
 		state, content, err := c.Workspace().ReadFileAt(ctx, then, "dir/a b%25.txt")

@@ -46,7 +46,7 @@ type rule struct {
 }
 
 // tools are the names that a rule's tool may have.
-var tools = []choir.Tool{choir.ToolReadFile, choir.ToolWriteFile, choir.ToolEditFile, choir.ToolListFiles, choir.ToolSearchFiles, choir.ToolBash, choir.ToolFetchURL}
+var tools = []choir.Tool{choir.ToolReadFile, choir.ToolWriteFile, choir.ToolEditFile, choir.ToolListFiles, choir.ToolSearchFiles, choir.ToolBash, choir.ToolFetchURL, choir.ToolScreenshot}
 
 // NewPolicy returns the policy of a list of rules. Code invalid, with the path of the entry: a
 // rule without a condition, a tool that there is not, a size below 0, or a host that is none.

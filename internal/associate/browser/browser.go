@@ -85,6 +85,34 @@ type session struct {
 	mistakes []string
 }
 
+// command asks the browser for something.
+type command struct {
+	ID      int    `json:"id"`
+	Method  string `json:"method"`
+	Params  params `json:"params"`
+	Session string `json:"sessionId,omitempty"`
+}
+
+// params are the parameters of all commands; each uses some of them.
+type params struct {
+	URL           string `json:"url,omitempty"`
+	TargetID      string `json:"targetId,omitempty"`
+	Flatten       bool   `json:"flatten,omitempty"`
+	Format        string `json:"format,omitempty"`
+	Expression    string `json:"expression,omitempty"`
+	AwaitPromise  bool   `json:"awaitPromise,omitempty"`
+	ReturnByValue bool   `json:"returnByValue,omitempty"`
+	*metrics
+}
+
+// metrics are the parameters of Emulation.setDeviceMetricsOverride, which demands all of them.
+type metrics struct {
+	Width  int  `json:"width"`
+	Height int  `json:"height"`
+	Scale  int  `json:"deviceScaleFactor"`
+	Mobile bool `json:"mobile"`
+}
+
 // message is a reply to a command, which has an ID, or an event.
 type message struct {
 	ID     int             `json:"id"`
@@ -101,18 +129,18 @@ func (s *session) attach() error {
 	var tab struct {
 		TargetID string `json:"targetId"`
 	}
-	if err := s.call("Target.createTarget", map[string]any{"url": "about:blank"}, &tab); err != nil {
+	if err := s.call("Target.createTarget", params{URL: "about:blank"}, &tab); err != nil {
 		return err
 	}
 	var attached struct {
 		SessionID string `json:"sessionId"`
 	}
-	if err := s.call("Target.attachToTarget", map[string]any{"targetId": tab.TargetID, "flatten": true}, &attached); err != nil {
+	if err := s.call("Target.attachToTarget", params{TargetID: tab.TargetID, Flatten: true}, &attached); err != nil {
 		return err
 	}
 	s.id = attached.SessionID
 	for _, domain := range []string{"Page.enable", "Runtime.enable", "Log.enable"} {
-		if err := s.call(domain, nil, nil); err != nil {
+		if err := s.call(domain, params{}, nil); err != nil {
 			return err
 		}
 	}
@@ -127,7 +155,7 @@ func (s *session) load(ctx context.Context, p Page, pic *Picture) error {
 	var nav struct {
 		ErrorText string `json:"errorText"`
 	}
-	if err := s.call("Page.navigate", map[string]any{"url": p.URL}, &nav); err != nil {
+	if err := s.call("Page.navigate", params{URL: p.URL}, &nav); err != nil {
 		return err
 	}
 	if nav.ErrorText != "" {
@@ -172,14 +200,14 @@ func (s *session) capture(p Page, pic *Picture) error {
 	var shot struct {
 		Data []byte `json:"data"`
 	}
-	err := s.call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+	err := s.call("Page.captureScreenshot", params{Format: "png"}, &shot)
 	pic.PNG = shot.Data
 	return err
 }
 
 // resize sets the size of the page, in pixels.
 func (s *session) resize(width, height int) error {
-	return s.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	return s.call("Emulation.setDeviceMetricsOverride", params{metrics: &metrics{Width: width, Height: height, Scale: 1}}, nil)
 }
 
 // evaluate returns the value of an expression in the page, as text; a promise is awaited.
@@ -189,21 +217,14 @@ func (s *session) evaluate(expression string) (string, error) {
 			Value any `json:"value"`
 		} `json:"result"`
 	}
-	err := s.call("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &out)
+	err := s.call("Runtime.evaluate", params{Expression: expression, AwaitPromise: true, ReturnByValue: true}, &out)
 	return fmt.Sprint(out.Result.Value), err
 }
 
 // call sends a command and decodes its result into result, which may be nil.
-func (s *session) call(method string, params map[string]any, result any) error {
+func (s *session) call(method string, p params, result any) error {
 	s.last++
-	command := map[string]any{"id": s.last, "method": method, "params": params}
-	if params == nil {
-		command["params"] = struct{}{}
-	}
-	if s.id != "" {
-		command["sessionId"] = s.id
-	}
-	raw, err := json.Marshal(command)
+	raw, err := json.Marshal(command{ID: s.last, Method: method, Params: p, Session: s.id})
 	if err != nil {
 		return err
 	}

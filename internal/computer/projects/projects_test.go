@@ -260,7 +260,7 @@ func TestWhatWasTakenBackIsNotExported(t *testing.T) {
 	undone := say(choir.RoleCLI, choir.TimelineUndone{Of: workspacetest.NewID(t), Before: before, Snapshot: tree(), Files: 1})
 	err := export("p")
 	l.wantCode(err, choir.CodeConflict)
-	if !strings.Contains(err.Error(), "something in project p was taken back") {
+	if !strings.Contains(err.Error(), "something in project p was undone") {
 		t.Error(err)
 	}
 	l.wantCode(export("q"), choir.CodeNotFound) // nothing was done in it

@@ -234,13 +234,30 @@ func (e *engine) sweep(ctx context.Context, label, boxes string) {
 	}
 }
 
-// remove removes a container, with the processes in it. It is idempotent.
+// removals is how often an engine is asked to remove a container, and removalPause the time
+// between two of these requests.
+const (
+	removals     = 50
+	removalPause = 50 * time.Millisecond
+)
+
+// remove removes a container, with the processes in it. It is idempotent. An engine that has not
+// noticed yet that the first process has ended refuses that for a moment, and is asked again.
 func (e *engine) remove(ctx context.Context, id string) error {
-	_, err := e.api.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-	if errdefs.IsNotFound(err) {
-		return nil
+	for left := removals; ; left-- {
+		_, err := e.api.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		if err == nil || errdefs.IsNotFound(err) {
+			return nil
+		}
+		if left == 0 || client.IsErrConnectionFailed(err) {
+			return choir.Wrap("container.remove", choir.CodeUnavailable, err, "remove a container")
+		}
+		select {
+		case <-time.After(removalPause):
+		case <-ctx.Done():
+			return choir.Wrap("container.remove", choir.CodeUnavailable, err, "remove a container")
+		}
 	}
-	return choir.Wrap("container.remove", choir.CodeUnavailable, err, "remove a container")
 }
 
 // start starts a container and returns the number of its first process on the host.
