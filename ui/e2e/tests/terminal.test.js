@@ -19,7 +19,10 @@ async function run(page, { win, screen }, line, prints) {
   await win.locator(".xterm-helper-textarea").focus();
   await page.keyboard.type(line);
   await page.keyboard.press("Enter");
-  await screen.getByText(prints).first().waitFor();
+  const printed = screen.getByText(prints).first();
+  await printed.waitFor().catch(async (cause) => {
+    throw new Error(`the screen says: ${await screen.innerText()}`, { cause });
+  });
 }
 
 const list = async (page) => (await desktopAPI(page, "/terminals")).body;
