@@ -68,11 +68,18 @@ func loadFilter(encoded string) error {
 // get any.
 func becomeUser() error {
 	for c := range uintptr(lastCapability + 1) {
-		_, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0)
-		if errno == syscall.EINVAL {
+		// To ask is cheap, and to stop all threads for each one that is not there is not.
+		has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0)
+		if err == unix.EINVAL {
 			break // there are no more
 		}
-		if errno != 0 {
+		if err != nil {
+			return err
+		}
+		if has == 0 {
+			continue
+		}
+		if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0); errno != 0 {
 			return errno
 		}
 	}
