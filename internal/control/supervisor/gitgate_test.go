@@ -306,7 +306,7 @@ func TestACredentialNeverEntersTheSandbox(t *testing.T) {
 		return true
 	})
 	var used int
-	for _, e := range egressEvents[choir.EgressPassed](t, p, task) {
+	for _, e := range passages(t, p, task) {
 		if e.Credential == "forge" && strings.HasPrefix(e.Path, "/mine.git/") {
 			used++
 		}
@@ -375,7 +375,7 @@ func (f *forge) keyInAHeader(t *testing.T, p *controltest.Plane) {
 	if !strings.Contains(out, "you are Bearer *****") || !strings.Contains(out, "403 403 403 403 403 403 ") || strings.Contains(out, "X-Echo") || strings.Contains(out, "ghs_") {
 		t.Errorf("the task is answered: %s", out)
 	}
-	passed := egressEvents[choir.EgressPassed](t, p, task)
+	passed := passages(t, p, task)
 	if len(passed) != 1 || passed[0].Credential != "api" || passed[0].Path != "/api/thing" {
 		t.Errorf("recorded %+v", passed)
 	}

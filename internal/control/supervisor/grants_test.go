@@ -73,7 +73,7 @@ func TestARefusedHostIsAskedForGrantedAndReached(t *testing.T) {
 	if out := fmt.Sprint(r.CommandsRun); !ok || r.Status != choir.StatusOK || !strings.Contains(out, "the owner of the computer is asked") {
 		t.Fatalf("%s %s: %s", r.Status, r.Summary, out)
 	}
-	if passed := egressEvents[choir.EgressPassed](t, p, task); len(passed) != 1 || passed[0].Grant != g.Grant {
+	if passed := passages(t, p, task); len(passed) != 1 || passed[0].Grant != g.Grant {
 		t.Errorf("the use: %+v", passed)
 	}
 	if refused := egressEvents[choir.EgressRefused](t, p, task); len(refused) != 1 || !refused[0].Asked {
@@ -173,7 +173,7 @@ func TestGrantsSurviveAndEnd(t *testing.T) {
 		p := start(t)
 		get := "curl -sS http://outside.test/; curl -sS http://npm.test/greet; true"
 		task, r := executeTask(t, p, nil, get)
-		passed := egressEvents[choir.EgressPassed](t, p, task)
+		passed := passages(t, p, task)
 		if len(passed) != 1 || passed[0].Host != "outside.test" || passed[0].Grant != granted {
 			t.Fatalf("%+v, %+v", passed, r.CommandsRun)
 		}
@@ -211,7 +211,7 @@ func TestAnotherPolicyIsPutInForce(t *testing.T) {
 	}
 	reached := func() bool {
 		task, _ := executeTask(t, p, nil, "curl -sS http://outside.test/; true")
-		return len(egressEvents[choir.EgressPassed](t, p, task)) == 1
+		return len(passages(t, p, task)) == 1
 	}
 	if !reached() {
 		t.Error("the new policy is not in force")

@@ -76,7 +76,7 @@ func TestProgramsThatIgnoreTheProxyReachWhatThePolicyLetsOut(t *testing.T) {
 			if len(r.CommandsRun) != 1 || !strings.Contains(r.CommandsRun[0].StdoutTail, c.says) {
 				t.Fatalf("%s %s: %+v", r.Status, r.Summary, r.CommandsRun)
 			}
-			passed := egressEvents[choir.EgressPassed](t, p, task)
+			passed := passages(t, p, task)
 			if len(passed) == 0 || passed[0].Host != c.host {
 				t.Errorf("of the task: %+v", passed)
 			}

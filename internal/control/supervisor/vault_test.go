@@ -51,7 +51,7 @@ func TestAKeyThatIsTakenAwayCutsWhatIsUnderWayWithIt(t *testing.T) {
 		if err := <-took; err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		passed := egressEvents[choir.EgressPassed](t, p, task)
+		passed := passages(t, p, task)
 		if len(r.CommandsRun) != 1 || time.Since(began) > controltest.Patience || len(passed) != 1 || passed[0].Cut != "credential" || passed[0].Credential != "api" {
 			t.Errorf("%s: %s, %+v, recorded %+v", name, r.Summary, r.CommandsRun, passed)
 		}
