@@ -238,7 +238,7 @@ func (s *session) call(method string, p params, result any) error {
 		}
 		switch {
 		case m.ID == 0:
-			s.hear(m)
+			s.collectMistake(m)
 		case m.ID != s.last:
 		case m.Error != nil:
 			return broken("%s: %s", method, m.Error.Message)
@@ -254,8 +254,8 @@ func (s *session) call(method string, p params, result any) error {
 	return broken("it ended at %s", method)
 }
 
-// hear collects mistakes of the page from an event.
-func (s *session) hear(m message) {
+// collectMistake keeps the mistake of the page that an event tells, if it tells one.
+func (s *session) collectMistake(m message) {
 	var p struct {
 		Type string `json:"type"`
 		Args []struct {

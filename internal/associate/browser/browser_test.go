@@ -26,7 +26,7 @@ type wire struct {
 	io.Writer
 }
 
-func say(messages ...string) io.Reader {
+func encodeMessages(messages ...string) io.Reader {
 	var all strings.Builder
 	for _, m := range messages {
 		all.WriteString(m + "\x00")
@@ -37,7 +37,7 @@ func say(messages ...string) io.Reader {
 func TestAPictureIsPutTogether(t *testing.T) {
 	t.Parallel()
 	var asked bytes.Buffer
-	pic, err := Shoot(t.Context(), wire{say(replies...), &asked}, Page{URL: "http://localhost/", Width: 300, Height: 200, Full: true})
+	pic, err := Shoot(t.Context(), wire{encodeMessages(replies...), &asked}, Page{URL: "http://localhost/", Width: 300, Height: 200, Full: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestWhatDoesNotWorkIsSaid(t *testing.T) {
 		"Target.createTarget: no such thing": {`{"id":1,"error":{"message":"no such thing"}}`},
 		"net::ERR_CONNECTION_REFUSED":        refused,
 	} {
-		_, err := Shoot(t.Context(), wire{say(said...), io.Discard}, Page{URL: "http://localhost/"})
+		_, err := Shoot(t.Context(), wire{encodeMessages(said...), io.Discard}, Page{URL: "http://localhost/"})
 		if choir.CodeOf(err) != choir.CodeInvalid || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -70,15 +70,15 @@ func connect(ctx context.Context, cfg Config) (*engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
 	defer cancel()
 	e := &engine{api: api, socket: socket}
-	if err := e.learn(ctx); err != nil {
+	if err := e.readFacts(ctx); err != nil {
 		api.Close()
 		return nil, choir.Wrap("container.setup", choir.CodeUnavailable, err, "ask the container engine at %s about itself", socket)
 	}
 	return e, nil
 }
 
-// learn fills in what the engine says of itself.
-func (e *engine) learn(ctx context.Context) error {
+// readFacts asks the engine for its name, limits and security options.
+func (e *engine) readFacts(ctx context.Context) error {
 	version, err := e.api.ServerVersion(ctx, client.ServerVersionOptions{})
 	if err != nil {
 		return err

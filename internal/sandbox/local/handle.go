@@ -1,9 +1,6 @@
 package local
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
@@ -29,28 +26,12 @@ type state struct {
 	DiskLimited bool `json:"disk_limited,omitempty"`
 }
 
-func encodeHandle(s state) sandbox.Handle {
-	raw, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // strings and numbers always encode
-	}
-	return sandbox.Handle{Driver: Name, Version: handleVersion, State: raw}
-}
+func encodeHandle(s state) sandbox.Handle { return host.EncodeHandle(Name, handleVersion, s) }
 
 func decodeHandle(h sandbox.Handle) (state, error) {
-	const op = "local.handle"
-	if h.Driver != Name || h.Version != handleVersion {
-		return state{}, choir.E(op, choir.CodeInvalid, "a handle of %s, version %d, is not one of %s, version %d",
-			h.Driver, h.Version, Name, handleVersion)
+	s, err := host.DecodeHandle[state](h, Name, handleVersion)
+	if err == nil && (s.Doors == "" || s.Init.PID <= 0) {
+		err = choir.E(Name+".handle", choir.CodeInvalid, "a handle without a process or without doors")
 	}
-	dec := json.NewDecoder(bytes.NewReader(h.State))
-	dec.DisallowUnknownFields()
-	var s state
-	if err := dec.Decode(&s); err != nil {
-		return state{}, choir.Wrap(op, choir.CodeInvalid, err, "read a handle")
-	}
-	if s.Doors == "" || s.Init.PID <= 0 {
-		return state{}, choir.E(op, choir.CodeInvalid, "a handle without a process or without doors")
-	}
-	return s, nil
+	return s, err
 }

@@ -97,7 +97,7 @@ function Answers({ held, computer, onAnswer }: { held: Approval; computer: strin
   const [moved, setMoved] = useState(false);
   const [reason, setReason] = useState("");
   const field = useId();
-  const give = (answer: "approve" | "refuse" | "again") => {
+  const sendAnswer = (answer: "approve" | "refuse" | "again") => {
     setBusy(true);
     const failed = (error: unknown) => {
       if (error instanceof Refusal && error.problem.reason === "effect_moved") setMoved(true);
@@ -117,15 +117,15 @@ function Answers({ held, computer, onAnswer }: { held: Approval; computer: strin
       <input id={field} value={reason} maxLength={2000} onChange={(e) => setReason(e.target.value)} />
       <span className="settings-answers">
         {moved ? (
-          <Button look="primary" disabled={busy} onClick={() => give("again")}>
+          <Button look="primary" disabled={busy} onClick={() => sendAnswer("again")}>
             {t("approvals.again")}
           </Button>
         ) : (
-          <Button look="primary" disabled={busy} onClick={() => give("approve")}>
+          <Button look="primary" disabled={busy} onClick={() => sendAnswer("approve")}>
             {t("approvals.approve")}
           </Button>
         )}
-        <Button look="danger" disabled={busy} onClick={() => give("refuse")}>
+        <Button look="danger" disabled={busy} onClick={() => sendAnswer("refuse")}>
           {t("approvals.refuse")}
         </Button>
       </span>
