@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { after, before } from "node:test";
 import { noBrowser, openBrowser, PATIENCE_MS } from "./browser.js";
 import { binary, startChoir } from "./choir.js";
+import { showPagesOfFailures } from "./failure.js";
 import { startModel } from "./model.js";
 
 /** Why the tests cannot run here, or false. */
@@ -32,6 +33,7 @@ export function rig({ model = false, config = "", browser = {}, desktop = false 
     await prompt.waitFor();
     it.promptMs = performance.now() - began;
   });
+  showPagesOfFailures(it);
   after(async () => {
     // Whatever started is ended, whatever failed.
     const ends = [() => it.close?.(), () => it.choir?.stop(), () => it.model?.stop()];

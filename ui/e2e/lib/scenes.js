@@ -3,7 +3,7 @@ import { openBrowser, PATIENCE_MS } from "./browser.js";
 import { startChoir } from "./choir.js";
 import { frameOf, goToPage } from "./desktop.js";
 import { appNames, arrange, furnish, playDemo, statesOf } from "./states.js";
-import { closeAll, desktopAPI, desktopOf, enterDesktop, known, openWindow } from "./windows.js";
+import { closeAll, desktopAPI, desktopOf, enterDesktop, hoverNote, known, openWindow } from "./windows.js";
 
 export const sizes = [
   { name: "390x844", width: 390, height: 844, touch: true },
@@ -148,7 +148,9 @@ async function reload(page) {
 /** A note of the shell's takes half of a phone, and is the same in every picture. */
 async function hideNote(page) {
   const note = page.getByRole("button", { name: "Hide this" });
-  if (await note.isVisible()) await note.click();
+  if (!(await note.isVisible())) return;
+  await hoverNote(note);
+  await note.click();
 }
 
 /** Windows above each other. */

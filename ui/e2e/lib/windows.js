@@ -32,6 +32,20 @@ export async function until(page, holds) {
   }
 }
 
+/**
+ * Moves the pointer over a note that came above the desktop, until the note has it. The browser sends
+ * a pointer to the process whose frame was last drawn at that place: for a moment that is the desktop.
+ */
+export async function hoverNote(button) {
+  const end = performance.now() + PATIENCE_MS;
+  for (;;) {
+    await button.hover();
+    if (await button.evaluate((e) => e.matches(":hover"))) return;
+    if (performance.now() > end) throw new Error("the desktop still has the pointer that is over the note");
+    await button.evaluate(() => new Promise(requestAnimationFrame));
+  }
+}
+
 /** Opens a window through the server, as another browser or an agent would. */
 export async function openWindow(page, app, subject = "", bounds = { x: 60, y: 40, width: 700, height: 460 }) {
   const { body } = await desktopAPI(page, "/windows", {

@@ -6,7 +6,7 @@ import { frameOf } from "../lib/desktop.js";
 import { api, rig, skip } from "../lib/rig.js";
 import { reloadDesktop } from "../lib/states.js";
 import { tonesOf } from "../lib/tones.js";
-import { closeAll, desktopAPI, desktopOf, known, openWindow, until, writeFile } from "../lib/windows.js";
+import { closeAll, desktopAPI, desktopOf, hoverNote, known, openWindow, until, writeFile } from "../lib/windows.js";
 
 const it = rig({ desktop: true, model: true, config: "[limits]\nprompt_burst = 100\n" });
 const desk = () => desktopOf(it.page);
@@ -197,7 +197,9 @@ test("the dialog of an upgrade of the desktop says how many terminals end with i
   await it.page.reload();
   await prompt().waitFor();
   const dialog = it.page.getByRole("dialog", { name: "Upgrade the desktop" });
-  await it.page.getByRole("button", { name: "See what would change" }).click();
+  const see = it.page.getByRole("button", { name: "See what would change" });
+  await hoverNote(see);
+  await see.click();
   await dialog.getByText("2 terminals are open and will end, with what runs in them.").waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await it.context.unroute(source);
@@ -223,7 +225,7 @@ test("a press on a note is not lost when the desktop answers meanwhile", {
   await it.page.reload({ waitUntil: "commit" });
   const silent = it.page.getByRole("alert").filter({ hasText: "The desktop does not answer." });
   await silent.waitFor();
-  await it.page.getByRole("button", { name: "See what would change" }).hover();
+  await hoverNote(it.page.getByRole("button", { name: "See what would change" }));
   await it.page.mouse.down();
   goOn();
   await silent.waitFor({ state: "detached" });

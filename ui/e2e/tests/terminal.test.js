@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openBrowser, PATIENCE_MS } from "../lib/browser.js";
 import { rig, skip } from "../lib/rig.js";
 import { tonesOf } from "../lib/tones.js";
-import { closeAll, desktopAPI, desktopOf, enterDesktop, openWindow } from "../lib/windows.js";
+import { closeAll, desktopAPI, desktopOf, enterDesktop, hoverNote, openWindow } from "../lib/windows.js";
 
 const it = rig({ desktop: true });
 
@@ -233,7 +233,9 @@ test("escape sequences reach nothing outside: no clipboard, no other scheme, a s
   }
   const note = it.page.getByRole("region", { name: "A link leads outside" });
   assert.equal(await note.locator("code").innerText(), "http://a.test/x");
-  await note.getByRole("button", { name: "Hide this" }).click();
+  const hide = note.getByRole("button", { name: "Hide this" });
+  await hoverNote(hide);
+  await hide.click();
 });
 
 test("fifty terminals, opened and closed, leave nothing", { skip }, async () => {
