@@ -14,6 +14,8 @@ import (
 	"choiros/internal/computer"
 	"choiros/internal/computer/projects"
 	"choiros/internal/config"
+	"choiros/internal/control/auth"
+	"choiros/internal/control/auth/linklogin"
 	"choiros/internal/control/connections"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/supervisor"
@@ -86,7 +88,10 @@ func (l *lab) startIn(ctx context.Context, dir string, files int, driver sandbox
 	sys, err := supervisor.Open(ctx, supervisor.Config{
 		Data: dir, File: config.Default(), Driver: driver, Desktop: carried, Connections: models, Outside: egress.Internet(),
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
-		Version:   l.version, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		OpenAuth: func(dir string, owner choir.ID) (auth.Authority, error) {
+			return linklogin.OpenFolder(dir, owner, time.Now)
+		},
+		Version: l.version, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func runRestore(ctx context.Context, a *app, id choir.ID) error {
 	if err != nil {
 		return err
 	}
-	name, last, err := supervisor.RestoreFromCluster(ctx, supervisor.Config{Data: a.data, File: file, From: from}, id)
+	name, last, err := supervisor.RestoreFromCluster(ctx, supervisor.Config{Data: a.data, File: file, From: from, Cluster: clusterOf(file, nil)}, id)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (a *app) withReaderOf(ctx context.Context, file config.Config, from string,
 	if err != nil {
 		return err
 	}
-	cfg := supervisor.Config{Data: a.data, File: file, From: from, Connections: models, OpenBlobs: openBlobs, Version: version, Now: now}
+	cfg := supervisor.Config{Data: a.data, File: file, From: from, Connections: models, OpenBlobs: openBlobs, Cluster: clusterOf(file, nil), Version: version, Now: now}
 	r, err := supervisor.OpenReader(ctx, cfg)
 	if err != nil {
 		return err

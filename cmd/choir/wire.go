@@ -4,14 +4,19 @@ import (
 	"bytes"
 	"crypto/rand"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"choiros/internal/blob"
 	"choiros/internal/blob/fs"
+	"choiros/internal/bus/cluster"
 	"choiros/internal/choir"
 	"choiros/internal/config"
+	"choiros/internal/control/auth"
+	"choiros/internal/control/auth/linklogin"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/control/supervisor"
@@ -20,6 +25,7 @@ import (
 	keyvault "choiros/internal/keyring/vault"
 	"choiros/internal/logbook"
 	"choiros/internal/model/replay"
+	"choiros/internal/replica"
 	"choiros/internal/webui"
 )
 
@@ -60,7 +66,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 	}
 	return supervisor.Config{
 		Data: a.data, File: file, From: from,
-		OpenBlobs: openBlobs, Connections: models,
+		OpenBlobs: openBlobs, OpenAuth: openAuth, Cluster: clusterOf(file, nil), Connections: models,
 		Vault:   keyvault.New(filepath.Join(a.data, "keys", "vault"), now),
 		Outside: egress.Internet(), Reread: a.loadConfig,
 		Desktop: a.desktop(),
@@ -88,6 +94,24 @@ func boot() string {
 		return ""
 	}
 	return strings.TrimSpace(string(id))
+}
+
+// clusterOf returns the cluster that stores second copies of the logs; nil if
+// storage.durability is not "replicated". log may be nil.
+func clusterOf(file config.Config, log *slog.Logger) replica.Cluster {
+	if file.Storage.Durability != "replicated" {
+		return nil
+	}
+	b := file.Bus
+	c := cluster.Config{Servers: b.Cluster, Credentials: b.ClusterCredentials, Timeout: time.Duration(b.ClusterTimeout) * time.Second}
+	if log != nil {
+		c.Log = log.Warn
+	}
+	return c
+}
+
+func openAuth(dir string, owner choir.ID) (auth.Authority, error) {
+	return linklogin.OpenFolder(dir, owner, now)
 }
 
 func openBlobs(dir string) (blob.Store, error) { return fs.Open(dir) }

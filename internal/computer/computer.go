@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"choiros/internal/blob"
-	"choiros/internal/bus/cluster"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
@@ -44,6 +43,7 @@ import (
 	"choiros/internal/durablefile"
 	"choiros/internal/effect"
 	"choiros/internal/eventstore"
+	"choiros/internal/replica"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
 )
@@ -112,7 +112,7 @@ type Config struct {
 	// sandboxes; nil if this build has none. It is called when a task changed that source.
 	DesktopTools func(ctx context.Context) error
 	// Cluster configures the second copy of the log, for which appends wait; nil for none.
-	Cluster *cluster.Config
+	Cluster replica.Cluster
 	// Observer receives figures about the computer; nil for none.
 	Observer Observer
 	// Patience sets the waits, for tests; zero means the defaults.
@@ -183,7 +183,7 @@ type Computer struct {
 	origin *origin.Origin
 	// verifier checks the copies of the log; replica is the one in a cluster, or nil.
 	verifier *verification.Verifier
-	replica  *cluster.Replica
+	replica  replica.Replica
 	// reading is set if the computer was opened by OpenReadOnly.
 	reading bool
 
@@ -221,7 +221,7 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 		},
 	}
 	if cfg.Cluster != nil {
-		c.replica = cluster.New(*cfg.Cluster, cfg.ID)
+		c.replica = cfg.Cluster.Replica(cfg.ID)
 		store.Replica = c.replica
 	}
 	log, err := eventstore.Open(ctx, cfg.Dir, store)
@@ -346,7 +346,7 @@ func (c *Computer) Verifier() *verification.Verifier { return c.verifier }
 func (c *Computer) Collector() *collection.Collector { return c.collector }
 
 // Replica returns the copy of the log in a cluster, nil if there is none.
-func (c *Computer) Replica() *cluster.Replica { return c.replica }
+func (c *Computer) Replica() replica.Replica { return c.replica }
 
 // Close closes log, content and drafts. Serve must have returned.
 func (c *Computer) Close() error {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"choiros/internal/bus"
-	"choiros/internal/bus/cluster"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
@@ -36,6 +35,7 @@ import (
 	"choiros/internal/computer/verification"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
+	"choiros/internal/replica"
 	"choiros/internal/sandbox"
 )
 
@@ -127,7 +127,7 @@ func pushConfig(c *Computer) projects.PushConfig {
 }
 
 // clusterCopy returns r as an interface that is nil if r is nil.
-func clusterCopy(r *cluster.Replica) verification.Copy {
+func clusterCopy(r replica.Replica) verification.Copy {
 	if r == nil {
 		return nil
 	}

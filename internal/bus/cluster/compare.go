@@ -13,7 +13,7 @@ import (
 func (r *Replica) Compare(ctx context.Context) (events uint64, err error) {
 	next, stop := iter.Pull2(r.src.Events(ctx, 1, 0))
 	defer stop()
-	err = Read(ctx, r.cfg, r.computer, func(seq uint64, raw []byte) error {
+	err = r.cfg.Read(ctx, r.computer, func(seq uint64, raw []byte) error {
 		ours, err, more := next()
 		if err != nil {
 			return err

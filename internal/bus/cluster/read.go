@@ -13,10 +13,12 @@ import (
 // readLimit is how long a read waits for the cluster's next message.
 const readLimit = 30 * time.Second
 
-// Read calls fn with the encoded bytes of every event of the cluster's copy, in order; fn
-// verifies them. Code not_found: the cluster has no copy of this computer's log.
-func Read(ctx context.Context, cfg Config, computer choir.ID, fn func(seq uint64, raw []byte) error) error {
-	nc, err := cfg.connect()
+// Nodes implements replica.Cluster.
+func (c Config) Nodes() []string { return c.Servers }
+
+// Read implements replica.Cluster.
+func (c Config) Read(ctx context.Context, computer choir.ID, fn func(seq uint64, raw []byte) error) error {
+	nc, err := c.connect()
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func next(ctx context.Context, messages jetstream.MessagesContext, seq uint64, f
 	return fn(seq, m.Data())
 }
 
-// Probe returns an error unless the cluster answers and has JetStream.
+// Probe implements replica.Cluster: the cluster must have JetStream.
 func (c Config) Probe(ctx context.Context) error {
 	nc, err := c.connect()
 	if err != nil {

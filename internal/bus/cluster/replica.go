@@ -2,11 +2,11 @@ package cluster
 
 import (
 	"context"
-	"iter"
 	"sync"
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/replica"
 )
 
 const (
@@ -16,26 +16,12 @@ const (
 	lastWords = 2 * time.Second
 )
 
-// EventSource is the log to copy; eventstore.Store implements it.
-type EventSource interface {
-	// At returns one committed event; code not_found.
-	At(ctx context.Context, seq uint64) (choir.Event, error)
-	// Events yields the committed events from number from to number to, both included; to 0
-	// means the newest.
-	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
-	// Follow yields the events after number cursor in order, and waits for new ones until ctx
-	// ends.
-	Follow(ctx context.Context, cursor uint64) iter.Seq2[choir.Event, error]
-	// Head returns number and hash of the last durable event.
-	Head() (uint64, choir.Digest)
-}
-
-// Replica copies one log to the cluster. Its position is the stream's last message:
+// Replica implements replica.Replica. Its position is the stream's last message:
 // message n is event n, and the stream accepts a message only as its next one.
 type Replica struct {
 	cfg      Config
 	computer choir.ID
-	src      EventSource
+	src      replica.EventSource
 	stop     context.CancelFunc
 	stopped  chan struct{}
 
@@ -45,6 +31,9 @@ type Replica struct {
 	why     error         // why no session is open
 	moved   chan struct{} // closed at each change; nil while no caller waits
 }
+
+// Replica implements replica.Cluster.
+func (c Config) Replica(computer choir.ID) replica.Replica { return New(c, computer) }
 
 // New returns the replica of a computer's log. It does nothing until Start.
 func New(cfg Config, computer choir.ID) *Replica {
@@ -58,7 +47,7 @@ func New(cfg Config, computer choir.ID) *Replica {
 }
 
 // Start begins to copy src in a goroutine, which Close stops.
-func (r *Replica) Start(src EventSource) {
+func (r *Replica) Start(src replica.EventSource) {
 	ctx, stop := context.WithCancel(context.Background())
 	r.src, r.stop, r.stopped = src, stop, make(chan struct{})
 	go func() {

@@ -158,7 +158,7 @@ func testAnotherLog(t *testing.T, cfg cluster.Config) {
 	}
 	var n int
 	var kept choir.Digest
-	err := cluster.Read(t.Context(), cfg, h.Computer, func(_ uint64, raw []byte) error {
+	err := cfg.Read(t.Context(), h.Computer, func(_ uint64, raw []byte) error {
 		e, err := choir.DecodeEvent(raw)
 		n, kept = n+1, e.Hash
 		return err

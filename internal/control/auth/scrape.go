@@ -51,13 +51,13 @@ func OpenScrapeToken(path string, now func() time.Time) (*ScrapeToken, error) {
 // Renew creates a token, which replaces the previous one, and returns it; it cannot be
 // read again.
 func (s *ScrapeToken) Renew() (string, error) {
-	token, err := newToken()
+	token, err := NewToken()
 	if err != nil {
 		return "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := scrapeHash{Hash: hashOf(token), Made: s.now()}
+	next := scrapeHash{Hash: HashOf(token), Made: s.now()}
 	raw, err := json.Marshal(next)
 	if err != nil {
 		return "", choir.Wrap("auth.scrape", choir.CodeInternal, err, "encode the token of the metrics")
@@ -84,7 +84,7 @@ func (s *ScrapeToken) Check(r *http.Request) error {
 	s.mu.Lock()
 	want := s.kept.Hash
 	s.mu.Unlock()
-	given := hashOf(token)
+	given := HashOf(token)
 	if want != "" && strings.EqualFold(scheme, "Bearer") && token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1 {
 		return nil
 	}

@@ -43,7 +43,7 @@ func TestTheMetricsTakeOneTokenThatIsKeptAsAHash(t *testing.T) {
 	if err != nil || scrape(s, "Bearer "+first) != "" || scrape(s, "bearer "+first) != "" {
 		t.Fatalf("its own token: %v", err)
 	}
-	for _, header := range []string{"", first, "Basic " + first, "Bearer " + first + "x", "Bearer  " + first, "Bearer " + hashOf(first)} {
+	for _, header := range []string{"", first, "Basic " + first, "Bearer " + first + "x", "Bearer  " + first, "Bearer " + HashOf(first)} {
 		if scrape(s, header) != choir.CodeUnauthenticated {
 			t.Errorf("%q is let in", header)
 		}

@@ -27,6 +27,7 @@ import (
 	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
+	"choiros/internal/control/auth/linklogin"
 	"choiros/internal/control/connections"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/gateway"
@@ -67,6 +68,7 @@ func Config(t testing.TB, data string) supervisor.Config {
 	}
 	return supervisor.Config{
 		Data: data, File: config.Default(), Driver: local.New(local.Config{StateDir: filepath.Join(data, "sandbox")}),
+		OpenAuth:    OpenAuth,
 		OpenBlobs:   func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Connections: Connections(t, data, config.Models{}, nil),
 		Outside:     egress.Internet(),
@@ -74,6 +76,11 @@ func Config(t testing.TB, data string) supervisor.Config {
 		Demo:        supervisor.DemoConfig{Play: func([]byte, supervisor.Wait) (map[string]modelgw.Route, error) { return nil, nil }},
 		Version:     "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	}
+}
+
+// OpenAuth opens the sessions of local mode, as cmd does.
+func OpenAuth(dir string, owner choir.ID) (auth.Authority, error) {
+	return linklogin.OpenFolder(dir, owner, time.Now)
 }
 
 // Connections opens the models of a configuration, whose keys may be missing. provider

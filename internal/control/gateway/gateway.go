@@ -31,7 +31,7 @@ type Config struct {
 	Desktop fs.FS // the built desktop, or nil
 	API     API
 	System  System
-	Auth    *auth.Local
+	Auth    auth.Authority
 	// Metrics serves the figures to requests with the token of Scrape; nil serves none.
 	Metrics http.Handler
 	Scrape  *auth.ScrapeToken

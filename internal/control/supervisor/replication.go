@@ -4,26 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
-	"choiros/internal/bus/cluster"
 	"choiros/internal/computer"
 	"choiros/internal/sandbox"
 )
-
-// clusterConfig returns the connection to the cluster that stores second copies of the
-// logs; nil if storage.durability is not "replicated".
-func clusterConfig(cfg Config) *cluster.Config {
-	if cfg.File.Storage.Durability != "replicated" {
-		return nil
-	}
-	b := cfg.File.Bus
-	c := &cluster.Config{Servers: b.Cluster, Credentials: b.ClusterCredentials, Timeout: time.Duration(b.ClusterTimeout) * time.Second}
-	if cfg.Log != nil {
-		c.Log = cfg.Log.Warn
-	}
-	return c
-}
 
 // notReplicated returns the reason why a computer's log is not replicated at the moment;
 // nil if it is, has no replica or is read-only.
@@ -54,11 +38,11 @@ func replicationChecks(all []*computer.Computer) (out []sandbox.Check) {
 
 // clusterCheck tests the connection to the configured cluster; none without one.
 func clusterCheck(ctx context.Context, cfg Config) []sandbox.Check {
-	c := clusterConfig(cfg)
+	c := cfg.Cluster
 	if c == nil {
 		return nil
 	}
-	check := sandbox.Check{Name: "cluster", OK: true, Detail: strings.Join(c.Servers, " ") + " answers"}
+	check := sandbox.Check{Name: "cluster", OK: true, Detail: strings.Join(c.Nodes(), " ") + " answers"}
 	if err := c.Probe(ctx); err != nil {
 		check.OK, check.Detail = false, err.Error()
 	}

@@ -22,9 +22,7 @@ import (
 func replicated(t *testing.T, data string, to cluster.Config) supervisor.Config {
 	t.Helper()
 	cfg := controltest.Config(t, data)
-	cfg.File.Storage.Durability = "replicated"
-	cfg.File.Bus.Cluster, cfg.File.Bus.ClusterCredentials = to.Servers, to.Credentials
-	cfg.File.Bus.ClusterTimeout = int(to.Timeout / time.Second)
+	cfg.Cluster = to
 	return cfg
 }
 

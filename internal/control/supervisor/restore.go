@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"choiros/internal/bus/cluster"
 	"choiros/internal/choir"
 	"choiros/internal/durablefile"
 	"choiros/internal/eventstore"
+	"choiros/internal/replica"
 )
 
 // RestoreFromCluster creates a data folder with one computer, whose log is the cluster's
@@ -20,7 +20,7 @@ import (
 // the cluster, so the files and documents they contain are missing until they come from
 // a backup. Code conflict: there is a data folder already.
 func RestoreFromCluster(ctx context.Context, cfg Config, id choir.ID) (name string, last choir.Event, err error) {
-	from := clusterConfig(cfg)
+	from := cfg.Cluster
 	switch {
 	case from == nil:
 		return "", last, choir.Invalid("storage.durability", "is not \"replicated\": no cluster is named").WithRemedy("give the configuration with --config")
@@ -41,18 +41,18 @@ func RestoreFromCluster(ctx context.Context, cfg Config, id choir.ID) (name stri
 		return "", last, err
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
-	return f.restore(ctx, *from, id, cfg.Random)
+	return f.restore(ctx, from, id, cfg.Random)
 }
 
 // restore creates the computer from the cluster's copy in the order of System.create:
 // unfinished folder, owner.json, final name.
-func (f *folder) restore(ctx context.Context, from cluster.Config, id choir.ID, random io.Reader) (name string, last choir.Event, err error) {
+func (f *folder) restore(ctx context.Context, from replica.Cluster, id choir.ID, random io.Reader) (name string, last choir.Event, err error) {
 	dir := f.unfinished(id)
 	if err := os.RemoveAll(dir); err != nil { // of an attempt that was killed
 		return "", last, choir.Wrap("choir.restore", choir.CodeUnavailable, err, "remove %s", dir)
 	}
 	last, err = eventstore.Restore(dir, func(take func(uint64, []byte) error) error {
-		return cluster.Read(ctx, from, id, func(seq uint64, raw []byte) error {
+		return from.Read(ctx, id, func(seq uint64, raw []byte) error {
 			if n := nameIn(raw); n != "" {
 				name = n
 			}

@@ -28,6 +28,7 @@ import (
 	"choiros/internal/diskquota"
 	"choiros/internal/effect"
 	"choiros/internal/keyring"
+	"choiros/internal/replica"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
 )
@@ -40,6 +41,11 @@ type Config struct {
 	Driver sandbox.Driver
 	// OpenBlobs opens the content-addressed store in a computer's folder.
 	OpenBlobs func(dir string) (blob.Store, error)
+	// OpenAuth opens what authenticates people, with a folder that only the control plane's
+	// user may read, and the user who owns the computers.
+	OpenAuth func(dir string, owner choir.ID) (auth.Authority, error)
+	// Cluster stores second copies of the logs; nil for none.
+	Cluster replica.Cluster
 	// Connections are the models in force.
 	Connections *connections.Connections
 	// Outside is how programs in the sandboxes reach hosts that File's policy lets out.
@@ -68,7 +74,7 @@ type System struct {
 	cfg     Config
 	folder  *folder
 	bus     *hub.Server
-	auth    *auth.Local
+	auth    auth.Authority
 	started time.Time
 	report  sandbox.Report
 	disks   disks // its map is guarded by computers.mu once computers are open
@@ -125,9 +131,11 @@ func (s *System) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.auth, err = auth.NewLocal(filepath.Join(s.cfg.Data, "keys", "sessions.json"), s.User(), s.cfg.Now); err != nil {
+	people, err := s.cfg.OpenAuth(filepath.Join(s.cfg.Data, "keys"), s.User())
+	if err != nil {
 		return err
 	}
+	s.auth = people
 	if s.scrape, err = auth.OpenScrapeToken(filepath.Join(s.cfg.Data, "keys", "metrics.json"), s.cfg.Now); err != nil {
 		return err
 	}
@@ -195,7 +203,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		Terminals: l.Terminals,
 		Source:    s.cfg.Desktop.Source, DesktopTools: tools,
 		MaxUpload: s.cfg.File.Limits.UploadMB << 20,
-		Cluster:   clusterConfig(s.cfg),
+		Cluster:   s.cfg.Cluster,
 		Observer:  observer,
 		Version:   s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
 	}
@@ -251,7 +259,7 @@ func (s *System) Close() error {
 }
 
 // Auth returns the store of sessions and login links.
-func (s *System) Auth() *auth.Local { return s.auth }
+func (s *System) Auth() auth.Authority { return s.auth }
 
 // Scrape returns the token for reading /metrics.
 func (s *System) Scrape() *auth.ScrapeToken { return s.scrape }

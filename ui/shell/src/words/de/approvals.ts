@@ -14,7 +14,7 @@ export const approvals: Translated<typeof english> = {
   ran: "Ausgeführt: {command} (Exit-Code {code})",
   wanted: "Wollte {host}; nichts wurde gesendet",
   reached: "Hat {host} erreicht",
-  pass: "Geprüft. {proves}",
+  pass: "Geprüft: {proves}",
   fail: "Die Prüfung schlug fehl",
   unknown: "Nicht geprüft",
   says: "Der Agent sagt: {text}",

@@ -12,7 +12,7 @@ export const approvals = {
   ran: "It ran: {command} (exit code {code})",
   wanted: "It wanted {host}; nothing was sent",
   reached: "It reached {host}",
-  pass: "Verified. {proves}",
+  pass: "Verified: {proves}",
   fail: "The verification failed",
   unknown: "Not verified",
   says: "The agent says: {text}",

@@ -1,4 +1,4 @@
-package auth
+package linklogin
 
 import (
 	"net/http"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/control/auth"
 )
 
 // firstUser is the user of a data folder.
@@ -21,18 +22,18 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-func newLocal(t *testing.T) (*Local, *clock, string) {
+func newLocal(t *testing.T) (*Sessions, *clock, string) {
 	t.Helper()
 	c := &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
 	path := filepath.Join(t.TempDir(), "sessions.json")
-	l, err := NewLocal(path, firstUser, c.now)
+	l, err := Open(path, firstUser, c.now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l, c, path
 }
 
-func login(t *testing.T, l *Local) *http.Cookie {
+func login(t *testing.T, l *Sessions) *http.Cookie {
 	t.Helper()
 	token, err := l.NewLink(firstUser)
 	if err != nil {
@@ -45,7 +46,7 @@ func login(t *testing.T, l *Local) *http.Cookie {
 	return cookie
 }
 
-func check(l *Local, cookie *http.Cookie) error {
+func check(l *Sessions, cookie *http.Cookie) error {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.AddCookie(cookie)
 	_, err := l.Check(r)
@@ -74,7 +75,7 @@ func TestALinkWorksOnce(t *testing.T) {
 
 // TestALinkDoesNotWaitForEver: one that was found in a journal later let in.
 func TestALinkDoesNotWaitForEver(t *testing.T) {
-	for late, ok := range map[time.Duration]bool{LinkAge: true, LinkAge + time.Second: false} {
+	for late, ok := range map[time.Duration]bool{auth.LinkAge: true, auth.LinkAge + time.Second: false} {
 		l, clock, _ := newLocal(t)
 		token, err := l.NewLink(firstUser)
 		if err != nil {
@@ -93,14 +94,14 @@ func TestSomebodyIsLoggedIn(t *testing.T) {
 		t.Error("nobody came yet")
 	}
 	login(t, l)
-	again, err := NewLocal(path, firstUser, clock.now)
+	again, err := Open(path, firstUser, clock.now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !l.LoggedIn() || !again.LoggedIn() {
 		t.Error("somebody came, and stays over a restart")
 	}
-	clock.at = clock.at.Add(SessionIdle + time.Second)
+	clock.at = clock.at.Add(auth.SessionIdle + time.Second)
 	if l.LoggedIn() || again.LoggedIn() {
 		t.Error("the session has ended")
 	}
@@ -174,7 +175,7 @@ func TestLogoutEndsTheSession(t *testing.T) {
 func TestSessionsSurviveARestartAndNoTokenIsKept(t *testing.T) {
 	l, clock, path := newLocal(t)
 	cookie := login(t, l)
-	again, err := NewLocal(path, firstUser, clock.now)
+	again, err := Open(path, firstUser, clock.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +208,7 @@ func TestSessionsDoNotPileUp(t *testing.T) {
 	if check(l, first) == nil {
 		t.Fatal("the idlest session lives on")
 	}
-	clock.at = clock.at.Add(SessionAge + time.Hour)
+	clock.at = clock.at.Add(auth.SessionAge + time.Hour)
 	login(t, l)
 	if n := len(l.sessions); n != 1 {
 		t.Fatalf("%d sessions after all but one ended", n)
@@ -224,7 +225,7 @@ func TestADamagedFileMeansLoggingInAgain(t *testing.T) {
 		if err := os.WriteFile(path, []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		again, err := NewLocal(path, firstUser, clock.now)
+		again, err := Open(path, firstUser, clock.now)
 		if err != nil {
 			t.Fatalf("%q: %v", damage, err)
 		}
@@ -243,7 +244,7 @@ func TestUseIsKeptOverACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.at = clock.at.Add(20 * time.Hour)
-	again, err := NewLocal(path, firstUser, clock.now) // nothing was saved in order
+	again, err := Open(path, firstUser, clock.now) // nothing was saved in order
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +263,7 @@ func TestAPageInItsPlaceGoesOnAfterACrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := Place{Computer: "01900000-0000-7000-8000-000000000001"}
+	place := auth.Place{Computer: "01900000-0000-7000-8000-000000000001"}
 	ticket, err := l.NewTicket(p, place)
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +274,7 @@ func TestAPageInItsPlaceGoesOnAfterACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	page.AddCookie(cookie)
-	again, err := NewLocal(path, firstUser, clock.now) // nothing was saved in order
+	again, err := Open(path, firstUser, clock.now) // nothing was saved in order
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +300,7 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	again, err := NewLocal(path, firstUser, l.now)
+	again, err := Open(path, firstUser, l.now)
 	if err != nil || len(again.sessions) != len(l.sessions) {
 		t.Fatalf("%d of %d sessions are in the file: %v", len(again.sessions), len(l.sessions), err)
 	}

@@ -1,4 +1,4 @@
-package auth
+package linklogin
 
 import (
 	"net/http"
@@ -12,7 +12,7 @@ import (
 // TestSessionsOfAnEarlierChoirGoOn reads files of sessions that earlier builds
 // wrote. A flipped bit in what names a session ends that session.
 func TestSessionsOfAnEarlierChoirGoOn(t *testing.T) {
-	kept, err := filepath.Glob("../../../test/fixtures/*/sessions.json")
+	kept, err := filepath.Glob("../../../../test/fixtures/*/sessions.json")
 	if err != nil || len(kept) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}
@@ -46,13 +46,13 @@ func TestSessionsOfAnEarlierChoirGoOn(t *testing.T) {
 }
 
 // opened are the sessions of a file, a minute later.
-func opened(t *testing.T, raw []byte, at time.Time) *Local {
+func opened(t *testing.T, raw []byte, at time.Time) *Sessions {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sessions.json")
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := NewLocal(path, firstUser, (&clock{at.Add(time.Minute)}).now)
+	l, err := Open(path, firstUser, (&clock{at.Add(time.Minute)}).now)
 	if err != nil {
 		t.Fatal(err)
 	}

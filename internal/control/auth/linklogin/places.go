@@ -1,17 +1,11 @@
-package auth
+package linklogin
 
 import (
 	"net/http"
 	"time"
 
 	"choiros/internal/choir"
-)
-
-// The names of the session cookies of places. Each place is a host of its own;
-// Partitioned binds the cookie to the shell that frames the place.
-const (
-	DesktopCookie = "__Host-choir-desktop"
-	PreviewCookie = "__Host-choir-preview"
+	"choiros/internal/control/auth"
 )
 
 // ticketAge is the time for which a ticket is valid.
@@ -23,33 +17,17 @@ const (
 	maxPlaces  = 64
 )
 
-// Place identifies an origin of untrusted pages: a computer's desktop, its past, or a
-// server at a port inside its sandbox.
-type Place struct {
-	Computer choir.ID `json:"computer,omitempty"`
-	Port     int      `json:"port,omitempty"`
-	Past     bool     `json:"past,omitempty"`
-}
-
-// cookie returns the name of the session cookie of a place.
-func (p Place) cookie() string {
-	if p.Port > 0 {
-		return PreviewCookie
-	}
-	return DesktopCookie
-}
-
 // ticket is a one-time permission to open a session in a place.
 type ticket struct {
 	shell string
-	place Place
+	place auth.Place
 	until time.Time
 }
 
 // NewTicket returns a one-time ticket for a place, for the shell session of p. Code
 // rate_limited: maxTickets of it are unused.
-func (l *Local) NewTicket(p Principal, place Place) (string, error) {
-	token, err := newToken()
+func (l *Sessions) NewTicket(p auth.Principal, place auth.Place) (string, error) {
+	token, err := auth.NewToken()
 	if err != nil {
 		return "", err
 	}
@@ -70,15 +48,15 @@ func (l *Local) NewTicket(p Principal, place Place) (string, error) {
 	if waiting >= maxTickets {
 		return "", choir.Refuse("auth.ticket", choir.ReasonTooManyTickets, choir.CountOf("n", waiting), choir.SecondsOf("span", ticketAge))
 	}
-	l.tickets[hashOf(token)] = ticket{shell: p.Shell, place: place, until: now.Add(ticketAge)}
+	l.tickets[auth.HashOf(token)] = ticket{shell: p.Shell, place: place, until: now.Add(ticketAge)}
 	return token, nil
 }
 
 // RedeemTicket exchanges a ticket for a session in its place and returns the session's
 // cookie. If the request already has a valid session there, that one is kept. Code
 // unauthenticated: the ticket is wrong, used or expired.
-func (l *Local) RedeemTicket(r *http.Request, token string, place Place) (*http.Cookie, error) {
-	secret, err := newToken()
+func (l *Sessions) RedeemTicket(r *http.Request, token string, place auth.Place) (*http.Cookie, error) {
+	secret, err := auth.NewToken()
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +65,11 @@ func (l *Local) RedeemTicket(r *http.Request, token string, place Place) (*http.
 	if err != nil {
 		return nil, err
 	}
-	if c, err := r.Cookie(place.cookie()); err == nil && l.isFrom(shell, c.Value, place) {
+	if c, err := r.Cookie(place.Cookie()); err == nil && l.isFrom(shell, c.Value, place) {
 		return placeCookie(place, c.Value), nil
 	}
 	l.mu.Lock()
-	l.sessions[hashOf(secret)] = session{Started: now, Seen: now, User: l.sessions[shell].User, Of: shell, Place: place}
+	l.sessions[auth.HashOf(secret)] = session{Started: now, Seen: now, User: l.sessions[shell].User, Of: shell, Place: place}
 	l.prune(now)
 	l.mu.Unlock()
 	// The page goes on after a crash. Where the disk is full it does not, and works
@@ -102,8 +80,8 @@ func (l *Local) RedeemTicket(r *http.Request, token string, place Place) (*http.
 
 // spendTicket invalidates a ticket and returns the shell session it was made for. Code
 // unauthenticated: it is wrong, expired or for another place.
-func (l *Local) spendTicket(token string, place Place, now time.Time) (shell string, err error) {
-	key := hashOf(token)
+func (l *Sessions) spendTicket(token string, place auth.Place, now time.Time) (shell string, err error) {
+	key := auth.HashOf(token)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t, ok := l.tickets[key]
@@ -116,34 +94,34 @@ func (l *Local) spendTicket(token string, place Place, now time.Time) (shell str
 
 // isFrom reports whether secret is the token of a session in a place that was opened
 // through the shell session.
-func (l *Local) isFrom(shell, secret string, place Place) bool {
+func (l *Sessions) isFrom(shell, secret string, place auth.Place) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s, ok := l.sessions[hashOf(secret)]
+	s, ok := l.sessions[auth.HashOf(secret)]
 	return ok && s.Place == place && s.Of == shell
 }
 
 // placeCookie returns the session cookie of a place.
-func placeCookie(place Place, secret string) *http.Cookie {
+func placeCookie(place auth.Place, secret string) *http.Cookie {
 	return &http.Cookie{
-		Name: place.cookie(), Value: secret, Path: "/", Secure: true, HttpOnly: true,
-		SameSite: http.SameSiteNoneMode, Partitioned: true, MaxAge: int(SessionAge.Seconds()),
+		Name: place.Cookie(), Value: secret, Path: "/", Secure: true, HttpOnly: true,
+		SameSite: http.SameSiteNoneMode, Partitioned: true, MaxAge: int(auth.SessionAge.Seconds()),
 	}
 }
 
 // CheckPlace returns the session of a request to a place. Code unauthenticated: there is
 // none, or its shell session has ended.
-func (l *Local) CheckPlace(r *http.Request, place Place) (Principal, error) {
-	c, err := r.Cookie(place.cookie())
+func (l *Sessions) CheckPlace(r *http.Request, place auth.Place) (auth.Principal, error) {
+	c, err := r.Cookie(place.Cookie())
 	if err != nil {
-		return Principal{}, choir.Refuse("auth.check", choir.ReasonPageHasNoSession)
+		return auth.Principal{}, choir.Refuse("auth.check", choir.ReasonPageHasNoSession)
 	}
-	key := hashOf(c.Value)
+	key := auth.HashOf(c.Value)
 	s, ok := l.touch(key, l.now())
 	if !ok || s.Of == "" || s.Place != place {
-		return Principal{}, sessionEnded()
+		return auth.Principal{}, sessionEnded()
 	}
-	return Principal{Role: choir.RoleDesktop, User: s.User, Session: key, Shell: s.Of, Place: place}, nil
+	return auth.Principal{Role: choir.RoleDesktop, User: s.User, Session: key, Shell: s.Of, Place: place}, nil
 }
 
 // sessionEnded returns the error of code unauthenticated for an ended session.
