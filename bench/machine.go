@@ -10,6 +10,8 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/blob/fs"
+	"choiros/internal/bus"
+	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/computer/projects"
@@ -88,6 +90,9 @@ func (l *lab) startIn(ctx context.Context, dir string, files int, driver sandbox
 	sys, err := supervisor.Open(ctx, supervisor.Config{
 		Data: dir, File: config.Default(), Driver: driver, Desktop: carried, Connections: models, Outside: egress.Internet(),
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
+		StartBus: func(ctx context.Context, at supervisor.BusFolders) (bus.Server, error) {
+			return hub.Start(ctx, hub.Config{Dir: at.Dir, Keys: at.Keys, StoreMax: config.Default().Bus.StreamMB << 20})
+		},
 		OpenAuth: func(dir string, owner choir.ID) (auth.Authority, error) {
 			return linklogin.OpenFolder(dir, owner, time.Now)
 		},

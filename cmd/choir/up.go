@@ -82,7 +82,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	cfg.Driver = driver
 	book := logbook.NewFile(a.logPath(), logbook.FileBytes)
 	cfg.Log = logbook.New(a.err, book)
-	cfg.Cluster = clusterOf(cfg.File, cfg.Log)
+	cfg.Cluster, cfg.StartBus = clusterOf(cfg.File, cfg.Log), startBus(cfg.File, cfg.Log)
 	spans, err := openTraces(ctx, &cfg)
 	if err != nil {
 		return fail(errors.Join(err, driver.Close(), book.Close()))

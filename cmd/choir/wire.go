@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"io"
 	"log/slog"
@@ -12,7 +13,9 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/blob/fs"
+	"choiros/internal/bus"
 	"choiros/internal/bus/cluster"
+	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/config"
 	"choiros/internal/control/auth"
@@ -66,7 +69,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 	}
 	return supervisor.Config{
 		Data: a.data, File: file, From: from,
-		OpenBlobs: openBlobs, OpenAuth: openAuth, Cluster: clusterOf(file, nil), Connections: models,
+		OpenBlobs: openBlobs, StartBus: startBus(file, nil), OpenAuth: openAuth, Cluster: clusterOf(file, nil), Connections: models,
 		Vault:   keyvault.New(filepath.Join(a.data, "keys", "vault"), now),
 		Outside: egress.Internet(), Reread: a.loadConfig,
 		Desktop: a.desktop(),
@@ -108,6 +111,14 @@ func clusterOf(file config.Config, log *slog.Logger) replica.Cluster {
 		c.Log = log.Warn
 	}
 	return c
+}
+
+// startBus returns what starts the embedded bus, whose warnings go to log, or nowhere if it
+// is nil.
+func startBus(file config.Config, log *slog.Logger) func(context.Context, supervisor.BusFolders) (bus.Server, error) {
+	return func(ctx context.Context, at supervisor.BusFolders) (bus.Server, error) {
+		return hub.Start(ctx, hub.Config{Dir: at.Dir, Keys: at.Keys, StoreMax: file.Bus.StreamMB << 20, Log: log})
+	}
 }
 
 func openAuth(dir string, owner choir.ID) (auth.Authority, error) {

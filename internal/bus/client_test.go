@@ -339,7 +339,7 @@ func TestWhatDoesNotFitIntoAMessageGoesThroughTheBlobStore(t *testing.T) {
 		if err != nil || len(reply) <= choir.LargeBody {
 			return json.RawMessage(reply), err
 		}
-		return hub.Large(blobs.Put(reply)), nil
+		return bus.Large(blobs.Put(reply)), nil
 	})
 	if err != nil {
 		t.Fatal(err)

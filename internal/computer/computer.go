@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"choiros/internal/blob"
-	"choiros/internal/bus/hub"
+	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/collection"
@@ -60,7 +60,7 @@ type Config struct {
 	Driver   sandbox.Driver
 	// OpenBlobs opens the computer's content-addressed store.
 	OpenBlobs func(dir string) (blob.Store, error)
-	Bus       *hub.Server
+	Bus       bus.Endpoints
 	Limits    sandbox.Limits
 	// RequireLimits makes a start fail on a machine that cannot enforce Limits by cgroups.
 	RequireLimits bool

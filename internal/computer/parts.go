@@ -2,14 +2,11 @@ package computer
 
 import (
 	"context"
-	"io"
-	"net"
 	"net/http"
 	"path/filepath"
 	"time"
 
 	"choiros/internal/bus"
-	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/collection"
@@ -59,7 +56,7 @@ func makeParts(c *Computer, log *eventstore.Store) {
 	})
 	c.moments = moments.New(log, c.desk, c.keeper, c.origin.Available)
 	preparing := &preparedWorkspace{} // which needs the workspace, which needs the roles
-	c.roles = rolehost.New(log, c.events, roleBus{cfg.Bus}, preparing, roleConfig(c))
+	c.roles = rolehost.New(log, c.events, cfg.Bus, preparing, roleConfig(c))
 	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
 		Dir: cfg.Dir, Moment: c.moments.Tree, Disk: cfg.Disk, CacheLimit: cfg.CacheLimit, Hold: cfg.Hold, MaxUpload: cfg.MaxUpload,
 		ScanPatience: cfg.Patience.Scan, Scanned: cfg.Observer.Scanned, Computer: cfg.ID, Logger: cfg.Log,
@@ -216,14 +213,6 @@ func trustOf(c *Computer) string {
 	return c.cfg.Trust(c)
 }
 
-// roleBus implements rolehost.Bus by the hub.
-type roleBus struct{ *hub.Server }
-
-// ServeDoor implements rolehost.Bus.
-func (b roleBus) ServeDoor(ctx context.Context, listener net.Listener) io.Closer {
-	return hub.ServeDoor(ctx, listener, b.Server)
-}
-
 // sourceConfig returns the configuration of a computer's desktop source.
 func sourceConfig(c *Computer) selfsource.Config {
 	return selfsource.Config{
@@ -254,8 +243,8 @@ func (c *Computer) writesSource(ctx context.Context) choir.ID {
 	return ""
 }
 
-// draftPost implements desk.DraftPost by the hub.
-type draftPost struct{ *hub.Post }
+// draftPost implements desk.DraftPost by the bus.
+type draftPost struct{ bus.Post }
 
 // TellDraft implements desk.DraftPost.
 func (p draftPost) TellDraft(d drafts.Draft) error {
@@ -265,7 +254,7 @@ func (p draftPost) TellDraft(d drafts.Draft) error {
 // openDraftPost opens a connection that publishes changes of drafts to the computer's
 // pages. The caller closes it.
 func (cfg *Config) openDraftPost() (desk.DraftPost, error) {
-	post, err := hub.NewPost(cfg.Bus, cfg.User, cfg.ID)
+	post, err := cfg.Bus.OpenPost(cfg.User, cfg.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/thejerf/suture/v4"
-
-	"choiros/internal/bus/hub"
 )
 
 // Serve runs the computer until ctx ends: relay, verbs, dispatch and both sandboxes, under
@@ -33,7 +31,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 			return ended(err)
 		}
 	}
-	answers, err := hub.Respond(c.cfg.Bus, c.cfg.User, c.cfg.ID, c.verbs.Handle)
+	answers, err := c.cfg.Bus.Respond(c.cfg.User, c.cfg.ID, c.verbs.Handle)
 	if err != nil {
 		return err
 	}
@@ -46,7 +44,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 		answers.Close()
 		return err
 	}
-	sup.Add(hub.NewRelay(c.cfg.Bus, own, c.store.Cursor("relay"), c.cfg.User, c.cfg.ID))
+	sup.Add(c.cfg.Bus.Relay(own, c.store.Cursor("relay"), c.cfg.User, c.cfg.ID))
 	for _, s := range slices.Concat(c.roles.Services(), c.tasks.Services()) {
 		sup.Add(s)
 	}

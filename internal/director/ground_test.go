@@ -153,7 +153,7 @@ func (g *ground) answer(ctx context.Context, caller choir.Caller, verb choir.Ver
 		}
 		events, err := g.EventsAfter(ctx, req.Seq, choir.MaxEventsAfter)
 		head, _ := g.Head()
-		return choir.EventsAfterReply{Events: hub.Fit(events), Head: head}, err
+		return choir.EventsAfterReply{Events: bus.Fit(events), Head: head}, err
 	case choir.VerbRunRead:
 		var req choir.RunReadRequest
 		if err := choir.DecodeStrict(body, &req); err != nil {

@@ -40,10 +40,13 @@ var implementations = map[string][]string{
 	"./internal/blob":    {"fs", "s3", "mem"},
 	"./internal/keyring": {"files", "vault"},
 	"./internal/search":  {"embedded", "qdrant"},
+	"./internal/bus":     {"hub", "cluster"},
+
+	"./internal/control/auth": {"linklogin"},
 }
 
 var (
-	contracts = []string{"./internal/sandbox", "./internal/model", "./internal/blob", "./internal/keyring", "./internal/search", "./internal/bus", "./internal/eventstore"}
+	contracts = []string{"./internal/sandbox", "./internal/model", "./internal/blob", "./internal/keyring", "./internal/search", "./internal/bus", "./internal/eventstore", "./internal/control/auth", "./internal/replica"}
 	rooms     = []string{"./internal/control", "./internal/computer", "./internal/director", "./internal/associate"}
 	wirers    = []string{"./cmd", "./bench", "./tools", "./internal/bench"}
 	testOnly  = []string{"./internal/sandbox/fake", "./internal/blob/mem"}
@@ -66,7 +69,8 @@ var importRules = []importRule{
 		why: "an implementation imports its contract and leaves, never a sibling: each must be replaceable alone",
 		of:  isImplementation,
 		bad: func(path, imported string) bool {
-			return isImplementation(imported) && contractOf(imported) == contractOf(path) && implementationOf(imported) != implementationOf(path) || underAny(imported, rooms)
+			return isImplementation(imported) && contractOf(imported) == contractOf(path) && implementationOf(imported) != implementationOf(path) ||
+				underAny(imported, rooms) && imported != contractOf(path) && !under(imported, contractOf(path)+"/"+implementationOf(path))
 		},
 	},
 	{
@@ -180,7 +184,7 @@ var importRules = []importRule{
 	{
 		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
 		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
-		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault"),
+		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault", "./internal/replica"),
 	},
 	{
 		why: "what looks like a key is told from its name and bytes alone, so that everyone may ask",

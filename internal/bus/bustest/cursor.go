@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// Cursor is the path of a file that implements hub.Cursor.
+// Cursor is the path of a file that implements bus.Cursor.
 type Cursor string
 
-// Load implements hub.Cursor. It returns 0 if the file is missing or incomplete.
+// Load implements bus.Cursor. It returns 0 if the file is missing or incomplete.
 func (c Cursor) Load(context.Context) (uint64, error) {
 	raw, err := os.ReadFile(string(c))
 	if err != nil {
@@ -19,7 +19,7 @@ func (c Cursor) Load(context.Context) (uint64, error) {
 	return seq, nil
 }
 
-// Save implements hub.Cursor.
+// Save implements bus.Cursor.
 func (c Cursor) Save(_ context.Context, seq uint64) error {
 	return os.WriteFile(string(c), []byte(strconv.FormatUint(seq, 10)), 0o600)
 }

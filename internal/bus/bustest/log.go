@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"sync"
 
-	"choiros/internal/bus/hub"
+	"choiros/internal/bus"
 	"choiros/internal/choir"
 )
 
-// Log is a log in memory that implements hub.EventSource. Its events are derived from
+// Log is a log in memory that implements bus.EventSource. Its events are derived from
 // computer and salt, so that a restarted process makes the same ones.
 type Log struct {
 	Home Home
@@ -63,7 +63,7 @@ func (l *Log) Head() uint64 {
 	return uint64(len(l.events))
 }
 
-// At satisfies hub.EventSource.
+// At satisfies bus.EventSource.
 func (l *Log) At(ctx context.Context, seq uint64) (choir.Event, error) {
 	events, err := l.EventsAfter(ctx, seq-1, 1)
 	if err == nil && len(events) == 0 {
@@ -75,7 +75,7 @@ func (l *Log) At(ctx context.Context, seq uint64) (choir.Event, error) {
 	return events[0], nil
 }
 
-// Events satisfies hub.EventSource.
+// Events satisfies bus.EventSource.
 func (l *Log) Events(_ context.Context, from, to uint64) iter.Seq2[choir.Event, error] {
 	return func(yield func(choir.Event, error) bool) {
 		l.mu.Lock()
@@ -100,7 +100,7 @@ func (l *Log) EventsAfter(_ context.Context, seq uint64, limit int) ([]choir.Eve
 	return append([]choir.Event(nil), rest[:min(limit, len(rest))]...), nil
 }
 
-// WaitPast satisfies hub.EventSource.
+// WaitPast satisfies bus.EventSource.
 func (l *Log) WaitPast(ctx context.Context, seq uint64) error {
 	for {
 		l.mu.Lock()
@@ -127,7 +127,7 @@ func (l *Log) Answer(ctx context.Context, body []byte) (choir.EventsAfterReply, 
 		req.Limit = choir.MaxEventsAfter
 	}
 	events, err := l.EventsAfter(ctx, req.Seq, req.Limit)
-	return choir.EventsAfterReply{Events: hub.Fit(events), Head: l.Head()}, err
+	return choir.EventsAfterReply{Events: bus.Fit(events), Head: l.Head()}, err
 }
 
 // AnswerTasks executes the verb tasks-after, in pages of 100 events of the log.

@@ -12,7 +12,7 @@ import (
 // either side ends or ctx does. It closes nc.
 //
 // It serves the doors of sandboxes and the browser's WebSocket (as the NetConn of a
-// coder/websocket connection in binary mode, with a read limit above MaxPayload). The
+// coder/websocket connection in binary mode, with a read limit above bus.MaxPayload). The
 // client authenticates itself by its credentials.
 func (s *Server) Bridge(ctx context.Context, nc net.Conn) error {
 	defer nc.Close()

@@ -9,13 +9,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"choiros/internal/bus"
 	"choiros/internal/bus/bustest"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
 )
 
-var _ hub.EventSource = (*eventstore.Store)(nil)
+var _ bus.EventSource = (*eventstore.Store)(nil)
 
 func openStore(t *testing.T, dir string, h bustest.Home) *eventstore.Store {
 	t.Helper()
@@ -112,10 +113,10 @@ func answerFromStore(ctx context.Context, store *eventstore.Store, c choir.Calle
 	}
 	events, err := store.EventsAfter(ctx, req.Seq, choir.MaxEventsAfter)
 	head, _ := store.Head()
-	return choir.EventsAfterReply{Events: hub.Fit(events), Head: head}, err
+	return choir.EventsAfterReply{Events: bus.Fit(events), Head: head}, err
 }
 
-func serveRelay(t *testing.T, s *hub.Server, src hub.EventSource, h bustest.Home, cursor string) (stop func()) {
+func serveRelay(t *testing.T, s *hub.Server, src bus.EventSource, h bustest.Home, cursor string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})

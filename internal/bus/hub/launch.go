@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 
+	"choiros/internal/bus"
 	"choiros/internal/choir"
 )
 
@@ -91,7 +92,7 @@ func options(t *trust, store string) *server.Options {
 	return &server.Options{
 		ServerName: "choir", DontListen: true, NoSigs: true, DisableJetStreamBanner: true,
 		TrustedOperators: []*jwt.OperatorClaims{t.operator}, AccountResolver: t.resolver, SystemAccount: t.system,
-		StoreDir: store, JetStreamMaxStore: maxStore, MaxPayload: MaxPayload, MaxPending: maxPending,
+		StoreDir: store, JetStreamMaxStore: maxStore, MaxPayload: bus.MaxPayload, MaxPending: maxPending,
 	}
 }
 

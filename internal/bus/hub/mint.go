@@ -59,7 +59,7 @@ func (s *Server) mint(perms jwt.Permissions, connection string, ttl time.Duratio
 	claims.Name = connection
 	claims.Permissions = perms
 	claims.Tags.Add(tags...)
-	claims.Limits.NatsLimits = jwt.NatsLimits{Subs: maxSubscriptions, Data: jwt.NoLimit, Payload: MaxPayload}
+	claims.Limits.NatsLimits = jwt.NatsLimits{Subs: maxSubscriptions, Data: jwt.NoLimit, Payload: bus.MaxPayload}
 	if ttl > 0 {
 		// A JWT counts in seconds; rounding up keeps a short one from being dead at birth.
 		expires := time.Now().Add(ttl + time.Second - 1).Truncate(time.Second)

@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"iter"
 	"strings"
 	"time"
 
@@ -28,17 +27,6 @@ const (
 	cursorEvery = time.Second
 )
 
-// EventSource is the log whose events a relay publishes; eventstore.Store implements it.
-type EventSource interface {
-	// At returns one committed event; code not_found.
-	At(ctx context.Context, seq uint64) (choir.Event, error)
-	// Events yields the committed events from number from to number to, both included; to 0
-	// means the newest.
-	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
-	// WaitPast waits until the log has an event after number seq.
-	WaitPast(ctx context.Context, seq uint64) error
-}
-
 // Relay publishes one computer's committed events in order.
 //
 // It resumes after the last event that the stream has, so that a crash or a lost cursor
@@ -47,8 +35,8 @@ type EventSource interface {
 // another log, they are purged and all are published again.
 type Relay struct {
 	bus            *Server
-	src            EventSource
-	cursor         Cursor
+	src            bus.EventSource
+	cursor         bus.Cursor
 	user, computer choir.ID
 	saved          time.Time     // when the cursor was last written
 	refused        uint64        // the event that the stream refused in the last session, 0 for none
@@ -58,7 +46,7 @@ type Relay struct {
 }
 
 // NewRelay returns the relay of a computer, which publishes the events of src.
-func NewRelay(s *Server, src EventSource, cursor Cursor, user, computer choir.ID) *Relay {
+func NewRelay(s *Server, src bus.EventSource, cursor bus.Cursor, user, computer choir.ID) *Relay {
 	return &Relay{bus: s, src: src, cursor: cursor, user: user, computer: computer, tail: relayTail, patience: ackLimit}
 }
 

@@ -14,21 +14,10 @@ import (
 	"choiros/internal/choir"
 )
 
-// Handler executes one command and returns its reply. The server has authenticated the
-// caller, and the role may use the verb. The handler decodes body strictly. The reply is
-// encoded as JSON, or is a Large if it may exceed choir.LargeBody; an error is sent as a
-// choir.Problem, and code busy makes the client retry.
-//
-// Verbs must be idempotent: a client that lost its connection sends them again.
-type Handler func(ctx context.Context, caller choir.Caller, verb choir.Verb, body []byte) (reply any, err error)
-
-// Large is the digest of a reply that is stored in the computer's blob store.
-type Large choir.Digest
-
 // Responder answers the commands of one computer.
 type Responder struct {
 	user, computer choir.ID
-	handle         Handler
+	handle         bus.Handler
 	log            *slog.Logger
 	nc             *nats.Conn
 	gone           chan struct{} // closed when nc is closed
@@ -41,7 +30,7 @@ const drainLimit = 5 * time.Second
 // Respond starts answering a computer's commands by h, on a connection that may publish
 // only to inboxes, and returns the Responder, which the caller closes. Each role has limits
 // of its own; commands beyond them are refused with code busy.
-func Respond(s *Server, user, computer choir.ID, h Handler) (*Responder, error) {
+func Respond(s *Server, user, computer choir.ID, h bus.Handler) (*Responder, error) {
 	if !user.Valid() || !computer.Valid() {
 		return nil, choir.Invalid("computer", "answering needs a user and a computer, not %q and %q", user, computer)
 	}
@@ -125,8 +114,8 @@ func envelope(reply any, err error) []byte {
 		switch {
 		case bad != nil:
 			err = choir.Wrap("bus.respond", choir.CodeInternal, bad, "encode %T", reply)
-		case len(body) > MaxPayload:
-			err = choir.E("bus.respond", choir.CodeTooLarge, "the reply has %d bytes, more than %d", len(body), MaxPayload).
+		case len(body) > bus.MaxPayload:
+			err = choir.E("bus.respond", choir.CodeTooLarge, "the reply has %d bytes, more than %d", len(body), bus.MaxPayload).
 				WithRemedy("ask for less at a time")
 		default:
 			return body
@@ -141,7 +130,7 @@ func envelope(reply any, err error) []byte {
 
 // encode returns the encoded choir.Reply with a successful reply.
 func encode(reply any) ([]byte, error) {
-	if at, ok := reply.(Large); ok {
+	if at, ok := reply.(bus.Large); ok {
 		return json.Marshal(choir.Reply{Large: choir.Digest(at)})
 	}
 	body, err := json.Marshal(reply)

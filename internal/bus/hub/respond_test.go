@@ -15,7 +15,7 @@ import (
 	"choiros/internal/choir"
 )
 
-func respond(t testing.TB, s *hub.Server, h bustest.Home, handle hub.Handler) *hub.Responder {
+func respond(t testing.TB, s *hub.Server, h bustest.Home, handle bus.Handler) *hub.Responder {
 	t.Helper()
 	r, err := hub.Respond(s, h.User, h.Computer, handle)
 	if err != nil {
@@ -186,7 +186,7 @@ func TestAReplyThatDoesNotFitSaysSo(t *testing.T) {
 	t.Parallel()
 	s, home := bustest.Start(t), bustest.NewHome(t)
 	respond(t, s, home, func(context.Context, choir.Caller, choir.Verb, []byte) (any, error) {
-		return strings.Repeat("x", hub.MaxPayload), nil
+		return strings.Repeat("x", bus.MaxPayload), nil
 	})
 	_, err := bustest.Dial(t, s, choir.RoleDirector, home).EventsAfter(bustest.Within(t), 0, 1)
 	if choir.CodeOf(err) != choir.CodeTooLarge {

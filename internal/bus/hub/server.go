@@ -14,8 +14,6 @@ import (
 
 // Limits of the NATS server.
 const (
-	// MaxPayload is the size limit of a message, in bytes. Larger content is sent in chunks.
-	MaxPayload = 1 << 20
 	// maxPending limits the bytes buffered for a slow connection; beyond it the server closes
 	// the connection, and its client catches up.
 	maxPending = 16 << 20

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"choiros/internal/bus"
 	"choiros/internal/choir"
 )
 
@@ -28,7 +29,7 @@ func streamConfig(max int64) jetstream.StreamConfig {
 		Retention:   jetstream.LimitsPolicy,
 		Discard:     jetstream.DiscardOld,
 		MaxBytes:    max,
-		MaxMsgSize:  MaxPayload,
+		MaxMsgSize:  bus.MaxPayload,
 		Duplicates:  dedupeWindow,
 		AllowDirect: true,
 	}

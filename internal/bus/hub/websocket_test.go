@@ -32,7 +32,7 @@ func webSocket(t *testing.T, s *hub.Server) string {
 			t.Error(err)
 			return
 		}
-		ws.SetReadLimit(2 * hub.MaxPayload) // the default is 32 KiB
+		ws.SetReadLimit(2 * bus.MaxPayload) // the default is 32 KiB
 		bridges.Add(1)
 		defer bridges.Done()
 		_ = s.Bridge(ctx, websocket.NetConn(ctx, ws, websocket.MessageBinary))

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"choiros/internal/blob"
-	"choiros/internal/bus/hub"
+	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
 )
@@ -235,7 +235,7 @@ func (v *Verbs) replyOrBlob(ctx context.Context, reply any, err error) (any, err
 		return json.RawMessage(raw), err
 	}
 	d, _, err := v.parts.Blobs.Put(ctx, bytes.NewReader(raw))
-	return hub.Large(d), err
+	return bus.Large(d), err
 }
 
 // handle decodes a request strictly, calls answer and returns its reply.
@@ -269,7 +269,7 @@ func (v *Verbs) tasksAfter(ctx context.Context, r choir.TasksAfterRequest) (choi
 		looked += len(page)
 		reply.Next = page[len(page)-1].Seq
 		found := append(reply.Events, slices.DeleteFunc(page, func(e choir.Event) bool { return !choir.InTaskFeed(e.Type) })...)
-		if reply.Events = hub.Fit(found); len(reply.Events) < len(found) {
+		if reply.Events = bus.Fit(found); len(reply.Events) < len(found) {
 			reply.Next = reply.Events[len(reply.Events)-1].Seq
 			return reply, nil
 		}
@@ -284,5 +284,5 @@ func (v *Verbs) eventsAfter(ctx context.Context, r choir.EventsAfterRequest) (ch
 	}
 	head, _ := v.parts.Log.Head()
 	events, err := v.parts.Log.EventsAfter(ctx, r.Seq, r.Limit)
-	return choir.EventsAfterReply{Events: hub.Fit(events), Head: head}, err
+	return choir.EventsAfterReply{Events: bus.Fit(events), Head: head}, err
 }

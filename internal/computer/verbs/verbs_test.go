@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"choiros/internal/blob/mem"
-	"choiros/internal/bus/hub"
+	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
 )
@@ -239,7 +239,7 @@ func TestAPageOfTasksFitsIntoAMessage(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal([]byte(reply), &page)
 		}
-		if err != nil || len(page.Events) == 0 || page.Events[0].Seq != seq+1 || page.Next != page.Events[len(page.Events)-1].Seq || len(reply) > hub.MaxPayload || pages > 7 {
+		if err != nil || len(page.Events) == 0 || page.Events[0].Seq != seq+1 || page.Next != page.Events[len(page.Events)-1].Seq || len(reply) > bus.MaxPayload || pages > 7 {
 			t.Fatalf("after %d: %d events of %d bytes, next %d: %v", seq, len(page.Events), len(reply), page.Next, err)
 		}
 		seq = page.Next
@@ -316,7 +316,7 @@ func TestBodiesThatFitNoMessageAreInTheBlobStore(t *testing.T) {
 	}
 	l.parts.owner = []string{strings.Repeat("p", choir.LargeBody)}
 	reply, err := l.Handle(t.Context(), choir.Caller{Role: choir.RoleAssociate}, choir.VerbTaskTree, []byte(`{"task":"`+string(id)+`"}`))
-	large, ok := reply.(hub.Large)
+	large, ok := reply.(bus.Large)
 	if err != nil || !ok {
 		t.Fatalf("%T, %v", reply, err)
 	}

@@ -23,6 +23,8 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/blob/fs"
+	"choiros/internal/bus"
+	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/config"
 	"choiros/internal/control/api"
@@ -68,6 +70,7 @@ func Config(t testing.TB, data string) supervisor.Config {
 	}
 	return supervisor.Config{
 		Data: data, File: config.Default(), Driver: local.New(local.Config{StateDir: filepath.Join(data, "sandbox")}),
+		StartBus:    StartBus,
 		OpenAuth:    OpenAuth,
 		OpenBlobs:   func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Connections: Connections(t, data, config.Models{}, nil),
@@ -76,6 +79,11 @@ func Config(t testing.TB, data string) supervisor.Config {
 		Demo:        supervisor.DemoConfig{Play: func([]byte, supervisor.Wait) (map[string]modelgw.Route, error) { return nil, nil }},
 		Version:     "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	}
+}
+
+// StartBus starts the embedded bus, as cmd does, without a log.
+func StartBus(ctx context.Context, at supervisor.BusFolders) (bus.Server, error) {
+	return hub.Start(ctx, hub.Config{Dir: at.Dir, Keys: at.Keys, StoreMax: config.Default().Bus.StreamMB << 20})
 }
 
 // OpenAuth opens the sessions of local mode, as cmd does.

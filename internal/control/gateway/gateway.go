@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"strings"
 
-	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
@@ -35,8 +34,14 @@ type Config struct {
 	// Metrics serves the figures to requests with the token of Scrape; nil serves none.
 	Metrics http.Handler
 	Scrape  *auth.ScrapeToken
-	Bus     *hub.Server
+	Bus     Bus
 	Log     *slog.Logger
+}
+
+// Bus is the part of the bus that the gateway needs.
+type Bus interface {
+	// Bridge carries the bytes of a page's connection until either side ends or ctx does.
+	Bridge(ctx context.Context, nc net.Conn) error
 }
 
 // System is the part of the control plane that the gateway needs.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"choiros/internal/bus/hub"
+	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/control/metrics"
 	"choiros/internal/control/supervisor"
@@ -158,7 +158,7 @@ func TestSizesAreMeasuredAtEachScrape(t *testing.T) {
 	}
 	unknown := supervisor.ComputerFigures{ID: "019aa000-0000-7000-8000-000000000002", Log: eventstore.Figures{Head: 1, Copied: 2}}
 	m.Watch(still{supervisor.Figures{
-		Failing: map[string]int{"sandbox": 2}, Bus: hub.Figures{Connections: 8, StoreBytes: 99}, Disk: supervisor.DiskFigures{Size: 1000, Free: 400},
+		Failing: map[string]int{"sandbox": 2}, Bus: bus.Figures{Connections: 8, StoreBytes: 99}, Disk: supervisor.DiskFigures{Size: 1000, Free: 400},
 		Computers: []supervisor.ComputerFigures{c, unknown},
 	}})
 	all := text(t, m)

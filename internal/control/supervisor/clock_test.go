@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"choiros/internal/bus"
+	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/control/controltest"
 	"choiros/internal/control/supervisor"
@@ -34,7 +35,7 @@ func TestACredentialHoldsWhateverClockDatesEvents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			client, err := bus.Dial(t.Context(), bus.DialConfig{Dial: sys.Bus().Dial, Credentials: creds, User: c.User(), Computer: c.ID(), Role: choir.RoleAssociate})
+			client, err := bus.Dial(t.Context(), bus.DialConfig{Dial: sys.Bus().(*hub.Server).Dial, Credentials: creds, User: c.User(), Computer: c.ID(), Role: choir.RoleAssociate})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"choiros/internal/bus/hub"
+	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/hibernation"
@@ -22,7 +22,7 @@ import (
 type Figures struct {
 	// Failing is the number of failures by part, for each of Parts.
 	Failing   map[string]int
-	Bus       hub.Figures
+	Bus       bus.Figures
 	Disk      DiskFigures
 	Pool      hibernation.Counts
 	Computers []ComputerFigures // that are open

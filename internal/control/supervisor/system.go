@@ -14,7 +14,6 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/bus"
-	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/computer/dispatch"
@@ -41,6 +40,8 @@ type Config struct {
 	Driver sandbox.Driver
 	// OpenBlobs opens the content-addressed store in a computer's folder.
 	OpenBlobs func(dir string) (blob.Store, error)
+	// StartBus starts the bus of all computers.
+	StartBus func(ctx context.Context, at BusFolders) (bus.Server, error)
 	// OpenAuth opens what authenticates people, with a folder that only the control plane's
 	// user may read, and the user who owns the computers.
 	OpenAuth func(dir string, owner choir.ID) (auth.Authority, error)
@@ -69,11 +70,17 @@ type Config struct {
 	Observer func(computer choir.ID) computer.Observer
 }
 
+// BusFolders are the folders of a bus in the data folder, both of mode 0700.
+type BusFolders struct {
+	Dir  string // of what the bus may lose
+	Keys string // of its keys
+}
+
 // System is the running control plane: its data folder, bus, sessions and computers.
 type System struct {
 	cfg     Config
 	folder  *folder
-	bus     *hub.Server
+	bus     bus.Server
 	auth    auth.Authority
 	started time.Time
 	report  sandbox.Report
@@ -124,13 +131,11 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 
 // open starts the bus, reads the sessions and the models, and opens computers by openAll.
 func (s *System) open(ctx context.Context) (err error) {
-	s.bus, err = hub.Start(ctx, hub.Config{
-		Dir: filepath.Join(s.cfg.Data, "bus"), Keys: filepath.Join(s.cfg.Data, "keys"),
-		StoreMax: s.cfg.File.Bus.StreamMB << 20, Log: s.cfg.Log,
-	})
+	started, err := s.cfg.StartBus(ctx, BusFolders{Dir: filepath.Join(s.cfg.Data, "bus"), Keys: filepath.Join(s.cfg.Data, "keys")})
 	if err != nil {
 		return err
 	}
+	s.bus = started
 	people, err := s.cfg.OpenAuth(filepath.Join(s.cfg.Data, "keys"), s.User())
 	if err != nil {
 		return err
@@ -234,7 +239,7 @@ func (s *System) Serve(ctx context.Context) error {
 
 // watchdog is the bus's service with a name. Without one suture would format all its
 // fields.
-type watchdog struct{ *hub.Server }
+type watchdog struct{ bus.Server }
 
 func (watchdog) String() string { return "bus" }
 
@@ -271,7 +276,7 @@ func (s *System) RenewScrapeToken() (string, error) { return s.scrape.Renew() }
 func (s *System) RemoveScrapeToken() error { return s.scrape.Remove() }
 
 // Bus returns the bus server, for the gateway's WebSockets.
-func (s *System) Bus() *hub.Server { return s.bus }
+func (s *System) Bus() bus.Server { return s.bus }
 
 // Computers lists the open computers.
 func (s *System) Computers() []*computer.Computer { return s.computers.list() }
