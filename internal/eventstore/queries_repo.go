@@ -2,12 +2,34 @@ package eventstore
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
 )
+
+// repoTypes are the types of the events that say what a computer's projects are, what was
+// committed and pushed, and what was taken back of them.
+var repoTypes = []choir.Type{
+	choir.TypeRepoAdded, choir.TypeRepoLinked, choir.TypeRepoPushed, choir.TypeRepoPushFailed,
+	choir.TypeCheckpointCreated, choir.TypeTimelineUndone, choir.TypeTimelineRewound,
+}
+
+// repoIndexVersion is the schema version that introduced repoIndex.
+const repoIndexVersion = 11
+
+// repoIndex is the SQL that creates the index of the events of repoTypes, which are read
+// without the rest of the log.
+var repoIndex = "CREATE INDEX IF NOT EXISTS events_of_repos ON events (seq) WHERE " + typeIn(repoTypes...)
+
+// RepoEvents reads the events about projects after a number, in ascending order: those of
+// projects, of their commits and pushes, and of undos and rewinds. Pages, locks and errors
+// are as of EventsOfRun.
+func (s *Store) RepoEvents(ctx context.Context, after uint64) iter.Seq2[choir.Event, error] {
+	return s.eventsWhere(ctx, after, typeIn(repoTypes...))
+}
 
 // Projects returns the names of the projects added up to event seq, each once, in the
 // order of their first addition.

@@ -120,26 +120,32 @@ func (s *Store) Follow(ctx context.Context, cursor uint64) iter.Seq2[choir.Event
 // the newest there is when the last page is read. Pages, locks and errors are as of
 // Events; a damaged event is code corrupt.
 func (s *Store) EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error] {
-	return s.eventsOfRun(ctx, run, after, "")
+	return s.eventsWhere(ctx, after, "run = ?", run)
 }
 
 // EventsOfRunOf reads as EventsOfRun does, from the run's first event, those of some types
 // only. It does not read the others.
 func (s *Store) EventsOfRunOf(ctx context.Context, run choir.ID, types ...choir.Type) iter.Seq2[choir.Event, error] {
+	return s.eventsWhere(ctx, 0, "run = ? AND "+typeIn(types...), run)
+}
+
+// typeIn returns the SQL that selects events of some types.
+func typeIn(types ...choir.Type) string {
 	names := make([]string, len(types))
 	for i, t := range types {
 		names[i] = "'" + string(t) + "'"
 	}
-	return s.eventsOfRun(ctx, run, 0, " AND type IN ("+strings.Join(names, ", ")+")")
+	return "type IN (" + strings.Join(names, ", ") + ")"
 }
 
-// eventsOfRun reads the events of a run that are also selected by and.
-func (s *Store) eventsOfRun(ctx context.Context, run choir.ID, after uint64, and string) iter.Seq2[choir.Event, error] {
+// eventsWhere reads the events after a number that an SQL condition selects, in ascending
+// order.
+func (s *Store) eventsWhere(ctx context.Context, after uint64, where string, args ...any) iter.Seq2[choir.Event, error] {
 	return func(yield func(choir.Event, error) bool) {
 		for size, at := s.firstPage(), after; ; size = s.nextPage(size) {
 			p := pageReader{limit: size}
 			err := s.read(ctx, func(conn *sqlite.Conn) error {
-				return p.read(conn, "SELECT event FROM events WHERE run = ? AND seq > ?"+and+" ORDER BY seq LIMIT ?", run, at, size.events)
+				return p.read(conn, selectEvents(where), append(slices.Clone(args), at, size.events)...)
 			})
 			if err != nil {
 				yield(choir.Event{}, err)
@@ -151,6 +157,12 @@ func (s *Store) eventsOfRun(ctx context.Context, run choir.ID, after uint64, and
 			at = p.events[len(p.events)-1].Seq
 		}
 	}
+}
+
+// selectEvents returns the SQL that reads a page of the events that a condition selects,
+// after a number.
+func selectEvents(where string) string {
+	return "SELECT event FROM events WHERE " + where + " AND seq > ? ORDER BY seq LIMIT ?"
 }
 
 // ascend yields the events from one number to another, both included, page by page. It

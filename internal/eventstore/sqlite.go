@@ -30,9 +30,9 @@ var scripts embed.FS
 // copies of older choirs; no script is added.
 const scripted = 8
 
-// schemaVersion is the newest schema version: that of the newest projection or of the
-// cursors table.
-var schemaVersion = max(newest(projections), cursorsVersion)
+// schemaVersion is the newest schema version: that of the newest projection, of the
+// cursors table or of the index of the events about projects.
+var schemaVersion = max(newest(projections), cursorsVersion, repoIndexVersion)
 
 func newest(tables []table) (version int) {
 	for _, t := range tables {
@@ -255,6 +255,9 @@ func createAll(conn *sqlite.Conn) error {
 			return err
 		}
 	}
+	if err := execute(conn, repoIndex); err != nil {
+		return err
+	}
 	return writeStamp(conn)
 }
 
@@ -284,7 +287,12 @@ func migrateFrom(conn *sqlite.Conn, version int) error {
 		}
 	}
 	if version < cursorsVersion {
-		return execute(conn, cursorsTable)
+		if err := execute(conn, cursorsTable); err != nil {
+			return err
+		}
+	}
+	if version < repoIndexVersion {
+		return execute(conn, repoIndex)
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ const Folder = "workspace"
 // Log is the part of their computer's log that Projects read. The methods are those of
 // eventstore.Store.
 type Log interface {
-	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
+	// RepoEvents reads the events about projects after a number, see eventstore.Store.
+	RepoEvents(ctx context.Context, after uint64) iter.Seq2[choir.Event, error]
 	Head() (uint64, choir.Digest)
 	WaitPast(ctx context.Context, seq uint64) error
 	Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error)
@@ -111,7 +112,7 @@ func (p *Projects) List(ctx context.Context) ([]choir.RepoAdded, error) {
 func (p *Projects) read(ctx context.Context) (known, error) {
 	after, k := p.index.get()
 	k = k.clone()
-	for e, err := range p.log.Events(ctx, after+1, 0) {
+	for e, err := range p.log.RepoEvents(ctx, after) {
 		if err != nil {
 			return known{}, err
 		}
