@@ -27,6 +27,7 @@ var meanings = map[string]string{
 	"egress grant HOST":   "the host to let out, or HOST:PORT",
 	"egress revoke HOST":  "the host whose grants end, or HOST:PORT; choir egress lists them",
 	"egress deny HOST":    "the host that is asked for, or HOST:PORT; choir egress lists them",
+	"egress mode MODE":    "what programs in the sandboxes reach: none, allowlist or git+pkg",
 	"run pause ID":        "the run; choir run lists them",
 	"run resume ID":       "the run; choir run lists them",
 	"vault set NAME":      "what the entry is called",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,12 +23,12 @@ func newEgressCommand(a *app) *cobra.Command {
 			"A grant is for one host and one port, for a task, for a run or always. It opens no address of\n" +
 			"this machine or its network. Exit codes: 0 done, 1 failed, 2 usage, 4 refused by policy.",
 		Example: "  choir egress\n  choir egress grant example.com --for run\n  choir egress grant example.com:8443 --for always --expires 1h\n" +
-			"  choir egress deny example.com\n  choir egress revoke example.com\n  choir egress reload",
+			"  choir egress deny example.com\n  choir egress revoke example.com\n  choir egress mode allowlist\n  choir egress reload",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runEgress(ctx, a, cl) })
 		},
 	}
-	c.AddCommand(newEgressGrantCommand(a), newEgressRevokeCommand(a), newEgressDenyCommand(a), newEgressReloadCommand(a))
+	c.AddCommand(newEgressGrantCommand(a), newEgressRevokeCommand(a), newEgressDenyCommand(a), newEgressModeCommand(a), newEgressReloadCommand(a))
 	return c
 }
 
@@ -92,6 +93,40 @@ func newEgressDenyCommand(a *app) *cobra.Command {
 	}
 }
 
+func newEgressModeCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "mode MODE", Short: "Choose the policy for hosts outside: none, allowlist or git+pkg",
+		Long: "Choose what programs in the sandboxes reach outside, for every computer, where choir.toml gives\n" +
+			"no egress.mode. With none they reach nothing, and nobody asks. With allowlist they reach what\n" +
+			"you grant, and the rest is asked for. git+pkg lets out the known git hosts and package\n" +
+			"registries as well. What does not fit any more is cut at once.",
+		Example: "  choir egress mode allowlist\n  choir egress mode none",
+		RunE: func(c *cobra.Command, args []string) error {
+			mode := choir.EgressMode(args[0])
+			if !slices.Contains([]choir.EgressMode{choir.EgressNone, choir.EgressAllowlist, choir.EgressGitPkg}, mode) {
+				return choir.Invalid("MODE", "%q is none of none, allowlist and git+pkg", args[0])
+			}
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
+				var done api.EgressReloaded
+				if err := cl.put(ctx, "/api/egress/mode", api.EgressChoice{Mode: mode}, &done); err != nil {
+					return err
+				}
+				a.printEgressInForce(done)
+				return nil
+			})
+		},
+	}
+}
+
+// printEgressInForce prints the policy for hosts outside that a request put in force.
+func (a *app) printEgressInForce(done api.EgressReloaded) {
+	if a.json {
+		a.printJSON(done)
+		return
+	}
+	a.printf("In force: mode %s with %s of the allow list; %s cut.\n", done.Mode, timeline.Count(done.Hosts, "host"), timeline.Count(done.Cut, "connection"))
+}
+
 func newEgressReloadCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "reload", Short: "Put the section [egress] of the configuration file in force",
@@ -104,11 +139,7 @@ func newEgressReloadCommand(a *app) *cobra.Command {
 				if err := cl.post(ctx, "/api/egress/reload", nil, &done); err != nil {
 					return err
 				}
-				if a.json {
-					a.printJSON(done)
-					return nil
-				}
-				a.printf("In force: mode %s with %s of the allow list; %s cut.\n", done.Mode, timeline.Count(done.Hosts, "host"), timeline.Count(done.Cut, "connection"))
+				a.printEgressInForce(done)
 				return nil
 			})
 		},

@@ -33,8 +33,17 @@ import (
 )
 
 // loadConfig returns the configuration and the path of its file, see config.Load.
+// The policy for hosts outside that the owner chose in the shell is in it.
 func (a *app) loadConfig() (config.Config, string, error) {
-	return config.Load(a.config, filepath.Join(a.data, "choir.toml"), "/etc/choir/config.toml")
+	file, from, err := config.Load(a.config, filepath.Join(a.data, "choir.toml"), "/etc/choir/config.toml")
+	if err != nil {
+		return file, from, err
+	}
+	chosen, err := config.LoadNetwork(a.data)
+	if err == nil {
+		file, err = file.WithNetwork(chosen)
+	}
+	return file, from, err
 }
 
 // host returns the folders of this machine that toolchains must not expose.

@@ -77,7 +77,7 @@ func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
 		"up":         {{"up", driving}},
 		"bench":      {{"bench", driving}},
 		"eval":       {{"eval", driving}, {"eval", source, "--against", driving}},
-		"egress":     {{"egress"}, {"egress", "grant", driving}, {"egress", "deny", driving}, {"egress", "revoke", driving}},
+		"egress":     {{"egress"}, {"egress", "grant", driving}, {"egress", "deny", driving}, {"egress", "revoke", driving}, {"egress", "mode", driving}},
 		"approvals":  {{"approvals"}, {"approvals", driving}},
 		"approve":    {{"approve", driving}},
 		"refuse":     {{"refuse", driving, "--because", driving}},

@@ -43,6 +43,8 @@ type Config struct {
 
 	// given is the set of keys that the file sets, such as "limits.processes".
 	given map[string]bool
+	// chosen is the set of keys that the owner set on the shell's page, in NetworkFile.
+	chosen map[string]bool
 }
 
 // Runtime configures sandboxes.

@@ -9,7 +9,7 @@ import (
 type Setting struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
-	From  string `json:"from"` // "default" or the file it came from
+	From  string `json:"from"` // "default", the file it came from, or NetworkFile
 	Doc   string `json:"doc"`
 }
 
@@ -37,8 +37,11 @@ func (c Config) List(file string) []Setting {
 // setting returns the setting of a key with its field and value.
 func (c Config) setting(key string, f reflect.StructField, v reflect.Value, file string) Setting {
 	s := Setting{Key: key, Value: fmt.Sprint(v.Interface()), From: "default", Doc: f.Tag.Get("doc")}
-	if c.given[key] {
+	switch {
+	case c.given[key]:
 		s.From = file
+	case c.chosen[key]:
+		s.From = NetworkFile
 	}
 	return s
 }

@@ -63,6 +63,9 @@ type Machine interface {
 	// ReloadEgress puts the section [egress] of the configuration file in force. An error
 	// leaves the old one.
 	ReloadEgress(ctx context.Context) (EgressReloaded, error)
+	// ChooseEgress keeps and puts in force the mode that the owner chose. Code conflict: the
+	// configuration file gives one.
+	ChooseEgress(ctx context.Context, mode choir.EgressMode) (EgressReloaded, error)
 }
 
 // Models reads and changes the model services and the other settings in force.

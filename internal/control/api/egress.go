@@ -94,6 +94,11 @@ type EgressReloaded struct {
 	Cut   int    `json:"cut" doc:"Requests and tunnels that did not fit any more."`
 }
 
+// EgressChoice is the owner's choice of a policy for hosts outside.
+type EgressChoice struct {
+	Mode choir.EgressMode `json:"mode" enum:"none,git+pkg,allowlist" doc:"none lets nothing out, and nobody asks; allowlist lets out what is granted, and the rest is asked for; git+pkg the known git hosts and package registries as well."`
+}
+
 // egress registers the routes of requests for hosts and grants. All are for the owner only.
 func (a *API) egress(h huma.API) {
 	const base = "/api/computers/{computer}/egress"
@@ -142,6 +147,10 @@ func (a *API) egress(h huma.API) {
 				return nil, err
 			}
 			return nil, problem(c.Grants.Deny(ctx, p.Role, r.Body.Host, portOf(r.Body.Port)))
+		})
+	huma.Register(h, op("chooseEgress", http.MethodPut, "/api/egress/mode", "Choose the policy for hosts outside, for every computer", 200),
+		func(ctx context.Context, r *struct{ Body EgressChoice }) (*body[EgressReloaded], error) {
+			return answer(a.sys.ChooseEgress(ctx, r.Body.Mode))
 		})
 	huma.Register(h, op("reloadEgress", http.MethodPost, "/api/egress/reload", "Read the section [egress] of choir.toml again; for the CLI only", 200),
 		func(ctx context.Context, _ *struct{}) (*body[EgressReloaded], error) {

@@ -21,6 +21,8 @@ type Settings struct {
 	Providers []ModelProvider  `json:"providers" doc:"The model services: what was connected on the page, then those of the file, in its order."`
 	Known     []KnownModel     `json:"known" doc:"Models whose list price choir knows."`
 	Limits    []config.Setting `json:"limits" doc:"The limits in force, and where each is from."`
+
+	EgressInFile bool `json:"egress_in_file,omitempty" doc:"The configuration file gives egress.mode, so that it cannot be chosen here."`
 }
 
 // ModelRole is a role with its models in force and their settings.

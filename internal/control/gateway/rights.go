@@ -137,6 +137,7 @@ var ownerOnly = []string{
 	"POST " + ofComputer + "/egress/grants",
 	"POST " + ofComputer + "/egress/revoke",
 	"POST " + ofComputer + "/egress/deny",
+	"PUT /api/egress/mode",
 	"POST /api/egress/reload",
 	"GET " + ofComputer + "/approvals",
 	"GET " + ofComputer + "/approvals/{task}",

@@ -2,8 +2,10 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -13,6 +15,7 @@ import (
 	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
+	"choiros/internal/durablefile"
 	"choiros/internal/eventstore"
 )
 
@@ -23,6 +26,7 @@ type policyInForce struct {
 	mu     sync.Mutex // guards the fields below; held for no call
 	policy egress.Policy
 	hosts  config.Egress
+	inFile bool // the configuration file gives the mode
 }
 
 // get returns the policy in force.
@@ -39,11 +43,18 @@ func (p *policyInForce) section() config.Egress {
 	return p.hosts
 }
 
-// set puts a policy in force.
-func (p *policyInForce) set(policy egress.Policy, hosts config.Egress) {
+// isInFile reports whether the configuration file gives the mode in force.
+func (p *policyInForce) isInFile() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.policy, p.hosts = policy, hosts
+	return p.inFile
+}
+
+// set puts the policy of a configuration in force.
+func (p *policyInForce) set(policy egress.Policy, file config.Config) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.policy, p.hosts, p.inFile = policy, file.Egress, file.GivesEgressMode()
 }
 
 // newPolicy returns the policy of a section [egress].
@@ -58,18 +69,57 @@ func newPolicy(section config.Egress) (egress.Policy, error) {
 func (s *System) ReloadEgress(context.Context) (api.EgressReloaded, error) {
 	s.policy.changing.Lock()
 	defer s.policy.changing.Unlock()
-	if s.cfg.Reread == nil {
-		return api.EgressReloaded{}, choir.E("egress.reload", choir.CodeUnavailable, "this choir has no configuration file to read again")
-	}
-	file, from, err := s.cfg.Reread()
+	file, from, err := s.reread()
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
+	return s.forceEgress(file, from)
+}
+
+// ChooseEgress keeps the owner's choice of a policy for hosts outside in config.NetworkFile and
+// puts it in force, in every computer, where it cuts what does not fit any more. Code conflict:
+// the configuration file gives a policy.
+func (s *System) ChooseEgress(_ context.Context, mode choir.EgressMode) (api.EgressReloaded, error) {
+	s.policy.changing.Lock()
+	defer s.policy.changing.Unlock()
+	file, from, err := s.reread()
+	if err != nil {
+		return api.EgressReloaded{}, err
+	}
+	if file.GivesEgressMode() {
+		return api.EgressReloaded{}, choir.E("egress.choose", choir.CodeConflict, "%s gives egress.mode, which is in force", from).
+			WithRemedy("change it there, then: choir egress reload; or remove it there, and choose again")
+	}
+	chosen := config.Network{Mode: string(mode)}
+	if file, err = file.WithNetwork(chosen); err != nil {
+		return api.EgressReloaded{}, err
+	}
+	raw, err := chosen.Encode()
+	if err != nil {
+		return api.EgressReloaded{}, err
+	}
+	if err := durablefile.Write(filepath.Join(s.cfg.Data, config.NetworkFile), raw); err != nil && !errors.Is(err, durablefile.ErrReplaced) {
+		return api.EgressReloaded{}, choir.Wrap("egress.choose", choir.CodeUnavailable, err, "keep the policy in %s", config.NetworkFile)
+	}
+	return s.forceEgress(file, from)
+}
+
+// reread reads the configuration again, and the path of its file.
+func (s *System) reread() (config.Config, string, error) {
+	if s.cfg.Reread == nil {
+		return config.Config{}, "", choir.E("egress.reload", choir.CodeUnavailable, "this choir has no configuration file to read again")
+	}
+	return s.cfg.Reread()
+}
+
+// forceEgress puts the section [egress] of a configuration in force. The caller holds
+// policy.changing.
+func (s *System) forceEgress(file config.Config, from string) (api.EgressReloaded, error) {
 	policy, err := newPolicy(file.Egress)
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	s.policy.set(policy, file.Egress)
+	s.policy.set(policy, file)
 	cut := 0
 	for _, out := range s.gateways.all() {
 		cut += out.proxy.SetPolicy(policy)

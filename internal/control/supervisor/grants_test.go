@@ -262,3 +262,87 @@ func TestOnlyTheOwnerAnswers(t *testing.T) {
 		t.Errorf("%+v %v", l, err)
 	}
 }
+
+// TestTheOwnerChoosesAPolicy chooses policies while a file gives none: the choice holds over a
+// start, cuts what it does not have, and gives way to the file.
+func TestTheOwnerChoosesAPolicy(t *testing.T) {
+	n := newInternet(t)
+	data, file := newData(t), filepath.Join(t.TempDir(), "choir.toml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("")
+	load := func() (config.Config, string, error) {
+		c, from, err := config.Load(file)
+		if err != nil {
+			return c, from, err
+		}
+		chosen, err := config.LoadNetwork(data)
+		if err == nil {
+			c, err = c.WithNetwork(chosen)
+		}
+		return c, from, err
+	}
+	start := func(t *testing.T) *controltest.Plane {
+		cfg := controltest.Config(t, data)
+		var err error
+		if cfg.File, cfg.From, err = load(); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Outside, cfg.Reread = n.outside(), load
+		return controltest.StartWith(t, cfg)
+	}
+	reaches := func(p *controltest.Plane) bool {
+		t.Helper()
+		_, r := executeTask(t, p, nil, "curl -sSf http://outside.test/")
+		return len(r.CommandsRun) == 1 && r.CommandsRun[0].ExitCode == 0
+	}
+	t.Run("chosen", func(t *testing.T) {
+		p := start(t)
+		if reaches(p) {
+			t.Error("something is reached before a choice")
+		}
+		if done, err := p.System.ChooseEgress(t.Context(), choir.EgressAllowlist); err != nil || done.Mode != "allowlist" || done.Hosts != 0 {
+			t.Fatalf("%+v %v", done, err)
+		}
+		wish := grants.Wish{Host: "outside.test", Port: 80, Scope: choir.EgressAlways}
+		if _, err := p.Computers()[0].Grants().Grant(t.Context(), choir.RoleShell, wish); err != nil {
+			t.Fatal(err)
+		}
+		if !reaches(p) || p.System.Settings().EgressInFile {
+			t.Error("the choice is not in force, or is said to be the file's")
+		}
+		if _, err := p.System.ChooseEgress(t.Context(), "open"); choir.CodeOf(err) != choir.CodeInvalid {
+			t.Errorf("a policy that there is not: %v", err)
+		}
+	})
+	t.Run("after a start", func(t *testing.T) {
+		p := start(t)
+		if !reaches(p) {
+			t.Error("the choice is forgotten")
+		}
+		if _, err := p.System.ChooseEgress(t.Context(), choir.EgressNone); err != nil || reaches(p) {
+			t.Errorf("none lets something out: %v", err)
+		}
+		if _, err := p.System.ChooseEgress(t.Context(), choir.EgressAllowlist); err != nil {
+			t.Fatal(err)
+		}
+		write("[egress]\nmode = \"none\"\n")
+		if _, err := p.System.ChooseEgress(t.Context(), choir.EgressGitPkg); choir.CodeOf(err) != choir.CodeConflict || !strings.Contains(err.Error(), file) {
+			t.Errorf("a choice against the file: %v", err)
+		}
+		if _, err := p.System.ReloadEgress(t.Context()); err != nil || reaches(p) || !p.System.Settings().EgressInFile {
+			t.Errorf("the file does not come first: %v", err)
+		}
+	})
+	if err := os.WriteFile(filepath.Join(data, config.NetworkFile), []byte("mode = \"open\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write("")
+	if _, _, err := load(); choir.CodeOf(err) != choir.CodeInvalid || !strings.Contains(err.Error(), config.NetworkFile) {
+		t.Errorf("a damaged choice: %v", err)
+	}
+}

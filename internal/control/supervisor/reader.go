@@ -145,6 +145,11 @@ func (r *Reader) ReloadEgress(context.Context) (api.EgressReloaded, error) {
 	return api.EgressReloaded{}, r.refuse()
 }
 
+// ChooseEgress fails with code unavailable, because no choir runs.
+func (r *Reader) ChooseEgress(context.Context, choir.EgressMode) (api.EgressReloaded, error) {
+	return api.EgressReloaded{}, r.refuse()
+}
+
 // RenewScrapeToken fails with code unavailable, because no choir runs.
 func (r *Reader) RenewScrapeToken() (string, error) { return "", r.refuse() }
 

@@ -18,7 +18,11 @@ import (
 )
 
 // Settings returns the settings of the owner that belong to no computer.
-func (s *System) Settings() api.Settings { return settingsOf(s.cfg) }
+func (s *System) Settings() api.Settings {
+	out := settingsOf(s.cfg)
+	out.EgressInFile = s.policy.isInFile()
+	return out
+}
 
 // settingsOf returns the owner's settings of a configuration.
 func settingsOf(cfg Config) api.Settings {

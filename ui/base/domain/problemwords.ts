@@ -140,7 +140,7 @@ export const german = {
     },
     "egress_none": {
       "said": "die Sandboxen dieses Computers dürfen nicht ins Netz: {host} ist für sie nicht erreichbar",
-      "help": "der Besitzer kann Hosts in choir.toml freigeben: mode und allowlist von [egress]"
+      "help": "der Besitzer wählt auf der Seite „Hosts im Netz“, was erreichbar ist, oder mit: choir egress mode"
     },
     "egress_host": {
       "said": "für das Netz gilt die Regel {policy}, und {host} gehört nicht dazu",
@@ -176,7 +176,7 @@ export const german = {
     },
     "egress_closed": {
       "said": "die Netzregel dieses Computers ist none, und die gibt auch durch eine Freigabe nichts frei",
-      "help": "in choir.toml unter [egress] mode = \"allowlist\" schreiben, dann: choir egress reload"
+      "help": "eine andere wählen: auf der Seite „Hosts im Netz“, oder mit: choir egress mode allowlist"
     },
     "egress_over": {
       "said": "{what} ist beendet, dafür lässt sich nichts mehr freigeben",

@@ -5,7 +5,7 @@ import { violationsIn } from "../lib/axe.js";
 import { api, ask, rig, skip } from "../lib/rig.js";
 import { desktopAPI, enterDesktop } from "../lib/windows.js";
 
-const it = rig({ model: true, desktop: true, config: '[egress]\nmode = "git+pkg"\n' });
+const it = rig({ model: true, desktop: true });
 const host = "shop.example:80";
 const json = (body) => ({
   method: "POST",
@@ -35,6 +35,30 @@ async function ended(run, state) {
     await it.page.evaluate(() => new Promise(requestAnimationFrame));
   }
 }
+
+test("what programs reach is chosen on the page, and is in force at once and after a reload", { skip }, async () => {
+  await it.page.goto(`${it.choir.address}/models/hosts`);
+  const reach = it.page.getByRole("group", { name: "Programs in the sandboxes reach" });
+  const chosen = (name) => reach.getByRole("radio", { name, checked: true });
+  await chosen("nothing outside").waitFor();
+  assert.deepEqual(await violationsIn(it.page), []);
+  await reach.getByRole("radio", { name: "what I allow" }).click();
+  await chosen("what I allow").waitFor();
+  await reach.getByRole("radio", { name: "git hosts and package registries too" }).click();
+  await chosen("git hosts and package registries too").waitFor();
+  await it.page.reload();
+  await chosen("git hosts and package registries too").waitFor();
+  const { mode } = (await api(it.page, "/egress")).body;
+  assert.equal(mode, "git+pkg");
+  // Where the file says it, it is shown and not offered.
+  const settings = /\/api\/settings$/;
+  const known = await it.page.evaluate(async () => (await fetch("/api/settings")).json());
+  await it.context.route(settings, (route) => route.fulfill({ json: { ...known, egress_in_file: true } }));
+  await it.page.reload();
+  await it.page.getByText(/The policy is that of .*choir\.toml/).waitFor();
+  assert.equal(await reach.getByRole("radio", { disabled: false }).count(), 0, "a choice is offered");
+  await it.context.unroute(settings);
+});
 
 test("a task that wants a host is told of in the bar, and let out for its run", { skip }, async () => {
   const run = await asked();

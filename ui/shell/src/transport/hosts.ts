@@ -15,6 +15,11 @@ export type HostAsker = HostAsked["askers"][number];
 /** A grant that holds. */
 export type HostGranted = Hosts["grants"][number];
 
+/** Puts a policy for hosts outside in force, for every computer. */
+export function choosePolicy(mode: Hosts["mode"]) {
+  return ask<"chooseEgress">("/api/egress/mode", { method: "PUT", body: { mode } });
+}
+
 /** What can be answered, for one computer. */
 export function hostsOf(computer: ID) {
   const at = `/api/computers/${computer}/egress`;

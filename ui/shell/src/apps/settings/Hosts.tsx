@@ -5,7 +5,14 @@ import { unawaited } from "#base/kit/unawaited.ts";
 import type { Settings } from "../../domain/settings";
 import { visible } from "../../domain/visible";
 import { useStore } from "../../state/store";
-import { type HostAsked, type HostAsker, type HostGranted, hostsOf } from "../../transport/hosts";
+import {
+  choosePolicy,
+  type HostAsked,
+  type HostAsker,
+  type HostGranted,
+  type Hosts as HostsView,
+  hostsOf,
+} from "../../transport/hosts";
 import { t } from "../../words/late";
 
 /** How often the list is read anew while it is shown. */
@@ -27,7 +34,7 @@ export function Hosts({ settings }: { settings: Settings }) {
   const answer = (asked: Promise<unknown>) => unawaited(asked.catch(notifyProblem).then(() => refetch()));
   return (
     <>
-      <p>{data.mode === "none" ? t("hosts.none", { file: settings.file }) : t("hosts.policy", { mode: data.mode })}</p>
+      <Policy mode={data.mode} settings={settings} choose={(mode) => answer(choosePolicy(mode))} />
       <h2>{t("hosts.requests")}</h2>
       {data.requests.length === 0 && <p>{t("hosts.nobody")}</p>}
       <ul className="settings-list">
@@ -43,6 +50,42 @@ export function Hosts({ settings }: { settings: Settings }) {
           <Granted key={held.grant} held={held} revoke={() => answer(hostsOf(id).revoke(held))} />
         ))}
       </ul>
+    </>
+  );
+}
+
+const policies = [
+  ["none", "hosts.closed", "hosts.closedMore"],
+  ["allowlist", "hosts.asking", "hosts.askingMore"],
+  ["git+pkg", "hosts.packages", "hosts.packagesMore"],
+] as const;
+
+/** The policy in force, and the choice of another where choir.toml gives none. */
+function Policy({
+  mode,
+  settings,
+  choose,
+}: {
+  mode: HostsView["mode"];
+  settings: Settings;
+  choose: (mode: HostsView["mode"]) => void;
+}) {
+  return (
+    <>
+      <fieldset className="settings-choice" disabled={settings.egress_in_file}>
+        <legend>{t("hosts.reach")}</legend>
+        {policies.map(([of, name, more]) => (
+          <label key={of}>
+            <input type="radio" name="policy" checked={mode === of} onChange={() => choose(of)} />
+            <span>
+              {t(name)}
+              <small>{t(more)}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {settings.egress_in_file && <p>{t("hosts.inFile", { file: settings.file })}</p>}
+      <p>{t("hosts.policy")}</p>
     </>
   );
 }

@@ -4,9 +4,15 @@ import type { hosts as english } from "../en/hosts";
 export const hosts: Translated<typeof english> = {
   title: "Hosts im Netz",
   asked: { one: "Eine Aufgabe fragt nach einem Host", other: "Aufgaben fragen nach {n} Hosts" },
-  none: "Die Regel ist none: Programme in den Sandboxen erreichen keinen Host, und hier lässt sich keiner freigeben. In {file} unter [egress] mode = „allowlist“ schreiben, dann: choir egress reload",
-  policy:
-    "Die Regel in choir.toml ist {mode}. Was nicht dazugehört, wird verweigert und hier angefragt. Eine Freigabe gilt für einen Host und einen Port; Adressen dieser Maschine und ihres Netzes bleiben zu.",
+  reach: "Programme in den Sandboxen erreichen",
+  closed: "nichts im Netz",
+  closedMore: "Niemand fragt nach mehr.",
+  asking: "was ich freigebe",
+  askingMore: "Alles andere wird verweigert und hier angefragt.",
+  packages: "auch Git-Hosts und Paketquellen",
+  packagesMore: "Dateien könnten dort an ein fremdes Konto gehen. Alles andere wird hier angefragt.",
+  inFile: "Die Regel steht in {file}. Dort ändern, dann: choir egress reload",
+  policy: "Eine Freigabe gilt für einen Host und einen Port; Adressen dieser Maschine und ihres Netzes bleiben zu.",
   reading: "Die Anfragen werden gelesen…",
   notRead: "Die Anfragen ließen sich nicht lesen: {why}",
   requests: "Angefragt",

@@ -2,9 +2,15 @@
 export const hosts = {
   title: "Hosts outside",
   asked: { one: "A task asks for a host", other: "Tasks ask for {n} hosts" },
-  none: "The policy is none: programs in the sandboxes reach no host outside, and none can be let out here. Write mode = “allowlist” below [egress] in {file}, then: choir egress reload",
-  policy:
-    "The policy of choir.toml is {mode}. What it does not have is refused, and asked for here. A grant is for one host and one port; addresses of this machine and its network stay closed.",
+  reach: "Programs in the sandboxes reach",
+  closed: "nothing outside",
+  closedMore: "Nobody asks for more.",
+  asking: "what I allow",
+  askingMore: "All else is refused, and asked for here.",
+  packages: "git hosts and package registries too",
+  packagesMore: "Files could be sent to somebody’s account there. All else is asked for here.",
+  inFile: "The policy is that of {file}. Change it there, then: choir egress reload",
+  policy: "A grant is for one host and one port; addresses of this machine and its network stay closed.",
   reading: "Reading what is asked for…",
   notRead: "What is asked for could not be read: {why}",
   requests: "Asked for",
