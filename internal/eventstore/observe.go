@@ -55,9 +55,9 @@ func (s *Store) Figures() Figures {
 
 // LastTaken returns the newest snapshot.taken, which has the size of the workspace; the
 // zero value if there is none.
-func (s *Store) LastTaken(ctx context.Context) (choir.SnapshotTaken, error) {
+func (t *Tables) LastTaken(ctx context.Context) (choir.SnapshotTaken, error) {
 	var events []choir.Event
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
+	err := t.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT event FROM events WHERE type = '"+string(choir.TypeSnapshotTaken)+"' ORDER BY seq DESC LIMIT 1", decoded(&events))
 	})
 	if err != nil || len(events) == 0 {
@@ -71,9 +71,9 @@ func (s *Store) LastTaken(ctx context.Context) (choir.SnapshotTaken, error) {
 }
 
 // Counts counts the events of each type.
-func (s *Store) Counts(ctx context.Context) (map[choir.Type]int64, error) {
+func (t *Tables) Counts(ctx context.Context) (map[choir.Type]int64, error) {
 	out := map[choir.Type]int64{}
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
+	err := t.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT type, count(*) FROM events GROUP BY type", func(st *sqlite.Stmt) error {
 			out[choir.Type(st.ColumnText(0))] = st.ColumnInt64(1)
 			return nil

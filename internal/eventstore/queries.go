@@ -8,17 +8,24 @@ import (
 	"choiros/internal/choir"
 )
 
+// Tables reads what follows from a log: the rows of its projections. Every read sees all
+// events acknowledged before it began.
+type Tables struct {
+	// read calls fn with a connection to the SQLite copy, see Store.read.
+	read func(ctx context.Context, fn func(*sqlite.Conn) error) error
+}
+
 // list runs a query and decodes the JSON in the first column of each row.
-func list[V any](ctx context.Context, s *Store, sql string, args ...any) ([]V, error) {
+func list[V any](ctx context.Context, t *Tables, sql string, args ...any) ([]V, error) {
 	var out []V
-	err := s.read(ctx, func(conn *sqlite.Conn) error { return query(conn, sql, onto(&out), args...) })
+	err := t.read(ctx, func(conn *sqlite.Conn) error { return query(conn, sql, onto(&out), args...) })
 	return out, err
 }
 
 // one runs a query like list and returns its first row; code not_found if there is
 // none.
-func one[V any](ctx context.Context, s *Store, what, name, sql string, args ...any) (V, error) {
-	return find(ctx, what, name, func(ctx context.Context) ([]V, error) { return list[V](ctx, s, sql, args...) })
+func one[V any](ctx context.Context, t *Tables, what, name, sql string, args ...any) (V, error) {
+	return find(ctx, what, name, func(ctx context.Context) ([]V, error) { return list[V](ctx, t, sql, args...) })
 }
 
 // find returns the first row of a read. Code not_found: there is none, in a copy that does
@@ -47,35 +54,35 @@ func asOfNow(seq uint64) uint64 {
 }
 
 // Tasks lists the tasks of a run in the order of their dispatch.
-func (s *Store) Tasks(ctx context.Context, run choir.ID) ([]Task, error) {
-	return list[Task](ctx, s, "SELECT value FROM tasks WHERE run = ? ORDER BY seq", run)
+func (t *Tables) Tasks(ctx context.Context, run choir.ID) ([]Task, error) {
+	return list[Task](ctx, t, "SELECT value FROM tasks WHERE run = ? ORDER BY seq", run)
 }
 
 // Task returns a task; code not_found.
-func (s *Store) Task(ctx context.Context, id choir.ID) (Task, error) {
-	return one[Task](ctx, s, "task", string(id), "SELECT value FROM tasks WHERE key = ?", id)
+func (t *Tables) Task(ctx context.Context, id choir.ID) (Task, error) {
+	return one[Task](ctx, t, "task", string(id), "SELECT value FROM tasks WHERE key = ?", id)
 }
 
 // OpenTasks lists the tasks that have not returned, oldest first.
-func (s *Store) OpenTasks(ctx context.Context) ([]Task, error) {
-	return list[Task](ctx, s, "SELECT value FROM tasks WHERE state <> 'returned' ORDER BY seq")
+func (t *Tables) OpenTasks(ctx context.Context) ([]Task, error) {
+	return list[Task](ctx, t, "SELECT value FROM tasks WHERE state <> 'returned' ORDER BY seq")
 }
 
 // Checkpoints lists up to limit checkpoints before an event, newest first;
 // before 0 means all.
-func (s *Store) Checkpoints(ctx context.Context, limit int, before uint64) ([]Checkpoint, error) {
-	return list[Checkpoint](ctx, s, "SELECT value FROM checkpoints WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
+func (t *Tables) Checkpoints(ctx context.Context, limit int, before uint64) ([]Checkpoint, error) {
+	return list[Checkpoint](ctx, t, "SELECT value FROM checkpoints WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
 }
 
 // Checkpoint returns a checkpoint; code not_found.
-func (s *Store) Checkpoint(ctx context.Context, id choir.ID) (Checkpoint, error) {
-	return one[Checkpoint](ctx, s, "checkpoint", string(id), "SELECT value FROM checkpoints WHERE key = ?", id)
+func (t *Tables) Checkpoint(ctx context.Context, id choir.ID) (Checkpoint, error) {
+	return one[Checkpoint](ctx, t, "checkpoint", string(id), "SELECT value FROM checkpoints WHERE key = ?", id)
 }
 
 // LeftOut returns the paths that snapshots leave out as of an event (0 means now).
-func (s *Store) LeftOut(ctx context.Context, asOf uint64) (choir.CachesLeftOut, error) {
+func (t *Tables) LeftOut(ctx context.Context, asOf uint64) (choir.CachesLeftOut, error) {
 	var events []choir.Event
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
+	err := t.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT event FROM events WHERE type = '"+string(choir.TypeCachesLeftOut)+"' AND seq <= ? ORDER BY seq DESC LIMIT 1", decoded(&events), asOfNow(asOf))
 	})
 	if err != nil || len(events) == 0 {
@@ -90,10 +97,10 @@ func (s *Store) LeftOut(ctx context.Context, asOf uint64) (choir.CachesLeftOut, 
 
 // SnapshotAt returns the newest snapshot at or before event seq (0 means now), and the
 // number of its event; code not_found if there is none.
-func (s *Store) SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error) {
+func (t *Tables) SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error) {
 	var out choir.SnapshotTaken
 	var at uint64
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
+	err := t.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT value, seq FROM snapshots WHERE seq <= ? ORDER BY seq DESC LIMIT 1", func(st *sqlite.Stmt) error {
 			at = uint64(st.ColumnInt64(1))
 			return into(&out)(st)
@@ -107,8 +114,8 @@ func (s *Store) SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken
 
 // FirstSnapshot returns the first snapshot in the log and the number of its event;
 // number 0 if there is none.
-func (s *Store) FirstSnapshot(ctx context.Context) (first choir.SnapshotTaken, seq uint64, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
+func (t *Tables) FirstSnapshot(ctx context.Context) (first choir.SnapshotTaken, seq uint64, err error) {
+	err = t.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT value, seq FROM snapshots ORDER BY seq LIMIT 1", func(st *sqlite.Stmt) error {
 			seq = uint64(st.ColumnInt64(1))
 			return into(&first)(st)
@@ -119,7 +126,7 @@ func (s *Store) FirstSnapshot(ctx context.Context) (first choir.SnapshotTaken, s
 
 // Files lists files as of event asOf (0 means now) in the byte order of their paths: up
 // to limit files whose paths begin with prefix and are greater than after.
-func (s *Store) Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error) {
+func (t *Tables) Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error) {
 	from := "key > ?1"
 	if after < prefix {
 		from, after = "key >= ?1", prefix
@@ -129,7 +136,7 @@ func (s *Store) Files(ctx context.Context, asOf uint64, prefix string, limit int
 	if holds == holdsNow {
 		files += " INDEXED BY files_now" // SQLite would go through the past of each path
 	}
-	return list[choir.FileState](ctx, s, "SELECT value FROM "+files+" WHERE "+from+" AND key < ?2 AND "+holds+" ORDER BY key LIMIT ?", append(args, bounded(limit))...)
+	return list[choir.FileState](ctx, t, "SELECT value FROM "+files+" WHERE "+from+" AND key < ?2 AND "+holds+" ORDER BY key LIMIT ?", append(args, bounded(limit))...)
 }
 
 // prefixEnd returns the smallest string greater than all strings with the prefix, as
@@ -159,18 +166,18 @@ const holdsNow = "to_seq = 9007199254740991"
 
 // Conversations lists up to limit conversations that began before an event,
 // newest first; before 0 means all.
-func (s *Store) Conversations(ctx context.Context, limit int, before uint64) ([]Conversation, error) {
-	return list[Conversation](ctx, s, "SELECT value FROM conversations WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
+func (t *Tables) Conversations(ctx context.Context, limit int, before uint64) ([]Conversation, error) {
+	return list[Conversation](ctx, t, "SELECT value FROM conversations WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
 }
 
 // Messages lists the messages of a conversation, in order.
-func (s *Store) Messages(ctx context.Context, conversation choir.ID) ([]Message, error) {
-	return list[Message](ctx, s, "SELECT value FROM messages WHERE key = ? ORDER BY seq", conversation)
+func (t *Tables) Messages(ctx context.Context, conversation choir.ID) ([]Message, error) {
+	return list[Message](ctx, t, "SELECT value FROM messages WHERE key = ? ORDER BY seq", conversation)
 }
 
 // Usage sums the usage of a run's model calls; an empty run means the computer.
-func (s *Store) Usage(ctx context.Context, run choir.ID) (Usage, error) {
-	parts, err := list[Usage](ctx, s, "SELECT value FROM usage WHERE key = ?1 OR ?1 = '' ORDER BY key", run)
+func (t *Tables) Usage(ctx context.Context, run choir.ID) (Usage, error) {
+	parts, err := list[Usage](ctx, t, "SELECT value FROM usage WHERE key = ?1 OR ?1 = '' ORDER BY key", run)
 	var sum Usage
 	for _, u := range parts {
 		sum.add(u)

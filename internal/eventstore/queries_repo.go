@@ -33,9 +33,9 @@ func (s *Store) RepoEvents(ctx context.Context, after uint64) iter.Seq2[choir.Ev
 
 // Projects returns the names of the projects added up to event seq, each once, in the
 // order of their first addition.
-func (s *Store) Projects(ctx context.Context, seq uint64) ([]string, error) {
+func (t *Tables) Projects(ctx context.Context, seq uint64) ([]string, error) {
 	var events []choir.Event
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
+	err := t.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT event FROM events WHERE type = '"+string(choir.TypeRepoAdded)+"' AND seq <= ? ORDER BY seq", decoded(&events), seq)
 	})
 	if err != nil {
@@ -56,9 +56,9 @@ func (s *Store) Projects(ctx context.Context, seq uint64) ([]string, error) {
 
 // BroughtBy returns the source of the newest repo.added event of a project, or "" if
 // there is none.
-func (s *Store) BroughtBy(ctx context.Context, name string) (choir.Source, error) {
+func (t *Tables) BroughtBy(ctx context.Context, name string) (choir.Source, error) {
 	var events []choir.Event
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
+	err := t.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT event FROM events WHERE type = '"+string(choir.TypeRepoAdded)+"' ORDER BY seq DESC", decoded(&events))
 	})
 	if err != nil {

@@ -12,9 +12,9 @@ const runQuery = `SELECT value, (SELECT max(seq) FROM events WHERE events.run = 
 	(SELECT value FROM usage WHERE usage.key = runs.key),
 	(SELECT value FROM undos WHERE undos.key = runs.key AND to_seq = 9007199254740991) FROM runs `
 
-func (s *Store) runs(ctx context.Context, where string, args ...any) ([]Run, error) {
+func (t *Tables) runs(ctx context.Context, where string, args ...any) ([]Run, error) {
 	var out []Run
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
+	err := t.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, runQuery+where, func(st *sqlite.Stmt) error {
 			if err := onto(&out)(st); err != nil {
 				return err
@@ -37,16 +37,16 @@ func (s *Store) runs(ctx context.Context, where string, args ...any) ([]Run, err
 
 // Runs lists up to limit runs that began before an event, newest first; before 0
 // means all.
-func (s *Store) Runs(ctx context.Context, limit int, before uint64) ([]Run, error) {
-	return s.runs(ctx, "WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
+func (t *Tables) Runs(ctx context.Context, limit int, before uint64) ([]Run, error) {
+	return t.runs(ctx, "WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
 }
 
 // OpenRuns lists the runs that have not ended, oldest first.
-func (s *Store) OpenRuns(ctx context.Context) ([]Run, error) {
-	return s.runs(ctx, "WHERE state IN ('planning', 'running', 'waiting') ORDER BY seq")
+func (t *Tables) OpenRuns(ctx context.Context) ([]Run, error) {
+	return t.runs(ctx, "WHERE state IN ('planning', 'running', 'waiting') ORDER BY seq")
 }
 
 // Run returns a run; code not_found.
-func (s *Store) Run(ctx context.Context, id choir.ID) (Run, error) {
-	return find(ctx, "run", string(id), func(ctx context.Context) ([]Run, error) { return s.runs(ctx, "WHERE key = ?", id) })
+func (t *Tables) Run(ctx context.Context, id choir.ID) (Run, error) {
+	return find(ctx, "run", string(id), func(ctx context.Context) ([]Run, error) { return t.runs(ctx, "WHERE key = ?", id) })
 }

@@ -26,6 +26,7 @@ var memoryNames atomic.Uint64
 // schema, the projections are computed in memory.
 func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	s := &Store{dir: dir, opened: opened{readOnly: OnlyReading}}
+	s.Tables.read = s.read
 	s.barrier = recovery.NewBarrier(s.drain)
 	c := openCopy(filepath.Join(dir, sqliteFile))
 	j, err := journal.Open(filepath.Join(dir, journalDir), journal.Config{ReadOnly: true, Acked: c.last.Seq})

@@ -67,6 +67,8 @@ type Replica interface {
 // Store is the log of one computer. Its methods are safe for concurrent use. Every read
 // sees all events acknowledged before it began.
 type Store struct {
+	Tables
+
 	cfg      Config
 	dir      string
 	journal  *journal.Journal
@@ -106,6 +108,7 @@ const (
 // open.
 func Open(ctx context.Context, dir string, cfg Config) (*Store, error) {
 	s := &Store{cfg: cfg, dir: dir}
+	s.Tables.read = s.read
 	s.applier.watch = watch{cfg.ProjectionFailed, cfg.beforeReducer}
 	s.barrier = recovery.NewBarrier(s.drain)
 	if err := s.open(ctx); err != nil {

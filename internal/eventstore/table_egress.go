@@ -241,8 +241,8 @@ func endGrants(rows *cells[Egress], e *choir.Event, ends func(EgressGrant) bool)
 }
 
 // Egress returns the requests for hosts that are open, and the grants that hold.
-func (s *Store) Egress(ctx context.Context) (Egress, error) {
-	rows, err := list[Egress](ctx, s, "SELECT value FROM egress WHERE key = ''")
+func (t *Tables) Egress(ctx context.Context) (Egress, error) {
+	rows, err := list[Egress](ctx, t, "SELECT value FROM egress WHERE key = ''")
 	if err != nil || len(rows) == 0 {
 		return Egress{}, err
 	}
