@@ -30,7 +30,7 @@ func ListenDoor(doors string) (*os.File, error) {
 }
 
 // ListenIn creates a unix socket with a name in a folder, however long the folder's path is,
-// and returns it listening. One that is there is replaced.
+// and returns it listening. It replaces a socket that is there.
 func ListenIn(dir, name string) (*os.File, error) {
 	const op = "host.door"
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

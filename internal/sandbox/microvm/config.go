@@ -50,6 +50,8 @@ type Config struct {
 	UDSName string
 	// KVM is the device by which Firecracker runs machines; empty is /dev/kvm.
 	KVM string
+	// WithoutTrial boots no kernel to find out whether KVM serves Firecracker.
+	WithoutTrial bool
 	// QEMU is the path of qemu-system-x86_64; empty looks it up in PATH.
 	QEMU string
 	// Emulated takes no notice of KVM.

@@ -87,4 +87,3 @@ func TestFirecracker(t *testing.T) {
 	}
 	sandboxtest.Run(t, make).Check(t)
 }
-

@@ -11,8 +11,8 @@ import (
 )
 
 // jailArgs returns the command line of the jailer, which starts Firecracker as the user uid,
-// with the room as its root folder and a pid namespace of its own. The cgroup is the one that
-// the jailer is started in, so it makes none.
+// with the room as its root folder and a pid namespace of its own. The jailer is started in the
+// sandbox's cgroup, so it makes none.
 func (f *firecrackerMonitor) jailArgs(name string, uid int, fileBytes int64, openFiles int) []string {
 	user := strconv.Itoa(uid)
 	return []string{

@@ -55,7 +55,7 @@ const (
 	MemoryFile   = "File"
 )
 
-// Action is what PUT /actions does.
+// Action names a thing that PUT /actions does.
 type Action string
 
 // The actions.
@@ -64,7 +64,7 @@ const (
 	SendCtrlAltDel Action = "SendCtrlAltDel"
 )
 
-// VMState is what PATCH /vm makes of a machine.
+// VMState names a state into which PATCH /vm brings a machine.
 type VMState string
 
 // The states.

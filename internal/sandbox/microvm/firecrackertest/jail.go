@@ -81,7 +81,7 @@ func jail(args []string) error {
 			}
 		}
 	}
-	if err := enter(root); err != nil {
+	if err := enterRoot(root); err != nil {
 		return err
 	}
 	if err := j.makeFolders(); err != nil {
@@ -104,8 +104,8 @@ func (j jailer) copyExec(to string) error {
 	return errors.Join(err, f.Chown(j.uid, j.gid), f.Close())
 }
 
-// enter makes a folder the root of a new mount namespace.
-func enter(root string) error {
+// enterRoot makes a folder the root of a new mount namespace.
+func enterRoot(root string) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return err
 	}

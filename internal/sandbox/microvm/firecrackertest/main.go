@@ -14,8 +14,8 @@ import (
 	"choiros/internal/inherited"
 )
 
-// Version is the version that both programs say they have, and OldVersion that of one that is
-// too old.
+// Version is the version that both programs say they have, and OldVersion the version of a
+// program that is too old.
 const (
 	Version    = "1.16.1"
 	OldVersion = "1.10.1"
@@ -33,7 +33,10 @@ const (
 // Main runs the program whose name is the first argument's, and returns its exit code.
 func Main(args []string) int {
 	name := filepath.Base(args[0])
-	err := inherited.Close(inherited.Standard) // as both programs do
+	err := inherited.Close(inherited.Standard) // as the jailer does
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil // a jail has no /proc, and its jailer has closed them
+	}
 	switch {
 	case err != nil:
 	case len(args) == 2 && args[1] == "--version":

@@ -33,7 +33,7 @@ type service struct {
 	paused  bool
 }
 
-// configured is what requests have said of the machine, and what a snapshot's state has.
+// configured holds what requests have said of the machine. The state of a snapshot has it.
 type configured struct {
 	Machine *firecracker.MachineConfig `json:"machine"`
 	Boot    *firecracker.BootSource    `json:"boot"`
@@ -126,7 +126,7 @@ func (s *service) state() string {
 	return "Running"
 }
 
-// names are those that the API allows in paths.
+// names matches a name that the API allows in paths.
 var names = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
 func (s *service) configure(what, path string, body []byte) error {
