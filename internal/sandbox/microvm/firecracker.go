@@ -265,11 +265,18 @@ func (f *firecrackerMonitor) client(ctx context.Context, b *box) (*firecracker.C
 // caller calls stop.
 func (b *box) whileItLives(ctx context.Context) (living context.Context, stop func()) {
 	living, cancel := context.WithCancel(ctx)
+	// Not b.vmm: one process is waited for once at a time, and a watcher may do so.
+	p, err := host.OpenProcess(b.state.PID, b.state.Start)
+	if err != nil {
+		cancel()
+		return living, cancel
+	}
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		if b.vmm.Wait(living) == nil {
+		if p.Wait(living) == nil {
 			cancel()
 		}
+		p.Close()
 	})
 	return living, func() {
 		cancel()

@@ -24,6 +24,9 @@ type state struct {
 	Name   string `json:"name,omitempty"`
 	Room   string `json:"room,omitempty"`
 	Socket string `json:"socket,omitempty"`
+	// Computer and Role are whose a Firecracker machine is.
+	Computer choir.ID   `json:"computer,omitempty"`
+	Role     choir.Role `json:"role,omitempty"`
 	// Most is the memory that the sandbox may use.
 	Most int64 `json:"most"`
 }

@@ -42,7 +42,7 @@ func roomsIn(cfg Config) string { return filepath.Join(cfg.StateDir, "machines")
 // unless the machine is not to have an initial file system, the socket at which it says that
 // it is ready. The caller closes ready.
 func (f *firecrackerMonitor) furnish(ctx context.Context, b *box, spec sandbox.Spec) (ready *os.File, err error) {
-	if err := f.makeRoom(b); err != nil {
+	if err := f.makeRoom(b, spec); err != nil {
 		return nil, err
 	}
 	links := map[string]string{roomKernel: f.kernel}
@@ -71,8 +71,8 @@ func (f *firecrackerMonitor) furnish(ctx context.Context, b *box, spec sandbox.S
 }
 
 // makeRoom makes the empty room of a new machine.
-func (f *firecrackerMonitor) makeRoom(b *box) error {
-	b.state.Name, b.state.Socket = b.name, f.cfg.UDSName
+func (f *firecrackerMonitor) makeRoom(b *box, spec sandbox.Spec) error {
+	b.state.Name, b.state.Socket, b.state.Computer, b.state.Role = b.name, f.cfg.UDSName, spec.Computer, spec.Role
 	b.state.Room = filepath.Join(roomsIn(f.cfg), filepath.Base(f.path), b.name, "root")
 	for _, dir := range []string{roomsIn(f.cfg), filepath.Dir(filepath.Dir(b.state.Room)), filepath.Dir(b.state.Room)} {
 		err := os.Mkdir(dir, 0o711)

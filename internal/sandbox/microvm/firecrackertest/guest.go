@@ -25,7 +25,7 @@ const (
 	guestFolder     = "stand-in"
 	guestBinaries   = guestFolder + "/guest"
 	guestWorkspace  = guestFolder + "/workspace"
-	guestDoor       = guestFolder + "/door"
+	guestDoor       = "stand-in.door"
 	bubblewrap      = "/usr/bin/bwrap"
 	ext4Magic       = "\x53\xef"
 	ext4MagicOffset = 1024 + 56
@@ -40,7 +40,7 @@ type guest struct {
 
 // startGuest starts the guest of a machine as its configuration says. ended is called when it
 // has ended. A machine with nothing but a kernel panics at once.
-func startGuest(c configured, workspace []byte, silent bool, ended func()) (*guest, error) {
+func startGuest(c configured, memory []byte, silent bool, ended func()) (*guest, error) {
 	if c.Boot.Initrd == "" && silent {
 		return &guest{}, nil // it hangs
 	}
@@ -50,13 +50,10 @@ func startGuest(c configured, workspace []byte, silent bool, ended func()) (*gue
 		return &guest{}, nil
 	}
 	g := &guest{}
-	if err := g.unpack(c); err != nil {
+	if err := g.unpack(c, memory); err != nil {
 		return nil, err
 	}
 	if err := g.checkDevices(c); err != nil {
-		return nil, err
-	}
-	if err := unpackFolder(workspace, guestWorkspace); err != nil {
 		return nil, err
 	}
 	door, err := net.ListenUnix("unix", &net.UnixAddr{Name: guestDoor, Net: "unix"})
@@ -72,15 +69,35 @@ func startGuest(c configured, workspace []byte, silent bool, ended func()) (*gue
 		return nil, err
 	}
 	go machine.ServeStreams(g.vsock.streams, g.vsock.questions, guestDoor, g.usage)
-	if silent || workspace != nil { // one from a snapshot does not boot
+	if silent || memory != nil { // one from a snapshot does not boot
 		return g, nil
 	}
 	return g, g.sayReady(c.Vsock.Path)
 }
 
-// unpack reads what the driver made the machine boot: it must be what the first process of a
-// real one needs.
-func (g *guest) unpack(c configured) error {
+// unpack reads the command line of the machine, and what the machine has in memory: of a
+// snapshot, or of the initial file system.
+func (g *guest) unpack(c configured, memory []byte) error {
+	_, args, found := strings.Cut(c.Boot.Command, " rdinit="+machine.Init+" -- "+machine.BootArg+" ")
+	if !found {
+		return fmt.Errorf("the machine finds no first process, with %q", c.Boot.Command)
+	}
+	var err error
+	if g.config, err = machine.Parse(strings.Fields(args)); err != nil {
+		return err
+	}
+	if err := errors.Join(os.MkdirAll(guestBinaries, 0o755), os.MkdirAll(guestWorkspace, 0o700)); err != nil {
+		return err
+	}
+	if memory != nil {
+		return unpackFolder(memory, guestFolder)
+	}
+	return unpackInitialOf(c)
+}
+
+// unpackInitialOf writes the guest binaries in an initial file system to their folder. It must
+// have what the first process of a machine needs.
+func unpackInitialOf(c configured) error {
 	raw, err := os.ReadFile(c.Boot.Initrd)
 	if err != nil {
 		return err
@@ -89,15 +106,8 @@ func (g *guest) unpack(c configured) error {
 	if err != nil {
 		return err
 	}
-	_, args, found := strings.Cut(c.Boot.Command, " rdinit="+machine.Init+" -- "+machine.BootArg+" ")
-	if !found || len(files[machine.Init[1:]]) == 0 || len(files[machine.Filter[1:]]) == 0 {
-		return fmt.Errorf("the machine finds no first process, with %q", c.Boot.Command)
-	}
-	if g.config, err = machine.Parse(strings.Fields(args)); err != nil {
-		return err
-	}
-	if err := errors.Join(os.MkdirAll(guestBinaries, 0o755), os.MkdirAll(guestWorkspace, 0o700)); err != nil {
-		return err
+	if len(files[machine.Init[1:]]) == 0 || len(files[machine.Filter[1:]]) == 0 {
+		return errors.New("the initial file system has no first process, or no filter")
 	}
 	for name, content := range files {
 		if path, ok := strings.CutPrefix(name, machine.Guest[1:]+"/"); ok {
@@ -206,10 +216,11 @@ func (g *guest) sayReady(socket string) error {
 	return conn.Close()
 }
 
-// pack writes the workspace as an archive.
+// pack writes what the guest has in memory, and its workspace, which is in no disk here, as an
+// archive.
 func (g *guest) pack(w io.Writer) error {
 	a := tar.NewWriter(w)
-	if err := a.AddFS(os.DirFS(guestWorkspace)); err != nil {
+	if err := a.AddFS(os.DirFS(guestFolder)); err != nil {
 		return err
 	}
 	return a.Close()
@@ -232,7 +243,7 @@ func unpackFolder(raw []byte, folder string) error {
 		} else if err = os.MkdirAll(filepath.Dir(to), 0o755); err == nil {
 			var content []byte
 			if content, err = io.ReadAll(a); err == nil {
-				err = os.WriteFile(to, content, 0o644)
+				err = os.WriteFile(to, content, h.FileInfo().Mode())
 			}
 		}
 		if err != nil {

@@ -203,15 +203,15 @@ func (s *service) act(body []byte) error {
 	return nil
 }
 
-// start starts the machine, with what a workspace of a snapshot has.
-func (s *service) start(workspace []byte) error {
+// start starts the machine, with the memory of a snapshot if that is not nil.
+func (s *service) start(memory []byte) error {
 	switch {
 	case s.Boot == nil:
 		return refusal("Cannot start microvm without kernel configuration.")
 	case s.fault == Refuses:
 		return refusal("Start microvm error: Error creating KVM object: No such file or directory (os error 2)")
 	}
-	g, err := startGuest(s.configured, workspace, s.fault == Silent, func() { close(s.ended) })
+	g, err := startGuest(s.configured, memory, s.fault == Silent, func() { close(s.ended) })
 	if err == nil {
 		s.machine = g
 	}
@@ -257,8 +257,7 @@ func (s *service) snapshot(path string, body []byte) error {
 	return s.load(from)
 }
 
-// write writes the state of a machine, and in place of its memory its workspace, which is in
-// no disk here.
+// write writes the state and the memory of a machine.
 func (s *service) write(to firecracker.SnapshotTo) error {
 	state, err := json.Marshal(s.configured)
 	if err != nil {
