@@ -158,7 +158,7 @@ func (l *vsockListener) Accept() (net.Conn, error) {
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	return &vsockConn{File: os.NewFile(uintptr(fd), "vsock"), addr: l.Addr()}, nil
+	return newVsockConn(fd, l.port), nil
 }
 
 // Close implements net.Listener.
@@ -171,6 +171,11 @@ func (l *vsockListener) Addr() net.Addr { return vsockAddr(l.port) }
 type vsockConn struct {
 	*os.File
 	addr net.Addr
+}
+
+// newVsockConn returns a connection for a socket, which does not block.
+func newVsockConn(fd int, port uint32) *vsockConn {
+	return &vsockConn{File: os.NewFile(uintptr(fd), "vsock"), addr: vsockAddr(port)}
 }
 
 // LocalAddr and RemoteAddr return the address of this end; they implement net.Conn.

@@ -36,6 +36,14 @@ func newBox(s state) *box {
 	return b
 }
 
+// shareStream makes all streams share the only one of the line, if callers of the driver open
+// many: a machine of another monitor may have been made before.
+func (b *box) shareStream(c sandbox.Capabilities) {
+	if c.Streams && !b.line.many() {
+		b.shared = guest.NewMux(b.line.stream)
+	}
+}
+
 // Dial implements sandbox.Sandbox.
 func (b *box) Dial(ctx context.Context) (net.Conn, error) {
 	if b.shared != nil {

@@ -81,9 +81,7 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	}
 	defer d.calls.EndCall()
 	b := newBox(s)
-	if d.Capabilities().Streams && !b.line.many() {
-		b.shared = guest.NewMux(b.line.stream)
-	}
+	b.shareStream(d.Capabilities())
 	b.group = host.OpenGroup(s.Limits, s.Groups)
 	if s.Boot == host.BootID() {
 		b.vmm, err = host.OpenProcess(s.PID, s.Start)
