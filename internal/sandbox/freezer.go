@@ -12,7 +12,7 @@ type Freezer interface {
 	Freeze(ctx context.Context, b Sandbox, folder string) error
 	// Thaw returns the sandbox of a folder, running where it was stopped, with spec's doors,
 	// user and limits. The folder stays as it is, and can be used again. A folder of another
-	// computer, role or image is code conflict, one that cannot be run code unavailable. If it
-	// fails nothing is left of the attempt.
+	// computer, role or image is code conflict; a folder that cannot be run is code unavailable.
+	// If it fails nothing is left of the attempt.
 	Thaw(ctx context.Context, spec Spec, folder string) (Sandbox, error)
 }
