@@ -38,7 +38,7 @@ func TestFirecrackersThatFail(t *testing.T) {
 		patience           time.Duration
 	}{
 		{firecrackertest.Refuses, "Error creating KVM object", "modprobe", time.Minute},
-		{firecrackertest.Hangs, "did not answer", "", short},
+		{firecrackertest.Hangs, "Firecracker does not answer PUT /machine-config", "", short},
 		{firecrackertest.Dies, "ended before it answered", "", time.Minute},
 		{firecrackertest.Silent, "never said that it is ready", "", short},
 	} {

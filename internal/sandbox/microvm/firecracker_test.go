@@ -70,20 +70,16 @@ func TestFirecracker(t *testing.T) {
 	if _, err := exec.LookPath("firecracker"); err != nil {
 		t.Skip("no program firecracker is in PATH, so only a stand-in for it was tested")
 	}
-	make := func(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
+	driver := func(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
 		c := configOf(t, s.StateDir)
 		c.VMM, c.Orphan = microvm.VMMFirecracker, s.Orphan
 		return microvm.New(c)
 	}
-	d := microvm.New(func() microvm.Config {
-		c := configOf(t, sandboxtest.DataDir(t))
-		c.VMM = microvm.VMMFirecracker
-		return c
-	}())
+	d := driver(t, sandboxtest.Setup{StateDir: sandboxtest.DataDir(t)}).(*microvm.Driver)
 	report := d.Probe(t.Context())
 	d.Close()
 	if !report.Usable {
 		t.Skipf("Firecracker boots no machine here, so only a stand-in for it was tested: %+v", report.Checks)
 	}
-	sandboxtest.Run(t, make).Check(t)
+	sandboxtest.Run(t, driver).Check(t)
 }
