@@ -98,7 +98,9 @@ fi
 
 if wants microvm; then
 	part="the suite of sandboxes in virtual machines"
-	go test -count=1 -timeout 2h ./internal/sandbox/microvm -whole -v -run '^TestMicroVM$'
+	go test -count=1 -timeout 2h ./internal/sandbox/microvm -whole -v -run '^(TestMicroVM|TestFirecracker)$'
+	part="the vsock of virtual machines under another kernel"
+	tools/vm.sh vsock
 	part="a computer that moves to a virtual machine and back"
 	go test -count=1 -timeout 1h ./cmd/choir -run '^TestAComputerMovesToAVirtualMachineAndBack$' -machines
 fi

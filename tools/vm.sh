@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs compiled tests in a QEMU machine under Debian's kernel, for what the kernel
-# of this machine may not have: cgroup version 2 with its controllers (cgroup2), and
-# project quotas (quota). The machine has no disk and no network; its root folder is
+# of this machine may not have: cgroup version 2 with its controllers (cgroup2),
+# project quotas (quota), and a vsock that leads to itself (vsock). The machine has no disk and no network; its root folder is
 # made of this machine's programs, in memory. Ends with the line
 # "PART: N passed, N failed, N skipped", and fails unless all passed.
 set -eu
@@ -62,7 +62,7 @@ printf '127.0.0.1 localhost\n' >"$root/etc/hosts"
 # Modules, with what they depend on.
 depmod -b "$out/$kernel" "$version"
 modules=
-for name in loop quota_v2 xfs; do modules="$modules $(modprobe -d "$out/$kernel" -S "$version" --show-depends "$name" | awk '$1 == "insmod" { print $2 }')"; done
+for name in loop quota_v2 xfs vsock_loopback; do modules="$modules $(modprobe -d "$out/$kernel" -S "$version" --show-depends "$name" | awk '$1 == "insmod" { print $2 }')"; done
 : >"$root/vm/modules"
 for path in $modules; do
 	base=$(basename "$path")
@@ -73,6 +73,7 @@ done
 case $part in
 cgroup2) packages="sandbox/local" ;;
 quota) packages="diskquota computer control/supervisor" ;;
+vsock) packages="guest/machine" ;;
 *) echo "vm.sh: there is no part $part" >&2; exit 2 ;;
 esac
 for package in $packages; do

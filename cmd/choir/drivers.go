@@ -28,5 +28,6 @@ func newMicroVM(file config.Config, state string) *microvm.Driver {
 	c := file.MicroVM
 	return microvm.New(microvm.Config{
 		StateDir: state, Kernel: c.Kernel, Rootfs: c.Rootfs, VCPU: c.VCPU, MemoryMB: c.MemoryMB, DiskBytes: int64(file.Storage.DiskGB) << 30,
+		VMM: c.VMM, Firecracker: c.Firecracker, Jailer: c.Jailer, GuestCID: c.GuestCID, UDSName: c.UDSPath,
 	})
 }

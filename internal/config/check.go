@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,9 @@ func (c Config) checkFeatures() error {
 	return c.checkMicroVM()
 }
 
+// socketName matches a name that nothing else in the folder of a machine has but api.sock.
+var socketName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}[.]sock$`)
+
 // checkMicroVM returns an error for a machine that there cannot be.
 func (c Config) checkMicroVM() error {
 	vm := c.MicroVM
@@ -73,10 +77,16 @@ func (c Config) checkMicroVM() error {
 		}
 	}
 	switch {
-	case vm.GuestCID != 0:
-		return notYet("microvm.guest_cid", "vsock")
-	case vm.UDSPath != "":
-		return notYet("microvm.uds_path", "vsock")
+	case vm.VMM != "qemu" && vm.VMM != "firecracker":
+		return choir.Invalid("microvm.vmm", "must be qemu or firecracker, not %q", vm.VMM)
+	case vm.Firecracker != "" && !filepath.IsAbs(vm.Firecracker):
+		return choir.Invalid("microvm.firecracker", "%q is not an absolute path", vm.Firecracker)
+	case vm.Jailer != "" && vm.Jailer != "none" && !filepath.IsAbs(vm.Jailer):
+		return choir.Invalid("microvm.jailer", "%q is neither an absolute path nor none", vm.Jailer)
+	case vm.GuestCID != 0 && (vm.GuestCID < 3 || int64(vm.GuestCID) >= 1<<32-1):
+		return choir.Invalid("microvm.guest_cid", "%d is no context id of a machine: those begin with 3", vm.GuestCID)
+	case vm.UDSPath != "" && (!socketName.MatchString(vm.UDSPath) || vm.UDSPath == "api.sock"):
+		return choir.Invalid("microvm.uds_path", "%q is not a name of letters and digits with .sock behind it, or is api.sock", vm.UDSPath)
 	case c.Runtime.Mode == "microvm" && len(c.Runtime.Toolchains) > 0:
 		return choir.Invalid("runtime.toolchains", "folders of the host are not shown to virtual machines").
 			WithRemedy("name the packages with: choir image build --packages")

@@ -222,9 +222,13 @@ type MicroVM struct {
 	Rootfs   string `toml:"rootfs" doc:"Root file system of the machines: the FILE of choir image build --out FILE."`
 	VCPU     int    `toml:"vcpu" doc:"Processors of a machine; 0 is as many as limits.cpu_milli has use for, and one where machines are emulated."`
 	MemoryMB int    `toml:"memory_mb" doc:"Memory of a machine, MiB, its kernel's included; 0 is limits.memory_mb and what the kernel needs."`
-	// The keys of drivers that reach a machine by vsock; QEMU's has a serial line.
-	GuestCID int    `toml:"guest_cid" doc:"Context id of a machine's vsock; the machines of this version have a serial line in its place."`
-	UDSPath  string `toml:"uds_path" doc:"Socket of a machine's vsock; the machines of this version have a serial line in its place."`
+	// VMM is the monitor: the program that runs the machines.
+	VMM         string `toml:"vmm" report:"shown" doc:"Program that runs the machines: qemu, which emulates them where KVM does not serve, or firecracker, which needs KVM."`
+	Firecracker string `toml:"firecracker" doc:"Path of firecracker (1.11 or newer); empty looks it up in PATH."`
+	Jailer      string `toml:"jailer" doc:"Path of Firecracker's jailer, of the same version, which is used where choir is root; empty looks it up in PATH, none uses none."`
+	// The keys of machines that have a vsock; QEMU's have a serial line.
+	GuestCID int    `toml:"guest_cid" doc:"Context id of a Firecracker machine's vsock, the same for all; 0 is 3."`
+	UDSPath  string `toml:"uds_path" doc:"Name of the socket of a Firecracker machine's vsock, in the machine's folder, such as v.sock, which empty is."`
 }
 
 // Trace configures the export of spans.
@@ -306,6 +310,7 @@ func Default() Config {
 		Bus:       Bus{Mode: "embedded", StreamMB: 512, ClusterTimeout: 5},
 		Egress:    Egress{Mode: string(choir.EgressNone)},
 		Computers: Computers{HibernateAfter: "30m"},
+		MicroVM:   MicroVM{VMM: "qemu"},
 	}
 }
 

@@ -52,6 +52,11 @@ type Manifest struct {
 	Files    []File     `json:"files"`
 }
 
+// HasModule reports whether the image has a kernel module.
+func (m Manifest) HasModule(name string) bool {
+	return slices.ContainsFunc(m.Modules, func(f File) bool { return f.Path == name })
+}
+
 // KernelInfo is the kernel of an image.
 type KernelInfo struct {
 	File

@@ -19,7 +19,13 @@ const remedyKernel = "refresh the lists of packages with: apt-get update"
 
 // needed are the modules that a machine loads, in this order; those of the first are
 // built into some kernels.
-var needed = []string{"virtio_ring", "virtio", "virtio_mmio", "virtio_blk", "virtio_console", "squashfs"}
+var needed = []string{
+	"virtio_ring", "virtio", "virtio_mmio", "virtio_blk", "virtio_console", "squashfs",
+	"vsock", "vmw_vsock_virtio_transport_common", VsockModule,
+}
+
+// VsockModule is the module of a machine's vsock, which images have since monitors need it.
+const VsockModule = "vmw_vsock_virtio_transport"
 
 // unpackKernel fetches the kernel package that apt offers into dir, unpacks it there, and
 // returns the folder.
@@ -91,7 +97,7 @@ func copyKernel(folder, path string, m *Manifest) error {
 
 // findModule returns the path of a kernel module below base; "" if there is none.
 func findModule(base, name string) string {
-	for _, folder := range []string{"drivers/virtio", "drivers/block", "drivers/char", "fs/squashfs"} {
+	for _, folder := range []string{"drivers/virtio", "drivers/block", "drivers/char", "fs/squashfs", "net/vmw_vsock"} {
 		path := filepath.Join(base, "kernel", folder, name+".ko")
 		if _, err := os.Stat(path); err == nil {
 			return path

@@ -34,7 +34,7 @@ const (
 	ConfineArg = "confine"
 )
 
-// The names of the ports, and of the group of everything in the sandbox.
+// The names of the serial ports, and of the group of everything in the sandbox.
 const (
 	DataPort  = "choir.data"
 	StatePort = "choir.state"
@@ -54,6 +54,7 @@ type Config struct {
 	CPUMilli  int64
 	Workspace bool // the second disk is one
 	Tmp       int64
+	Vsock     bool // the machine has a vsock in place of serial ports
 	// Args are those of choir-init in the sandbox.
 	Args []string
 }
@@ -66,10 +67,14 @@ const argsFollow = "init"
 func (c Config) Flags() []string {
 	out := []string{BootArg, fmt.Sprintf("-processes=%d", c.Processes), fmt.Sprintf("-memory=%d", c.Memory),
 		fmt.Sprintf("-cpu=%d", c.CPUMilli), fmt.Sprintf("-tmp=%d", c.Tmp), fmt.Sprintf("-disk=%v", c.Workspace)}
+	if c.Vsock {
+		out = append(out, "-vsock")
+	}
 	return append(append(out, argsFollow), c.Args...)
 }
 
-func parse(args []string) (Config, error) {
+// Parse returns the Config of a command line behind BootArg.
+func Parse(args []string) (Config, error) {
 	var c Config
 	f := flag.NewFlagSet(BootArg, flag.ContinueOnError)
 	f.Int64Var(&c.Processes, "processes", 0, "")
@@ -77,6 +82,7 @@ func parse(args []string) (Config, error) {
 	f.Int64Var(&c.CPUMilli, "cpu", 0, "")
 	f.Int64Var(&c.Tmp, "tmp", 0, "")
 	f.BoolVar(&c.Workspace, "disk", false, "")
+	f.BoolVar(&c.Vsock, "vsock", false, "")
 	err := f.Parse(args)
 	if rest := f.Args(); len(rest) > 0 && rest[0] == argsFollow {
 		c.Args = rest[1:]
@@ -98,7 +104,7 @@ func Run(args []string) {
 }
 
 func run(args []string) error {
-	c, err := parse(args)
+	c, err := Parse(args)
 	if err != nil {
 		return err
 	}
@@ -116,14 +122,25 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	ports, err := openPorts()
-	if err != nil {
+	if err := openWay(c); err != nil {
 		return err
 	}
-	go newRelay(ports.data).serve(ports.state)
 	how, err := process.Wait()
 	if err == nil {
 		io.WriteString(os.Stderr, "choir-init: the sandbox has ended: "+how.String()+"\n")
+	}
+	return err
+}
+
+// openWay opens the machine's way to the host, and carries what comes by it for as long as
+// the machine runs.
+func openWay(c Config) error {
+	if c.Vsock {
+		return openVsock()
+	}
+	ports, err := openPorts()
+	if err == nil {
+		go newRelay(ports.data).serve(ports.state)
 	}
 	return err
 }
@@ -157,13 +174,17 @@ func start(c Config, listener *net.UnixListener) (*os.Process, error) {
 	})
 }
 
-// loadModules loads the kernel's modules, which come with those they need before them.
-func loadModules(Config) error {
+// loadModules loads the kernel's modules, which come with those they need before them. A
+// machine without a vsock gets none of those for it.
+func loadModules(c Config) error {
 	entries, err := os.ReadDir(Modules)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
+		if !c.Vsock && strings.Contains(e.Name(), "vsock") {
+			continue
+		}
 		f, err := os.Open(Modules + "/" + e.Name())
 		if err != nil {
 			return err

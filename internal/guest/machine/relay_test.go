@@ -110,14 +110,14 @@ func TestUsageIsAsked(t *testing.T) {
 }
 
 func TestTheCommandLineOfAMachineIsReadAgain(t *testing.T) {
-	c := Config{Processes: 7, Memory: 1 << 30, CPUMilli: 250, Workspace: true, Tmp: 9, Args: []string{"--max-files", "256"}}
+	c := Config{Processes: 7, Memory: 1 << 30, CPUMilli: 250, Workspace: true, Tmp: 9, Vsock: true, Args: []string{"--max-files", "256"}}
 	args := c.Flags()
 	// The kernel passes nothing on behind the second "--" of its command line.
 	if args[0] != BootArg || slices.Contains(args, "--") {
 		t.Fatalf("it begins with %q", args[0])
 	}
-	got, err := parse(args[1:])
-	if err != nil || got.Processes != 7 || got.Memory != 1<<30 || !got.Workspace || strings.Join(got.Args, " ") != "--max-files 256" {
+	got, err := Parse(args[1:])
+	if err != nil || got.Processes != 7 || got.Memory != 1<<30 || !got.Workspace || !got.Vsock || strings.Join(got.Args, " ") != "--max-files 256" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -91,7 +91,7 @@ func (p *Process) Kill() error {
 }
 
 // Wait returns nil when the process has ended, or the error of ctx. It blocks no thread,
-// because a pidfd becomes readable.
+// because a pidfd becomes readable. There may be one Wait at a time.
 func (p *Process) Wait(ctx context.Context) error {
 	conn, err := p.fd.SyscallConn()
 	if err != nil {

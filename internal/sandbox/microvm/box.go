@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net"
 	"os"
 	"syscall"
 
 	"choiros/internal/choir"
+	"choiros/internal/guest"
 	"choiros/internal/guest/machine"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
@@ -16,15 +18,38 @@ import (
 // box is one sandbox. Its parts are set before it is shared, and never after.
 type box struct {
 	*host.Ending
-	state   state // what its handle says
+	state   state  // what its handle says
+	name    string // its own, empty when recovered
+	line    line
+	shared  *guest.Mux // over the only stream of line, where the driver has many; else nil
 	group   host.Group
-	qemu    *host.Process // nil when it has ended
-	child   *os.Process   // nil when recovered
+	vmm     *host.Process // the monitor; nil when it has ended
+	child   *os.Process   // what was started; nil when recovered
 	console *os.File      // nil when recovered
 }
 
 func newBox(s state) *box {
-	return &box{state: s, Ending: host.NewEnding(Name)}
+	b := &box{state: s, Ending: host.NewEnding(Name), line: serialLine{s.Doors}}
+	if s.Facts.VMM == VMMFirecracker {
+		b.line = vsockLine{&b.state}
+	}
+	return b
+}
+
+// shareStream makes all streams share the only one of the line, if callers of the driver open
+// many: a machine of another monitor may have been made before.
+func (b *box) shareStream(c sandbox.Capabilities) {
+	if c.Streams && !b.line.many() {
+		b.shared = guest.NewMux(b.line.stream)
+	}
+}
+
+// Dial implements sandbox.Sandbox.
+func (b *box) Dial(ctx context.Context) (net.Conn, error) {
+	if b.shared != nil {
+		return b.shared.Dial(ctx)
+	}
+	return b.line.stream(ctx)
 }
 
 var (
@@ -47,7 +72,7 @@ func (b *box) Usage(ctx context.Context) (sandbox.Usage, error) {
 	}
 	mark := make([]byte, machine.MarkBytes)
 	rand.Read(mark) // never fails
-	text, err := b.ask(ctx, machine.AskUsage, mark)
+	text, err := ask(ctx, b.line, machine.AskUsage, mark)
 	if err != nil {
 		return sandbox.Usage{}, choir.Wrap(op, choir.CodeUnavailable, err, "ask the machine")
 	}
@@ -61,19 +86,20 @@ func (b *box) Usage(ctx context.Context) (sandbox.Usage, error) {
 	return u, nil
 }
 
-// Destroy kills QEMU and waits until the watcher has removed the rest. It implements
+// Destroy kills the monitor and waits until the watcher has removed the rest. It implements
 // sandbox.Sandbox.
-func (b *box) Destroy(ctx context.Context) error { return b.Ending.Destroy(ctx, b.qemu) }
+func (b *box) Destroy(ctx context.Context) error { return b.Ending.Destroy(ctx, b.vmm) }
 
-// Clear kills QEMU, waits for its end and removes the cgroups and the doors.
+// Clear kills the monitor, waits for its end and removes the cgroups and its way in.
 func (b *box) Clear(ctx context.Context) error {
 	defer b.Release()
-	first := b.qemu.Kill()
+	first := b.vmm.Kill()
 	if b.child != nil {
 		b.child.Kill()
 		b.child.Wait() // how it ended says nothing that matters
-	} else if b.qemu != nil {
-		if err := b.qemu.Wait(ctx); err != nil && first == nil {
+	}
+	if b.vmm != nil && (b.child == nil || b.child.Pid != b.vmm.PID) {
+		if err := b.vmm.Wait(ctx); err != nil && first == nil {
 			first = choir.Wrap("microvm.destroy", choir.CodeTimeout, err, "wait for the end of a machine")
 		}
 		// A former driver in this same process may have started it.
@@ -87,29 +113,17 @@ func (b *box) Clear(ctx context.Context) error {
 			first = err
 		}
 	}
-	if err := removeDoors(b.state.Doors); first == nil {
+	if err := b.line.remove(ctx); first == nil {
 		first = err
 	}
 	return first
 }
 
-// removeDoors removes both doors. It is idempotent.
-func removeDoors(doors string) error {
-	if err := host.RemoveDoor(doors); err != nil {
-		return err
-	}
-	if err := host.RemoveDoor(stateDoors(doors)); err != nil {
-		return err
-	}
-	err := os.Remove(stateDoors(doors))
-	if os.IsNotExist(err) {
-		return nil
-	}
-	return choir.Wrap("microvm.door", choir.CodeInternal, err, "remove the second door")
-}
-
 // Release closes the control plane's files of the sandbox; the sandbox may live on.
 func (b *box) Release() {
-	b.qemu.Close()
+	if b.shared != nil {
+		b.shared.Close()
+	}
+	b.vmm.Close()
 	b.console.Close()
 }

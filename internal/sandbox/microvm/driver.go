@@ -30,12 +30,9 @@ func New(cfg Config) *Driver {
 // Name implements sandbox.Driver.
 func (d *Driver) Name() string { return Name }
 
-// capabilities are the capabilities of this driver: a machine has one serial line, and a
-// disk of its own.
-var capabilities = sandbox.Capabilities{Transports: []sandbox.Transport{sandbox.TransportCopy}}
-
-// Capabilities implements sandbox.Driver.
-func (d *Driver) Capabilities() sandbox.Capabilities { return capabilities }
+// Capabilities implements sandbox.Driver. A machine has a disk of its own; by vsock it can
+// have any number of streams, by its serial line one.
+func (d *Driver) Capabilities() sandbox.Capabilities { return d.cfg.capabilities() }
 
 // Close stops the watching of sandboxes and waits for that. The sandboxes live on and can
 // be recovered by another driver; this driver's Sandbox values are unusable then. It is
@@ -84,15 +81,16 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	}
 	defer d.calls.EndCall()
 	b := newBox(s)
+	b.shareStream(d.Capabilities())
 	b.group = host.OpenGroup(s.Limits, s.Groups)
 	if s.Boot == host.BootID() {
-		b.qemu, err = host.OpenProcess(s.PID, s.Start)
+		b.vmm, err = host.OpenProcess(s.PID, s.Start)
 	}
 	if err != nil && choir.CodeOf(err) != choir.CodeNotFound {
 		return nil, err
 	}
-	if b.qemu == nil {
-		return nil, b.RemoveGone(ctx, b.qemu, b, "the sandbox has ended")
+	if b.vmm == nil {
+		return nil, b.RemoveGone(ctx, b.vmm, b, "the sandbox has ended")
 	}
 	hello, cancel := context.WithTimeout(ctx, helloPatience)
 	defer cancel()
@@ -101,7 +99,7 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 			b.Release()
 			return nil, choir.Wrap("microvm.recover", choir.CodeCancelled, ctx.Err(), "look for a sandbox")
 		}
-		return nil, b.RemoveGone(ctx, b.qemu, b, "the machine no longer answers and was ended")
+		return nil, b.RemoveGone(ctx, b.vmm, b, "the machine no longer answers and was ended")
 	}
 	if err := d.watch(b); err != nil {
 		b.Release()
@@ -122,14 +120,14 @@ func (d *Driver) beginCall() (*machineParts, error) {
 
 // watch waits for the sandbox's end in a goroutine and removes the rest of it.
 func (d *Driver) watch(b *box) error {
-	return d.calls.Watch(func(ctx context.Context) { b.Watch(ctx, b.qemu, b) })
+	return d.calls.Watch(func(ctx context.Context) { b.Watch(ctx, b.vmm, b) })
 }
 
 // checkSpec returns the spec with default limits filled in. A spec that cannot be
 // satisfied is code invalid or unavailable.
 func (m *machineParts) checkSpec(spec sandbox.Spec) (sandbox.Spec, error) {
 	spec.Limits = spec.Limits.OrDefaults()
-	if err := spec.Check(capabilities); err != nil {
+	if err := spec.Check(m.cfg.capabilities()); err != nil {
 		return spec, err
 	}
 	if m.facts.Root && spec.UID <= 0 {

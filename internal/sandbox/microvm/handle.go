@@ -11,7 +11,7 @@ import (
 const handleVersion = 1
 
 // state is the content of a handle. Boot, a pid and a start time together identify the
-// process of QEMU.
+// process of the monitor.
 type state struct {
 	Boot   string   `json:"boot"`
 	PID    int      `json:"pid"`
@@ -20,6 +20,13 @@ type state struct {
 	Limits string   `json:"limits"` // the limiter's name, of the machine's process
 	Groups []string `json:"groups,omitempty"`
 	Facts  facts    `json:"facts"`
+	// Of a Firecracker machine: its name, its folder, and the name of its vsock there.
+	Name   string `json:"name,omitempty"`
+	Room   string `json:"room,omitempty"`
+	Socket string `json:"socket,omitempty"`
+	// Computer and Role are whose a Firecracker machine is.
+	Computer choir.ID   `json:"computer,omitempty"`
+	Role     choir.Role `json:"role,omitempty"`
 	// Most is the memory that the sandbox may use.
 	Most int64 `json:"most"`
 }
@@ -30,6 +37,9 @@ func decodeHandle(h sandbox.Handle) (state, error) {
 	s, err := host.DecodeHandle[state](h, Name, handleVersion)
 	if err == nil && (s.Doors == "" || s.PID <= 0) {
 		err = choir.E(Name+".handle", choir.CodeInvalid, "a handle without a process or without doors")
+	}
+	if err == nil && s.Facts.VMM == VMMFirecracker && (s.Room == "" || s.Socket == "" || s.Name == "") {
+		err = choir.E(Name+".handle", choir.CodeInvalid, "a handle without the folder of its machine")
 	}
 	return s, err
 }

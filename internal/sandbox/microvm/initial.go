@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -30,7 +31,7 @@ func (m *machineParts) initialFor(folder string) (string, error) {
 	sum := sha256.Sum256(content)
 	path := filepath.Join(m.cfg.StateDir, "initial-"+hex.EncodeToString(sum[:8]))
 	if old, err := os.ReadFile(path); err != nil || !bytes.Equal(old, content) { // a power cut may have cut it
-		if err := writeWhole(path, content); err != nil {
+		if err := writeWhole(path, bytes.NewReader(content)); err != nil {
 			return "", choir.Wrap("microvm.initial", choir.CodeInternal, err, "write an initial file system")
 		}
 	}
@@ -89,15 +90,15 @@ func (m *machineParts) inImage(binaries map[string][]byte) bool {
 }
 
 // writeWhole writes a file that appears whole or not at all.
-func writeWhole(path string, content []byte) error {
+func writeWhole(path string, content io.Reader) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // nothing is left of it once it has its name
-	_, err = f.Write(content)
+	_, err = io.Copy(f, content)
 	if err == nil {
-		err = f.Chmod(0o644) // QEMU, as another user, opens it by our descriptor
+		err = f.Chmod(0o644) // the monitor, as another user, opens it
 	}
 	if closed := f.Close(); err == nil {
 		err = closed

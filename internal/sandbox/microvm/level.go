@@ -11,14 +11,30 @@ import (
 type facts struct {
 	Emulated bool   `json:"emulated"`
 	Kernel   string `json:"kernel"` // release of the guest's
-	Root     bool   `json:"root"`   // QEMU has a host user of its own
-	Host     string `json:"host"`   // what limits QEMU on the host
+	Root     bool   `json:"root"`   // the monitor has a host user of its own
+	Host     string `json:"host"`   // what limits the monitor on the host
+	VMM      string `json:"vmm,omitempty"`
+	Jailed   bool   `json:"jailed,omitempty"` // by Firecracker's jailer
+}
+
+// monitor names the program that runs the machine.
+func (f facts) monitor() string {
+	if f.VMM == VMMFirecracker {
+		return "Firecracker"
+	}
+	return "QEMU"
 }
 
 // acceleration names how the guest's instructions are executed.
 func (f facts) acceleration() string {
 	if f.Emulated {
 		return "emulation (TCG)"
+	}
+	if f.VMM == VMMFirecracker && f.Jailed {
+		return "Firecracker and KVM, in a jail"
+	}
+	if f.VMM == VMMFirecracker {
+		return "Firecracker and KVM"
 	}
 	return "KVM"
 }
@@ -37,7 +53,7 @@ func (f facts) level() sandbox.Level {
 	l := sandbox.Level{
 		Driver: Name,
 		Name:   "microvm: a virtual machine by " + f.acceleration() + ", Linux " + f.Kernel + ", no network; inside namespaces, seccomp, landlock, no capabilities",
-		Limits: "the machine, and cgroup v2 of its kernel: processes, memory, CPU; its disk; rlimits: open files, no core files; QEMU itself: " + f.Host,
+		Limits: "the machine, and cgroup v2 of its kernel: processes, memory, CPU; its disk; rlimits: open files, no core files; " + f.monitor() + " itself: " + f.Host,
 	}
 	if f.taskLandlock() {
 		l.Tasks = "landlock"
@@ -48,10 +64,13 @@ func (f facts) level() sandbox.Level {
 		l.Missing = append(l.Missing, "KVM does not serve here: machines are emulated, by code that is not written to hold an attacker, and programs take 10 to 30 times as long.")
 	}
 	if f.Host == host.LimitsRlimits {
-		l.Missing = append(l.Missing, "No cgroup limits QEMU: what breaks out of the machine's kernel has no limits of memory and CPU.")
+		l.Missing = append(l.Missing, "No cgroup limits "+f.monitor()+": what breaks out of the machine's kernel has no limits of memory and CPU.")
 	}
 	if !f.Root {
-		l.Missing = append(l.Missing, "QEMU runs as the user of the control plane, not as a host user of its own.")
+		l.Missing = append(l.Missing, f.monitor()+" runs as the user of the control plane, not as a host user of its own.")
+	}
+	if f.VMM == VMMFirecracker && !f.Jailed {
+		l.Missing = append(l.Missing, "Firecracker runs without its jailer: what breaks out of it sees the files of the host that its user may read.")
 	}
 	return l
 }

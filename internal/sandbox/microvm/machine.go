@@ -1,12 +1,13 @@
 package microvm
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path"
-	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/machineimage"
@@ -14,19 +15,19 @@ import (
 )
 
 const (
-	qemuName   = "qemu-system-x86_64"
-	remedyQEMU = "install it with: apt-get install -y qemu-system-x86"
 	remedyMkfs = "install it with: apt-get install -y e2fsprogs"
+	remedyKVM  = "run choir on hardware, or on a machine with nested virtualization: modprobe kvm_intel || modprobe kvm_amd"
 	remedyMake = "build one with: choir image build --out FILE, and set microvm.rootfs to FILE and microvm.kernel to FILE" + machineimage.KernelSuffix
 )
 
 // machineParts holds what is found and prepared once for all calls of Create.
 type machineParts struct {
 	cfg           Config
-	qemu, mkfs    string
-	prlimit       string // starts QEMU with limits
+	vmm           monitor
+	mkfs          string
+	prlimit       string // starts the monitor with limits
 	modules       []byte // an archive
-	tscKHz        int64
+	image         machineimage.Manifest
 	manifestGuest map[string]choir.Digest
 	facts         facts
 	limits        host.Limiter
@@ -36,47 +37,41 @@ type machineParts struct {
 	initial map[string]string // paths of initial file systems, by folder of guest binaries
 }
 
+// setUpPatience is how long a monitor may take to be found and tried.
+const setUpPatience = time.Minute
+
 func newMachineParts(cfg Config) (*machineParts, error) {
 	const op = "microvm.setup"
-	m := &machineParts{cfg: cfg, bootID: host.BootID(), initial: map[string]string{}}
-	var err error
-	if m.qemu, err = findQEMU(cfg); err != nil {
+	m := &machineParts{cfg: cfg, vmm: newMonitor(cfg), bootID: host.BootID(), initial: map[string]string{}}
+	ctx, cancel := context.WithTimeout(context.Background(), setUpPatience)
+	defer cancel()
+	if err := m.vmm.find(ctx); err != nil {
 		return nil, err
 	}
+	var err error
 	if m.mkfs, err = findMkfs(); err != nil {
 		return nil, err
 	}
 	if m.prlimit, err = exec.LookPath("prlimit"); err != nil {
 		return nil, choir.E(op, choir.CodeUnavailable, "prlimit is not installed").WithRemedy("install it with: apt-get install -y util-linux")
 	}
-	manifest, err := loadImage(cfg)
-	if err != nil {
+	if m.image, err = loadImage(cfg); err != nil {
 		return nil, err
 	}
-	m.manifestGuest = guestIn(manifest)
+	m.manifestGuest = guestIn(m.image)
 	if m.modules, err = os.ReadFile(cfg.Kernel + machineimage.ModulesSuffix); err != nil {
 		return nil, noImage(err)
 	}
 	if err := os.MkdirAll(cfg.StateDir, 0o711); err != nil {
 		return nil, choir.Wrap(op, choir.CodeInternal, err, "make the driver's folder")
 	}
-	m.tscKHz = tscKHz()
 	m.limits = host.FindLimiter(false, host.GroupLabel(cfg.StateDir))
-	m.facts = facts{Emulated: !m.kvmServes(), Kernel: manifest.Kernel.Release, Root: os.Geteuid() == 0, Host: m.limits.Name()}
+	m.facts = facts{Kernel: m.image.Kernel.Release, Root: os.Geteuid() == 0, Host: m.limits.Name()}
+	if err := m.vmm.setUp(ctx, m); err != nil {
+		return nil, err
+	}
 	m.limits.Sweep()
 	return m, nil
-}
-
-func findQEMU(cfg Config) (string, error) {
-	name := cfg.QEMU
-	if name == "" {
-		name = qemuName
-	}
-	at, err := exec.LookPath(name)
-	if err != nil {
-		return "", choir.E("microvm.setup", choir.CodeUnavailable, "QEMU (%s) is not installed", name).WithRemedy(remedyQEMU)
-	}
-	return at, nil
 }
 
 func findMkfs() (string, error) {
@@ -124,22 +119,4 @@ func guestIn(m machineimage.Manifest) map[string]choir.Digest {
 		}
 	}
 	return out
-}
-
-// tscKHz returns how fast the processor's counter of time stamps runs: at the base
-// frequency where the kernel says it, else at what it says the processor runs at, which
-// inside of virtual machines is the same.
-func tscKHz() int64 {
-	if raw, err := os.ReadFile("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency"); err == nil {
-		if n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && n > 0 {
-			return n
-		}
-	}
-	raw, _ := os.ReadFile("/proc/cpuinfo") // without it there is the value below
-	_, after, _ := strings.Cut(string(raw), "cpu MHz")
-	line, _, _ := strings.Cut(after, "\n")
-	if mhz, err := strconv.ParseFloat(strings.Trim(line, "\t: "), 64); err == nil && mhz > 0 {
-		return int64(mhz * 1000)
-	}
-	return 2_000_000
 }

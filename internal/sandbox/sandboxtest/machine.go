@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ var builtImage = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	out := filepath.Join(dir, "image")
-	if _, err := machineimage.Load(out); err == nil {
+	if m, err := machineimage.Load(out); err == nil && m.HasModule(machineimage.VsockModule) {
 		return out, nil
 	}
 	_, err = machineimage.Build(context.Background(), machineimage.Config{Out: out, Environ: os.Environ()})
@@ -47,3 +48,27 @@ func MachineImage(t testing.TB) string {
 	}
 	return out
 }
+
+// BuildProgram builds the program pkg, once per process, and returns a folder in which it is
+// under each of the names, for other users too.
+func BuildProgram(t testing.TB, pkg string, names ...string) string {
+	t.Helper()
+	key := strings.Join(append(names, pkg), " ")
+	build, _ := programs.LoadOrStore(key, sync.OnceValues(func() (string, error) {
+		return buildShared("choir-program-", 0o755, func(dir string) error {
+			first := filepath.Join(dir, names[0])
+			if err := goBuild(first, pkg); err != nil {
+				return err
+			}
+			for _, name := range names[1:] {
+				if err := os.Link(first, filepath.Join(dir, name)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}))
+	return built(t, build.(func() (string, error)))
+}
+
+var programs sync.Map // of functions that build, by what they build

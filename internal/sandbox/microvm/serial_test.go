@@ -98,6 +98,14 @@ func TestTheLevelSaysWhatIsMissing(t *testing.T) {
 			t.Errorf("%q is not in %q", want, weak)
 		}
 	}
+	bare := facts{Kernel: "6.12.1", Root: true, Host: "cgroup v2", VMM: VMMFirecracker}
+	if l := bare.level(); len(l.Missing) != 1 || !strings.Contains(l.Missing[0], "without its jailer") || !strings.Contains(l.Limits, "Firecracker itself") {
+		t.Errorf("%+v", l)
+	}
+	bare.Jailed = true
+	if l := bare.level(); len(l.Missing) > 0 || !strings.Contains(l.Name, "Firecracker and KVM, in a jail") {
+		t.Errorf("%+v", l)
+	}
 	if best := (facts{Kernel: "6.12.1", Root: true, Host: "cgroup v2"}).level(); len(best.Missing) > 0 || best.Tasks != "landlock" {
 		t.Errorf("%+v", best)
 	}

@@ -6,10 +6,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/hex"
 	"io"
 	"net"
-	"strings"
+	"os"
+	"path/filepath"
 	"time"
 
 	"choiros/internal/choir"
@@ -17,14 +17,22 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-// Dial implements sandbox.Sandbox. One stream is open at a time.
-func (b *box) Dial(ctx context.Context) (net.Conn, error) {
-	conn, err := host.DialDoor(ctx, b.state.Doors)
+// serialLine is the way into a machine of QEMU: two virtual serial lines, whose ends on the
+// host are sockets in the folder of doors. One stream is open at a time.
+type serialLine struct{ doors string }
+
+// stateDoors returns the folder of the second line, which asks the machine how it is.
+func stateDoors(doors string) string { return filepath.Join(doors, "state") }
+
+func (l serialLine) many() bool { return false }
+
+func (l serialLine) stream(ctx context.Context) (net.Conn, error) {
+	conn, err := host.DialDoor(ctx, l.doors)
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	s, err := b.open(ctx, conn)
+	s, err := l.open(ctx, conn)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
@@ -36,10 +44,10 @@ func (b *box) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 // open asks the machine for a new stream and marks its beginning, see machine.AskSession.
-func (b *box) open(ctx context.Context, conn net.Conn) (*stream, error) {
+func (l serialLine) open(ctx context.Context, conn net.Conn) (*stream, error) {
 	mark := make([]byte, machine.MarkBytes)
 	rand.Read(mark) // never fails
-	if _, err := b.ask(ctx, machine.AskSession, mark); err != nil {
+	if _, err := ask(ctx, l, machine.AskSession, mark); err != nil {
 		return nil, err
 	}
 	if _, err := conn.Write(mark); err != nil {
@@ -74,32 +82,23 @@ func passOver(in *bufio.Reader, mark []byte) error {
 	return choir.E("microvm.dial", choir.CodeTooLarge, "the machine sent %d bytes instead of the mark of the stream", mostPassed)
 }
 
-// ask sends a question to the machine's first process and returns what its answer says
-// after the mark. What the machine says is no more than its word.
-func (b *box) ask(ctx context.Context, what string, mark []byte) (string, error) {
-	conn, err := host.DialDoor(ctx, stateDoors(b.state.Doors))
-	if err != nil {
-		return "", err
+func (l serialLine) questions(ctx context.Context) (net.Conn, error) {
+	return host.DialDoor(ctx, stateDoors(l.doors))
+}
+
+// remove removes both sockets. It is idempotent.
+func (l serialLine) remove(context.Context) error {
+	if err := host.RemoveDoor(l.doors); err != nil {
+		return err
 	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
-	// The line before may have been cut by the end of another control plane.
-	question := what + " " + hex.EncodeToString(mark)
-	if _, err := io.WriteString(conn, "\n"+question+"\n"); err != nil {
-		return "", err
+	if err := host.RemoveDoor(stateDoors(l.doors)); err != nil {
+		return err
 	}
-	lines := bufio.NewScanner(conn)
-	lines.Buffer(make([]byte, 256), 256)
-	for n := 0; lines.Scan() && n < 64; n++ {
-		if rest, ok := strings.CutPrefix(lines.Text(), question); ok {
-			return strings.TrimSpace(rest), nil
-		}
+	err := os.Remove(stateDoors(l.doors))
+	if os.IsNotExist(err) {
+		return nil
 	}
-	if err := lines.Err(); err != nil {
-		return "", err
-	}
-	return "", io.ErrUnexpectedEOF
+	return choir.Wrap("microvm.door", choir.CodeInternal, err, "remove the second door")
 }
 
 // stream is the host's end of the stream to choir-init. What comes is in pieces behind

@@ -1,0 +1,203 @@
+package machine
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The ports of a machine's vsock. On the first two this machine listens, for streams to
+// choir-init and for questions; on the last the host does, until the first two can be reached.
+const (
+	ControlVsock = 1001
+	StateVsock   = 1002
+	ReadyVsock   = 1003
+)
+
+// openVsock listens on the machine's ports, tells the host, and serves both for as long as
+// the machine runs.
+func openVsock() error {
+	streams, err := listenVsock(ControlVsock)
+	if err != nil {
+		return err
+	}
+	questions, err := listenVsock(StateVsock)
+	if err != nil {
+		return err
+	}
+	go ServeStreams(streams, questions, control, usage)
+	ready, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("make a vsock: %w", err)
+	}
+	defer unix.Close(ready)
+	// A machine that is restored from a snapshot does not come here again.
+	if err := unix.Connect(ready, &unix.SockaddrVM{CID: unix.VMADDR_CID_HOST, Port: ReadyVsock}); err != nil {
+		return fmt.Errorf("tell the host that the machine is ready: %w", err)
+	}
+	return nil
+}
+
+// ServeStreams carries every connection of streams to the unix socket door, and answers the
+// lines of those of questions with what the sandbox uses, until both are closed and their
+// connections have ended.
+func ServeStreams(streams, questions net.Listener, door string, usage func() string) {
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		eachConnection(questions, func(conn net.Conn) { answer(conn, usage) })
+	})
+	eachConnection(streams, func(outer net.Conn) {
+		inner, err := net.Dial("unix", door)
+		if err != nil {
+			return // choir-init has ended, and the machine is about to
+		}
+		defer inner.Close()
+		carry(outer, inner)
+	})
+	serving.Wait()
+}
+
+// eachConnection serves every connection of a listener until that is closed, and waits for
+// the connections.
+func eachConnection(l net.Listener, serve func(net.Conn)) {
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	for {
+		conn, err := l.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrClosed):
+			return
+		case err != nil:
+			time.Sleep(idle) // there is no room for more at the moment
+		default:
+			serving.Go(func() {
+				defer conn.Close()
+				serve(conn)
+			})
+		}
+	}
+}
+
+// answer answers AskUsage, the only question where each stream has a connection of its own.
+func answer(conn net.Conn, usage func() string) {
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(make([]byte, 256), 256)
+	for lines.Scan() {
+		if what, mark, _ := strings.Cut(lines.Text(), " "); what == AskUsage {
+			io.WriteString(conn, AskUsage+" "+mark+" "+usage()+"\n")
+		}
+	}
+}
+
+// halves is a connection of which one direction can be closed.
+type halves interface {
+	net.Conn
+	CloseWrite() error
+}
+
+// carry copies between two connections until both directions have ended.
+func carry(a, b net.Conn) {
+	var both sync.WaitGroup
+	oneWay := func(to, from net.Conn) {
+		_, err := io.Copy(to, from)
+		if half, ok := to.(halves); ok && err == nil {
+			half.CloseWrite()
+			return
+		}
+		to.Close()
+		from.Close()
+	}
+	both.Go(func() { oneWay(a, b) })
+	both.Go(func() { oneWay(b, a) })
+	both.Wait()
+}
+
+// vsockListener is a listening vsock, which package net does not know.
+type vsockListener struct {
+	file *os.File
+	port uint32
+}
+
+func listenVsock(port uint32) (*vsockListener, error) {
+	fd, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("make a vsock: %w", err)
+	}
+	l := &vsockListener{os.NewFile(uintptr(fd), "vsock"), port}
+	err = unix.Bind(fd, &unix.SockaddrVM{CID: unix.VMADDR_CID_ANY, Port: port})
+	if err == nil {
+		err = unix.Listen(fd, 128)
+	}
+	if err != nil {
+		l.Close()
+		return nil, fmt.Errorf("listen on port %d of the vsock: %w", port, err)
+	}
+	return l, nil
+}
+
+// Accept implements net.Listener.
+func (l *vsockListener) Accept() (net.Conn, error) {
+	raw, err := l.file.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var fd int
+	var failed error
+	err = raw.Read(func(listening uintptr) bool {
+		fd, _, failed = unix.Accept4(int(listening), unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+		return failed != unix.EAGAIN
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return nil, err
+	}
+	return newVsockConn(fd, l.port), nil
+}
+
+// Close implements net.Listener.
+func (l *vsockListener) Close() error { return l.file.Close() }
+
+// Addr implements net.Listener.
+func (l *vsockListener) Addr() net.Addr { return vsockAddr(l.port) }
+
+// vsockConn is a connection by vsock; its file waits in the runtime's poller.
+type vsockConn struct {
+	*os.File
+	addr net.Addr
+}
+
+// newVsockConn returns a connection for a socket, which does not block.
+func newVsockConn(fd int, port uint32) *vsockConn {
+	return &vsockConn{File: os.NewFile(uintptr(fd), "vsock"), addr: vsockAddr(port)}
+}
+
+// LocalAddr and RemoteAddr return the address of this end; they implement net.Conn.
+func (c *vsockConn) LocalAddr() net.Addr  { return c.addr }
+func (c *vsockConn) RemoteAddr() net.Addr { return c.addr }
+
+// CloseWrite ends this end's direction.
+func (c *vsockConn) CloseWrite() error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { failed = unix.Shutdown(int(fd), unix.SHUT_WR) })
+	return errors.Join(err, failed)
+}
+
+// vsockAddr is a port.
+type vsockAddr uint32
+
+// Network returns "vsock"; it implements net.Addr.
+func (vsockAddr) Network() string { return "vsock" }
+
+// String returns the port; it implements net.Addr.
+func (a vsockAddr) String() string { return fmt.Sprint(uint32(a)) }
