@@ -1,0 +1,59 @@
+package sprites_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/sandboxtest"
+	"choiros/internal/sandbox/sprites"
+	"choiros/internal/sandbox/sprites/spritestest"
+)
+
+// serverVariable has the address of the tests' server, also for the processes that the
+// suite starts and kills.
+const serverVariable = "CHOIR_SPRITESTEST_URL"
+
+// server is the server of this process; nil in a process that the suite started.
+var server *spritestest.Server
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serverVariable) == "" && spritestest.Missing() == "" {
+		server = spritestest.New()
+		os.Setenv(serverVariable, server.URL)
+	}
+	code := m.Run()
+	if server != nil {
+		if left := server.Sprites(); len(left) > 0 && code == 0 {
+			fmt.Fprintln(os.Stderr, "left behind are the sprites", left)
+			code = 1
+		}
+		server.Close()
+	}
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func token(context.Context) (string, error) { return spritestest.Token, nil }
+
+// newDriver makes a driver of the suite.
+func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
+	if why := spritestest.Missing(); why != "" {
+		t.Skip("there is no server with sprites: ", why)
+	}
+	return sprites.New(sprites.Config{StateDir: s.StateDir, Orphan: s.Orphan, URL: os.Getenv(serverVariable), Token: token})
+}
+
+// TestSprites runs the suite in sprites of the tests' server.
+func TestSprites(t *testing.T) {
+	sandboxtest.Run(t, newDriver).Check(t)
+}
