@@ -75,7 +75,10 @@ func pack(folder string) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	squeezed := gzip.NewWriter(&out)
+	squeezed, err := gzip.NewWriterLevel(&out, gzip.BestSpeed) // it is packed for each driver anew
+	if err != nil {
+		return nil, err
+	}
 	archive := tar.NewWriter(squeezed)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f := files[name]

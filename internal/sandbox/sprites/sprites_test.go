@@ -45,12 +45,16 @@ func TestMain(m *testing.M) {
 
 func token(context.Context) (string, error) { return spritestest.Token, nil }
 
+// slower is how many times as long a stream takes as on other rungs: each is a program that
+// is started in the sprite.
+const slower = 10
+
 // newDriver makes a driver of the suite.
 func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
 	if why := spritestest.Missing(); why != "" {
 		t.Skip("there is no server with sprites: ", why)
 	}
-	return sprites.New(sprites.Config{StateDir: s.StateDir, Orphan: s.Orphan, URL: os.Getenv(serverVariable), Token: token})
+	return sprites.New(sprites.Config{StateDir: s.StateDir, Orphan: s.Orphan * slower, URL: os.Getenv(serverVariable), Token: token})
 }
 
 // TestSprites runs the suite in sprites of the tests' server.

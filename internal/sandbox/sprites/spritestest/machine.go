@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"choiros/internal/inherited"
 )
 
 // machine is one sprite.
@@ -49,7 +51,9 @@ func newMachine(name string, config json.RawMessage) (*machine, error) {
 	defer status.Close()
 	cmd.ExtraFiles, cmd.Stderr = []*os.File{theirs}, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	err = cmd.Start()
+	if err = inherited.KeepFromChildren(); err == nil {
+		err = cmd.Start()
+	}
 	theirs.Close()
 	if err != nil {
 		return nil, err

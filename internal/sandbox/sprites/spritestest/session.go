@@ -18,6 +18,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"choiros/internal/inherited"
 )
 
 // The first byte of a message without a terminal.
@@ -130,7 +132,11 @@ func (s *session) openTerminal(rows, cols int) error {
 }
 
 func (s *session) start() error {
-	err := s.cmd.Start()
+	// A machine far away has no open file of its client's.
+	err := inherited.KeepFromChildren()
+	if err == nil {
+		err = s.cmd.Start()
+	}
 	if s.tty != nil {
 		s.cmd.Stdin.(*os.File).Close()
 		if err != nil {
