@@ -57,6 +57,7 @@ type size struct {
 	MemoryMB int64  `json:"ram_mb,omitempty"`
 	CPUs     int    `json:"cpus,omitempty"`
 	Region   string `json:"region,omitempty"`
+	DiskGB   int    `json:"storage_gb,omitempty"`
 }
 
 // rule is a rule of the network policy.

@@ -31,7 +31,7 @@ exec sh ` + inside + `/start.sh "$@"`
 // is an error.
 func (b *box) boot(ctx context.Context, spec sandbox.Spec) error {
 	limits := spec.Limits
-	asked := size{MemoryMB: limits.MemoryBytes >> 20, CPUs: (limits.CPUMilli + 999) / 1000, Region: b.api.cfg.Region}
+	asked := size{MemoryMB: limits.MemoryBytes >> 20, CPUs: (limits.CPUMilli + 999) / 1000, Region: b.api.cfg.Region, DiskGB: b.api.cfg.DiskGB}
 	if err := b.api.create(ctx, b.state.Sprite, asked); err != nil {
 		return err
 	}

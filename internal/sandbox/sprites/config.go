@@ -53,6 +53,8 @@ type Config struct {
 	Token func(context.Context) (string, error)
 	// Region is where sprites are made; empty leaves it to Fly.
 	Region string
+	// DiskGB is the size of a sprite's disk; 0 leaves it to Fly.
+	DiskGB int
 	// Orphan is how long a sandbox outlives its control plane; zero means
 	// sandbox.OrphanSeconds.
 	Orphan time.Duration
