@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -22,6 +23,7 @@ const serverVariable = "CHOIR_SPRITESTEST_URL"
 var server *spritestest.Server
 
 func TestMain(m *testing.M) {
+	sandboxtest.SetPatience(3 * time.Minute) // to pack and upload takes long on a busy machine
 	if os.Getenv(serverVariable) == "" && spritestest.Missing() == "" {
 		server = spritestest.New()
 		os.Setenv(serverVariable, server.URL)
@@ -59,5 +61,11 @@ func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
 
 // TestSprites runs the suite in sprites of the tests' server.
 func TestSprites(t *testing.T) {
+	if testing.Short() && os.Getenv("CHOIR_SANDBOXTEST_CHILD") == "" {
+		sandboxtest.RunSome(t, newDriver, nil, "it takes long where time is short; go test without -short runs it",
+			"profile", "director", "calls", "init", "doors", "inherited", "contract/a second driver takes a sandbox up",
+			"contract/a workspace is carried to the next sandbox", "survival/recovered after the control plane was killed")
+		return
+	}
 	sandboxtest.Run(t, newDriver).Check(t)
 }
