@@ -39,7 +39,7 @@ func newAPI(cfg Config) *api {
 
 func (a *api) close() { a.http.CloseIdleConnections() }
 
-// sprite is what the service says of a sprite, as far as it is used.
+// sprite is the part of the service's description of a sprite that is used.
 type sprite struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`

@@ -191,7 +191,7 @@ func TestAProgramThatLies(t *testing.T) {
 		}, "", "was cut"},
 		{"errors without end", func(ctx context.Context, ws *websocket.Conn) {
 			for range 100 {
-				binary("\x02" + strings.Repeat("e", 10_000))(ctx, ws)
+				binary("\x02"+strings.Repeat("e", 10_000))(ctx, ws)
 			}
 			binary("\x03\x01")(ctx, ws)
 		}, "", "eee..."},

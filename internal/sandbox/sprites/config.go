@@ -23,8 +23,8 @@
 //
 // The program that started the sandbox stays until that has ended, and one like it is run
 // when its connection was cut. A sprite whose sandbox has ended is deleted. The names of the
-// sprites say whose they are, so that a driver finds those that an earlier one could not
-// delete.
+// sprites say whose they are, so that a driver finds the sprites that an earlier one could
+// not delete.
 package sprites
 
 import (

@@ -97,7 +97,9 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections closes those of the transport that this one uses.
-func (c *carrier) CloseIdleConnections() { http.DefaultTransport.(*http.Transport).CloseIdleConnections() }
+func (c *carrier) CloseIdleConnections() {
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
 
 // TestTheNetworkIsClosed: a sprite may reach nothing before anything of a user's is in it,
 // and no request has the token in its address.

@@ -102,7 +102,7 @@ func writeFile(w http.ResponseWriter, r *http.Request, m *machine) {
 	})
 }
 
-// entry is what is said of a file.
+// entry returns the description of a file.
 func entry(at string, info fs.FileInfo) map[string]any {
 	kind := "file"
 	switch {

@@ -115,7 +115,7 @@ func (m *machine) cut() {
 	}
 }
 
-// info is what the service says of a sprite.
+// info returns the service's description of a sprite.
 func (m *machine) info() map[string]any {
 	out := map[string]any{
 		"id": "sprite-" + m.name, "name": m.name, "organization": "test", "status": "running", "url": "https://" + m.name + ".sprites.test",

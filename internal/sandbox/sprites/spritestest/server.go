@@ -87,7 +87,7 @@ func authorized(next http.Handler) http.Handler {
 // Close ends every sprite and the server.
 func (s *Server) Close() {
 	for _, name := range s.Sprites() {
-		if m := s.take(name); m != nil {
+		if m := s.detach(name); m != nil {
 			m.end()
 		}
 	}
@@ -140,9 +140,9 @@ func (s *Server) Cut(name string) {
 	}
 }
 
-// End ends a sprite behind the back of whoever made it.
+// End ends a sprite without a request of its maker.
 func (s *Server) End(name string) {
-	if m := s.take(name); m != nil {
+	if m := s.detach(name); m != nil {
 		m.end()
 	}
 }
@@ -153,8 +153,8 @@ func (s *Server) find(name string) *machine {
 	return s.sprites[name]
 }
 
-// take removes a sprite from the list and returns it; nil if there is none.
-func (s *Server) take(name string) *machine {
+// detach removes a sprite from the list and returns it; nil if there is none.
+func (s *Server) detach(name string) *machine {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.sprites[name]
@@ -174,7 +174,7 @@ func (s *Server) of(serve func(http.ResponseWriter, *http.Request, *machine)) ht
 	}
 }
 
-// validName is what a sprite may be called: a part of a host name.
+// validName matches the names that a sprite may have: each is a part of a host name.
 var validName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 func (s *Server) create(w http.ResponseWriter, r *http.Request) {
@@ -213,7 +213,7 @@ func (s *Server) show(w http.ResponseWriter, _ *http.Request, m *machine) {
 }
 
 func (s *Server) remove(w http.ResponseWriter, _ *http.Request, m *machine) {
-	if taken := s.take(m.name); taken != nil {
+	if taken := s.detach(m.name); taken != nil {
 		taken.end()
 	}
 	w.WriteHeader(http.StatusNoContent)

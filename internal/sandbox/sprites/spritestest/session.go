@@ -50,7 +50,7 @@ type session struct {
 // defaultEnv is the environment of programs that are given none.
 var defaultEnv = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "USER=root", "LANG=C.UTF-8"}
 
-// exec runs a program over a WebSocket, or lists those that run for a plain request.
+// exec runs a program over a WebSocket, or lists the running ones for a plain request.
 func (s *Server) exec(w http.ResponseWriter, r *http.Request, m *machine) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		m.listSessions(w)
@@ -180,14 +180,14 @@ func (s *session) write(kind websocket.MessageType, message []byte) {
 
 func (s *session) sendExit(code int) {
 	if s.tty != nil {
-		s.tell(map[string]any{"type": "exit", "exit_code": code})
+		s.sendJSON(map[string]any{"type": "exit", "exit_code": code})
 		return
 	}
 	s.send(streamExit, []byte{byte(code)})
 }
 
-// tell sends a message in JSON.
-func (s *session) tell(message map[string]any) {
+// sendJSON sends a message in JSON.
+func (s *session) sendJSON(message map[string]any) {
 	raw, err := json.Marshal(message)
 	if err != nil {
 		panic(err) // texts and numbers always encode
@@ -354,6 +354,6 @@ func attach(w http.ResponseWriter, r *http.Request, m *machine) {
 	s.mu.Lock()
 	s.conn = conn
 	s.mu.Unlock()
-	s.tell(map[string]any{"type": "session_info", "session_id": s.id, "command": strings.Join(s.argv, " "), "tty": s.tty != nil})
+	s.sendJSON(map[string]any{"type": "session_info", "session_id": s.id, "command": strings.Join(s.argv, " "), "tty": s.tty != nil})
 	s.serve(r.Context(), conn)
 }
