@@ -271,7 +271,7 @@ func refusalOf(what string, status int, header http.Header, body []byte, token s
 		e.Code, e.Msg = choir.CodeNotFound, "there is no such sprite"
 	case status == http.StatusTooManyRequests && r.Error == tooMany:
 		e.Code, e.Msg = choir.CodeBusy, "the account at Fly has as many sprites as it may"+said
-		e.Remedy = "put a computer to sleep (choir sleep), delete sprites of your own, or raise the limit at https://sprites.dev/account"
+		e.Remedy = "let computers hibernate when they are not used (computers.hibernate_after), delete sprites of your own, or raise the limit at https://sprites.dev/account"
 	case status == http.StatusTooManyRequests:
 		e.Code, e.Msg, e.Remedy = choir.CodeBusy, "Fly takes no further request to "+what+" a sprite for now"+said, "try again "+whenAgain(r, header)
 	case status == http.StatusServiceUnavailable || status == http.StatusBadGateway || status == http.StatusGatewayTimeout:

@@ -56,7 +56,7 @@ func TestRefusalsAreNamed(t *testing.T) {
 		{"a refused token", 401, `{"error":"unauthorized","message":"bad token ` + testToken + `"}`, choir.CodeUnavailable, []string{"Fly refuses the token", "(token)", "sprites.dev/account"}},
 		{"no right", 403, `{"error":"forbidden"}`, choir.CodeUnavailable, []string{"does not let this account make", "forbidden", "the plan and the payment"}},
 		{"no money", 402, ``, choir.CodeUnavailable, []string{"does not let this account", "payment"}},
-		{"as many as there may be", 429, `{"error":"concurrent_sprite_limit_exceeded","message":"10 of 10"}`, choir.CodeBusy, []string{"as many sprites as it may", "10 of 10", "choir sleep"}},
+		{"as many as there may be", 429, `{"error":"concurrent_sprite_limit_exceeded","message":"10 of 10"}`, choir.CodeBusy, []string{"as many sprites as it may", "10 of 10", "hibernate_after"}},
 		{"too fast", 429, `{"error":"sprite_creation_rate_limited","retry_after_seconds":7}`, choir.CodeBusy, []string{"for now", "in 7 s"}},
 		{"no capacity", 503, `{"message":"no capacity in fra"}`, choir.CodeBusy, []string{"cannot make a sprite for now", "no capacity in fra", "in 30 s"}},
 		{"an error of its own", 500, `<html>`, choir.CodeUnavailable, []string{"an error of its own, 500", "later"}},

@@ -2,6 +2,7 @@ package sprites
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -191,7 +192,7 @@ func (p *program) ended() error {
 	defer p.mu.Unlock()
 	const op = "sprites.program"
 	if p.code < 0 {
-		return choir.Wrap(op, choir.CodeUnavailable, p.cut, "the connection to the sprite %s was cut", p.sprite)
+		return choir.Wrap(op, choir.CodeUnavailable, cmp.Or(p.cut, io.ErrUnexpectedEOF), "the connection to the sprite %s was cut", p.sprite)
 	}
 	if p.code == 0 {
 		return nil

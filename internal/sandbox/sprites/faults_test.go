@@ -38,7 +38,7 @@ func newRig(t *testing.T) *rig {
 // driver returns a driver, with a carrier of its requests; nil for the usual one.
 func (r *rig) driver(t *testing.T, carrier http.RoundTripper) *sprites.Driver {
 	t.Helper()
-	d := sprites.New(sprites.Config{StateDir: r.dir, URL: r.URL, Token: token, Transport: carrier, BootTimeout: 3 * time.Minute})
+	d := sprites.New(sprites.Config{StateDir: r.dir, URL: r.URL, Token: token, Transport: carrier, BootTimeout: 3 * time.Minute, Orphan: time.Hour})
 	t.Cleanup(func() { d.Close() })
 	return d
 }
@@ -149,7 +149,7 @@ func TestASandboxOutlivesItsConnections(t *testing.T) {
 	for range 3 {
 		r.Cut(r.only(t))
 	}
-	if _, err := stream.Read(make([]byte, 1)); err == nil || !strings.Contains(err.Error(), "was cut") {
+	if _, err := io.ReadAll(stream); err == nil || !strings.Contains(err.Error(), "was cut") {
 		t.Errorf("a stream whose connection was cut says %v", err)
 	}
 	// The request during the cut may fail; those after it do not.

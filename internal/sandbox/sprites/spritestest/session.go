@@ -61,20 +61,24 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request, m *machine) {
 		refuse(w, http.StatusBadRequest, "invalid", err.Error())
 		return
 	}
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
-	if err != nil {
-		return // it has answered
-	}
-	session.conn = conn
 	s.ended.Add(1)
 	defer s.ended.Done()
+	m.add(session) // before the client knows of it, so that its connection can be cut from then on
+	session.mu.Lock()
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	session.conn = conn
+	session.mu.Unlock()
+	if err != nil {
+		m.drop(session)
+		return // it has answered
+	}
 	if err := session.start(); err != nil {
+		m.drop(session)
 		session.send(streamError, []byte(err.Error()+"\n"))
 		session.sendExit(127)
 		conn.Close(websocket.StatusNormalClosure, "")
 		return
 	}
-	m.add(session)
 	s.ended.Go(session.wait)
 	session.serve(r.Context(), conn)
 }
