@@ -143,7 +143,7 @@ lint-ui: ui/desktop/node_modules
 runsc:
 	@tools/runsc.sh
 
-unit: runsc tools/sdk/node_modules ## Go tests without the race detector: the quick look
+unit: runsc tools/sdk/node_modules tools/sprites/node_modules ## Go tests without the race detector: the quick look
 	@go test ./...
 
 # What vet finds it finds in its own part; nobody debugs these binaries.
@@ -154,7 +154,7 @@ QUICK := -vet=off -ldflags=-w
 # cuts at every place takes some of the places; the soak takes all.
 RACE := -race -short -p 3 -gcflags='modernc.org/...=-race=false -d=checkptr=0'
 
-race: runsc tools/sdk/node_modules
+race: runsc tools/sdk/node_modules tools/sprites/node_modules
 	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test $(RACE) $(QUICK) -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$' -e '/tools')
 
 # Whole computers, started some hundred times, the benchmarks and the tools: with

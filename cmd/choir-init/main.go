@@ -48,6 +48,8 @@ func main() {
 		}
 	} else if err == nil && isRelay(os.Args[1:]) {
 		err = relay()
+	} else if part := spritePart(os.Args[1:]); err == nil && part != nil {
+		err = part(os.Args[1:])
 	} else if err == nil && len(os.Args) > 1 && os.Args[1] == machine.ConfineArg {
 		err = machine.Confine(os.Args[2:])
 	} else if err == nil {

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 
 	"choiros/internal/config"
+	keyfiles "choiros/internal/keyring/files"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/container"
 	"choiros/internal/sandbox/gvisor"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/sandbox/microvm"
+	"choiros/internal/sandbox/sprites"
 )
 
 // newDrivers returns the drivers of this choir, with their folders below state, and with
@@ -20,7 +23,8 @@ func newDrivers(file config.Config, state, modules string) (*sandbox.Registry, e
 		local.New(local.Config{StateDir: state, Toolchains: tools, Modules: modules}),
 		gvisor.New(gvisor.Config{StateDir: filepath.Join(state, gvisor.Name), Toolchains: tools, Modules: modules, Runsc: file.Gvisor.Runsc}),
 		container.New(container.Config{StateDir: filepath.Join(state, container.Name), Toolchains: tools, Modules: modules, Socket: file.Container.Socket}),
-		newMicroVM(file, filepath.Join(state, microvm.Name)))
+		newMicroVM(file, filepath.Join(state, microvm.Name)),
+		newSprites(file, filepath.Join(state, sprites.Name)))
 }
 
 // newMicroVM returns the driver of virtual machines.
@@ -30,4 +34,14 @@ func newMicroVM(file config.Config, state string) *microvm.Driver {
 		StateDir: state, Kernel: c.Kernel, Rootfs: c.Rootfs, VCPU: c.VCPU, MemoryMB: c.MemoryMB, DiskBytes: int64(file.Storage.DiskGB) << 30,
 		VMM: c.VMM, Firecracker: c.Firecracker, Jailer: c.Jailer, GuestCID: c.GuestCID, UDSName: c.UDSPath,
 	})
+}
+
+// newSprites returns the driver of sprites at Fly. The token is read at each request, so that a
+// new one is taken without a start.
+func newSprites(file config.Config, state string) *sprites.Driver {
+	c := sprites.Config{StateDir: state, URL: file.Sprites.URL, Region: file.Sprites.Region, DiskGB: file.Storage.DiskGB}
+	if path := file.Sprites.TokenFile; path != "" {
+		c.Token = func(context.Context) (string, error) { return keyfiles.ReadFile(path) }
+	}
+	return sprites.New(c)
 }

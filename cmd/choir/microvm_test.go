@@ -28,6 +28,13 @@ func TestAComputerMovesToAVirtualMachineAndBack(t *testing.T) {
 	m := newMachine(t, "")
 	image := sandboxtest.MachineImage(t)
 	inMachine := fmt.Sprintf("[runtime]\nmode = 'microvm'\n[microvm]\nkernel = %q\nrootfs = %q\n", image+machineimage.KernelSuffix, image)
+	movesThereAndBack(t, m, inMachine, "microvm")
+}
+
+// movesThereAndBack works on one computer under local, under the rung of the settings, where
+// choir is killed once, and under local again.
+func movesThereAndBack(t *testing.T, m *machine, there, rung string) {
+	t.Helper()
 	works := func(script, want string) {
 		t.Helper()
 		out := m.runWith(fmt.Sprintf(`{"kind":"edit_repo","instruction":"Do it.","commands":[{"shell":%q}]%s}`, script, noVerify), "task", "-", "--json")
@@ -41,7 +48,7 @@ func TestAComputerMovesToAVirtualMachineAndBack(t *testing.T) {
 	works("mkdir -p workspace/kept && echo local > workspace/kept/a && uname -r", "")
 	r.stop()
 
-	m.configure(inMachine)
+	m.configure(there)
 	r = m.up()
 	r.healthy()
 	works("cat workspace/kept/a && uname -r && echo machine > workspace/kept/b", "local\n")
@@ -80,7 +87,7 @@ func TestAComputerMovesToAVirtualMachineAndBack(t *testing.T) {
 			drivers = append(drivers, s.Driver)
 		}
 	}
-	if strings.Join(drivers, " ") != "local microvm local" || recovered != 2 {
+	if strings.Join(drivers, " ") != "local "+rung+" local" || recovered != 2 {
 		t.Errorf("sandboxes were made by %v, and %d recovered", drivers, recovered)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // Check returns an error for the first value that is out of range (code invalid) or asks for
 // a feature that does not exist yet (code unavailable), with the key as its path.
 func (c Config) Check() error {
-	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace, c.checkHibernation, c.checkEgress, c.checkApprove, c.checkRemote} {
+	for _, f := range []func() error{c.checkFeatures, c.checkSprites, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace, c.checkHibernation, c.checkEgress, c.checkApprove, c.checkRemote} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -38,12 +38,11 @@ func notYet(key, what string) error {
 
 // checkFeatures returns an error with code unavailable for keys of features that do not exist yet.
 func (c Config) checkFeatures() error {
-	rungs := []string{"sprites", "tee"}
 	switch {
-	case slices.Contains(rungs, c.Runtime.Mode):
-		return notYet("runtime.mode", "the "+c.Runtime.Mode+" rung")
-	case !slices.Contains([]string{"local", "gvisor", "container", "microvm"}, c.Runtime.Mode):
-		return choir.Invalid("runtime.mode", "must be local, gvisor, container or microvm, not %q", c.Runtime.Mode)
+	case c.Runtime.Mode == "tee":
+		return notYet("runtime.mode", "the tee rung")
+	case !slices.Contains([]string{"local", "gvisor", "container", "microvm", "sprites"}, c.Runtime.Mode):
+		return choir.Invalid("runtime.mode", "must be local, gvisor, container, microvm or sprites, not %q", c.Runtime.Mode)
 	case c.Container.Socket != "" && !filepath.IsAbs(c.Container.Socket):
 		return choir.Invalid("container.socket", "%q is not an absolute path", c.Container.Socket)
 	case c.Gvisor.Runsc != "" && !filepath.IsAbs(c.Gvisor.Runsc):
@@ -92,6 +91,39 @@ func (c Config) checkMicroVM() error {
 			WithRemedy("name the packages with: choir image build --packages")
 	}
 	return nil
+}
+
+// checkSprites returns an error for sprites that cannot be made, or an address to which the
+// token would be sent unencrypted over the network.
+func (c Config) checkSprites() error {
+	s, used := c.Sprites, c.Runtime.Mode == "sprites"
+	switch {
+	case s.TokenFile == "" && used:
+		return choir.Invalid("sprites.token_file", "is not set, and runtime.mode is sprites").
+			WithRemedy("make a token at https://sprites.dev/account, put it into a file that only you can read, and name that file here")
+	case s.TokenFile != "" && !filepath.IsAbs(s.TokenFile):
+		return choir.Invalid("sprites.token_file", "is not an absolute path") // it may be the token itself
+	case used && len(c.Runtime.Toolchains) > 0:
+		return choir.Invalid("runtime.toolchains", "folders of the host are not shown to sprites").
+			WithRemedy("remove the key: tasks find what a sprite has")
+	}
+	if s.URL == "" {
+		return nil
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" {
+		return choir.Invalid("sprites.url", "is not an http or https address without a password")
+	}
+	if u.Scheme == "http" && !isHere(u.Hostname()) {
+		return choir.Invalid("sprites.url", "%q would carry the token unencrypted over the network", s.URL).WithRemedy("use https")
+	}
+	return nil
+}
+
+// isHere reports whether a host is this machine.
+func isHere(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
 // checkDurability returns an error unless bus.cluster is set exactly if durability is
@@ -331,10 +363,7 @@ func checkBaseURL(at string, p Provider) error {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 		return choir.Invalid(at, "%q is not an http or https address without a password", p.BaseURL)
 	}
-	host := u.Hostname()
-	ip := net.ParseIP(host)
-	here := host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
-	if u.Scheme == "http" && !here && p.HasKey() {
+	if u.Scheme == "http" && !isHere(u.Hostname()) && p.HasKey() {
 		return choir.Invalid(at, "%q would carry the key unencrypted over the network", p.BaseURL).WithRemedy("use https")
 	}
 	return nil

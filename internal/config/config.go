@@ -34,6 +34,7 @@ type Config struct {
 	// Container is used with runtime.mode "container".
 	Container Container `toml:"container"`
 	MicroVM   MicroVM   `toml:"microvm"`
+	Sprites   Sprites   `toml:"sprites"`
 	Trace     Trace     `toml:"trace"`
 	Egress    Egress    `toml:"egress"`
 	// Approve lists the rules by which results of tasks wait for the owner.
@@ -49,7 +50,7 @@ type Config struct {
 
 // Runtime configures sandboxes.
 type Runtime struct {
-	Mode          string `toml:"mode" report:"shown" doc:"Rung of the isolation ladder: local (bubblewrap), gvisor (a kernel of its own for each sandbox; choir must be root), container (Docker or Podman; see [container]), or microvm (a virtual machine for each sandbox; see [microvm])."`
+	Mode          string `toml:"mode" report:"shown" doc:"Rung of the isolation ladder: local (bubblewrap), gvisor (a kernel of its own for each sandbox; choir must be root), container (Docker or Podman; see [container]), microvm (a virtual machine for each sandbox; see [microvm]), or sprites (a virtual machine at Fly.io for each sandbox; see [sprites])."`
 	RequireLimits bool   `toml:"require_limits" doc:"Refuse to start where process, memory and CPU limits cannot be held by cgroups."`
 	// Toolchains are absolute, existing folders: see CheckToolchains.
 	Toolchains []string `toml:"toolchains" doc:"Folders with compilers and the like that tasks see, read-only, with their bin first in PATH."`
@@ -229,6 +230,13 @@ type MicroVM struct {
 	// The keys of machines that have a vsock; QEMU's have a serial line.
 	GuestCID int    `toml:"guest_cid" doc:"Context id of a Firecracker machine's vsock, the same for all; 0 is 3."`
 	UDSPath  string `toml:"uds_path" doc:"Name of the socket of a Firecracker machine's vsock, in the machine's folder, such as v.sock, which empty is."`
+}
+
+// Sprites configures the sprites rung.
+type Sprites struct {
+	TokenFile string `toml:"token_file" also:"token key key_file" doc:"File with the access token of Fly Sprites, readable by you alone; make one at https://sprites.dev/account."`
+	URL       string `toml:"url" also:"base_url endpoint address" doc:"Address of the Sprites API; empty is https://api.sprites.dev."`
+	Region    string `toml:"region" doc:"Region in which sprites are made, such as fra; empty leaves it to Fly."`
 }
 
 // Trace configures the export of spans.

@@ -126,6 +126,20 @@ const ControlSocket = "control.sock"
 // choir-init inside, which has the flag --joined.
 const RelayArg = "relay"
 
+// The arguments that make choir-init a part of a driver that reaches its machine only by
+// running programs there. Each but the last two is followed by the path of the control door.
+const (
+	// ListenArg makes the control door and becomes the program that follows, which has it as
+	// file descriptor 3.
+	ListenArg = "listen"
+	// JoinArg carries standard input and output to the control door.
+	JoinArg = "join"
+	// LoopbackArg raises the loopback interface.
+	LoopbackArg = "loopback"
+	// KernelArg prints the release of the kernel and its version of Landlock.
+	KernelArg = "kernel"
+)
+
 // Limits of one sandbox; zero means the driver's default.
 type Limits struct {
 	Processes   int   // processes and threads

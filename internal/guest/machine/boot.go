@@ -213,8 +213,10 @@ func tighten(Config) error {
 	return unix.Sethostname([]byte("choir"))
 }
 
-// raiseLoopback makes the only network, loopback, work.
-func raiseLoopback(Config) error {
+func raiseLoopback(Config) error { return RaiseLoopback() }
+
+// RaiseLoopback makes the only network of a sandbox, loopback, work.
+func RaiseLoopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err

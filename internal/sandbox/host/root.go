@@ -18,9 +18,9 @@ import (
 	"choiros/internal/fault"
 )
 
-// madeUp is the content of /etc inside, by file name. It reveals nothing of the host or
+// MadeUp is the content of /etc inside, by file name. It reveals nothing of the host or
 // its users.
-var madeUp = map[string]string{
+var MadeUp = map[string]string{
 	"passwd": "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n" +
 		"choir:x:1000:1000:choir:/home/choir:/bin/bash\n" +
 		"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
@@ -35,9 +35,9 @@ var madeUp = map[string]string{
 	"fstab":         "",
 }
 
-// fromHost are patterns below the host's /etc of files that toolchains need and that
-// reveal nothing of the host. Only files that every user may read are copied.
-var fromHost = []string{
+// FromSystem are patterns below a system's /etc of files that toolchains need and that
+// reveal nothing of it. Only files that every user may read are copied.
+var FromSystem = []string{
 	"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime",
 	"services", "protocols", "mime.types", "debian_version", "os-release",
 	"ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust/extracted",
@@ -146,10 +146,10 @@ func pickFromHost(more []string) ([]string, string, error) {
 	var picked []string
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q\n", mountPoints, more, SystemFolders)
-	for name, text := range Sorted(madeUp) {
+	for name, text := range Sorted(MadeUp) {
 		fmt.Fprintf(h, "%q %q\n", name, text)
 	}
-	for _, pattern := range fromHost {
+	for _, pattern := range FromSystem {
 		roots, err := filepath.Glob(filepath.Join("/etc", pattern))
 		if err != nil {
 			return nil, "", err
@@ -195,7 +195,7 @@ func fillEtc(dir string, picked []string) error {
 			return err
 		}
 	}
-	for name, text := range madeUp {
+	for name, text := range MadeUp {
 		if err := writePublic(filepath.Join(dir, name), []byte(text)); err != nil {
 			return err
 		}
