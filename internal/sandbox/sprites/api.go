@@ -60,6 +60,15 @@ type size struct {
 	DiskGB   int    `json:"storage_gb,omitempty"`
 }
 
+// creation asks for a sprite. Only who has the token reaches its address.
+type creation struct {
+	Name   string `json:"name"`
+	Config size   `json:"config"`
+	URL    struct {
+		Auth string `json:"auth"`
+	} `json:"url_settings"`
+}
+
 // rule is a rule of the network policy.
 type rule struct {
 	Domain string `json:"domain"`
@@ -69,7 +78,8 @@ type rule struct {
 // create makes a sprite.
 func (a *api) create(ctx context.Context, name string, s size) error {
 	var made sprite
-	body := map[string]any{"name": name, "config": s, "url_settings": map[string]string{"auth": "sprite"}}
+	body := creation{Name: name, Config: s}
+	body.URL.Auth = "sprite"
 	if err := a.call(ctx, "make", http.MethodPost, "/v1/sprites", body, &made); err != nil {
 		return err
 	}
