@@ -319,8 +319,15 @@ func TestTheOwnerChoosesAPolicy(t *testing.T) {
 			t.Errorf("a policy that there is not: %v", err)
 		}
 	})
+	// A folder with the choice is choir's own, and is closed to others again.
+	if err := os.Chmod(data, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	t.Run("after a start", func(t *testing.T) {
 		p := start(t)
+		if info, err := os.Stat(data); err != nil || info.Mode().Perm() != 0o711 {
+			t.Errorf("the data folder: %v %v", info, err)
+		}
 		if !reaches(p) {
 			t.Error("the choice is forgotten")
 		}
