@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -234,6 +235,22 @@ func TestAProgramIsGivenUp(t *testing.T) {
 	defer cancel()
 	if _, err := a.ask(ctx, "choir-x", 10, "program"); choir.CodeOf(err) != choir.CodeUnavailable {
 		t.Errorf("a silent program: %v", err)
+	}
+}
+
+// TestCutsAreNotAnsweredWithAFlood: a service that cuts every connection at once is asked
+// after growing pauses.
+func TestCutsAreNotAnsweredWithAFlood(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	a := programs(t, func(context.Context, *websocket.Conn) { asked.Add(1) })
+	d := New(a.cfg)
+	defer d.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*firstPause)
+	defer cancel()
+	d.newBox(state{Sprite: "choir-x"}).watch(ctx)
+	if n := asked.Load(); n < 1 || n > 3 {
+		t.Errorf("it was asked %d times", n)
 	}
 }
 

@@ -175,20 +175,14 @@ func (b *box) awaitEnd(ctx context.Context) bool {
 				pause = firstPause
 			}
 		}
-		if ctx.Err() != nil {
+		select { // also after a cut: the next connection may be cut as soon
+		case <-ctx.Done():
 			return false
+		case <-time.After(pause):
 		}
 		var err error
 		if b.watched, err = b.watchAgain(ctx); choir.CodeOf(err) == choir.CodeNotFound {
 			return true
-		}
-		if err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(pause):
 		}
 	}
 }

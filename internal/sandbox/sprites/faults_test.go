@@ -190,6 +190,27 @@ func TestASpriteThatIsGoneIsTheEnd(t *testing.T) {
 	}
 }
 
+// TestASpriteOfAnOrdinaryUser: where programs are not run by root, the parts that need it are
+// run by sudo, also after the sandbox was recovered.
+func TestASpriteOfAnOrdinaryUser(t *testing.T) {
+	r := newRig(t)
+	r.RunAsUser()
+	d := r.driver(t, nil)
+	h := r.create(t, d).Handle()
+	d.Close()
+	b, err := r.driver(t, nil).Recover(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u, err := b.Usage(t.Context()); err != nil || u.Processes != 1 || u.MemoryBytes == 0 {
+		t.Errorf("it uses %+v, %v", u, err)
+	}
+	if err := b.Destroy(t.Context()); err != nil {
+		t.Error(err)
+	}
+	r.empty(t)
+}
+
 // TestFullIsBusy: an account that has as many sprites as it may says so.
 func TestFullIsBusy(t *testing.T) {
 	r := newRig(t)
