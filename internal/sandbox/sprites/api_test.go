@@ -15,6 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 )
 
 const testToken = "secret-token-9876"
@@ -251,6 +252,31 @@ func TestCutsAreNotAnsweredWithAFlood(t *testing.T) {
 	d.newBox(state{Sprite: "choir-x"}).watch(ctx)
 	if n := asked.Load(); n < 1 || n > 3 {
 		t.Errorf("it was asked %d times", n)
+	}
+}
+
+// TestASilentServiceKeepsNobody: a service that takes requests and never answers is given up
+// by every call, each with an error that says so.
+func TestASilentServiceKeepsNobody(t *testing.T) {
+	t.Parallel()
+	a := service(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	a.cfg.CallTimeout, a.cfg.BootTimeout = 50*time.Millisecond, 50*time.Millisecond
+	d := New(a.cfg)
+	defer d.Close()
+	b := d.newBox(state{Sprite: "choir-x", Service: serviceOf(a.cfg.URL)})
+	for name, call := range map[string]func() error{
+		"dial":    func() error { _, err := b.Dial(t.Context()); return err },
+		"usage":   func() error { _, err := b.Usage(t.Context()); return err },
+		"destroy": func() error { return b.Destroy(t.Context()) },
+		"recover": func() error { _, err := d.Recover(t.Context(), b.Handle()); return err },
+		"create": func() error {
+			_, err := d.Create(t.Context(), sandbox.Spec{Computer: "01a21a2b-69d3-790d-9e9c-d7b0e6c29f9d", Doors: "/doors", Guest: "/guest"})
+			return err
+		},
+	} {
+		if err := call(); choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "does not answer") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
