@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -105,7 +106,11 @@ func (c *carrier) CloseIdleConnections() {
 // and no request has the token in its address.
 func TestTheNetworkIsClosed(t *testing.T) {
 	r, seen := newRig(t), &carrier{}
-	b := r.create(t, r.driver(t, seen))
+	d := r.driver(t, seen)
+	b := r.create(t, d)
+	if probed := d.Probe(t.Context()).Level; !reflect.DeepEqual(probed, b.Level()) {
+		t.Errorf("a probe says %+v, and the sandbox %+v", probed, b.Level())
+	}
 	if got := r.Policy(r.only(t)); got != `{"rules":[{"domain":"*","action":"deny"}]}` {
 		t.Errorf("the policy of the network is %s", got)
 	}
