@@ -283,6 +283,7 @@ func TestASilentServiceKeepsNobody(t *testing.T) {
 func FuzzRefusals(f *testing.F) {
 	f.Add(429, `{"error":"concurrent_sprite_limit_exceeded","retry_after_seconds":1e300}`)
 	f.Add(500, "\xff\x00")
+	f.Add(403, `{"message":"`+strings.Repeat(`\u0001`, 400)+`"}`)
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		err := refusalOf("make", status, http.Header{}, []byte(body), testToken)
 		if err == nil || len(err.Error()) > 1000 || strings.Contains(err.Error(), testToken) {
