@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"choiros/internal/choir"
 )
@@ -309,9 +310,16 @@ func whenAgain(r refusal, header http.Header) string {
 // mostSaid is how much of what the service says is shown.
 const mostSaid = 300
 
-// clip returns the beginning of a text of the service's, on one line.
+// clip returns the beginning of a text of the service's, on one line, without what steers a
+// terminal.
 func clip(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
 	if len(text) > mostSaid {
 		text = strings.ToValidUTF8(text[:mostSaid], "") + "..."
 	}

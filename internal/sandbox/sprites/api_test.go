@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 )
 
 const testToken = "secret-token-9876"
@@ -237,9 +239,57 @@ func TestAProgramIsGivenUp(t *testing.T) {
 	}
 }
 
+// TestCutsAreNotAnsweredWithAFlood: a service that cuts every connection at once is asked
+// after growing pauses.
+func TestCutsAreNotAnsweredWithAFlood(t *testing.T) {
+	t.Parallel()
+	const times = 3
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var asked atomic.Int32
+	a := programs(t, func(context.Context, *websocket.Conn) {
+		if asked.Add(1) == times {
+			cancel()
+		}
+	})
+	d := New(a.cfg)
+	defer d.Close()
+	began := time.Now()
+	d.newBox(state{Sprite: "choir-x"}).watch(ctx)
+	if took, least := time.Since(began), (1+2+4)*firstPause; took < least {
+		t.Errorf("it was asked %d times in %v, and not in %v", times, took, least)
+	}
+}
+
+// TestASilentServiceKeepsNobody: a service that takes requests and never answers is given up
+// by every call, each with an error that says so.
+func TestASilentServiceKeepsNobody(t *testing.T) {
+	t.Parallel()
+	a := service(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	a.cfg.CallTimeout, a.cfg.BootTimeout = 50*time.Millisecond, 50*time.Millisecond
+	d := New(a.cfg)
+	defer d.Close()
+	b := d.newBox(state{Sprite: "choir-x", Service: serviceOf(a.cfg.URL)})
+	for name, call := range map[string]func() error{
+		"dial":    func() error { _, err := b.Dial(t.Context()); return err },
+		"usage":   func() error { _, err := b.Usage(t.Context()); return err },
+		"destroy": func() error { return b.Destroy(t.Context()) },
+		"recover": func() error { _, err := d.Recover(t.Context(), b.Handle()); return err },
+		"create": func() error {
+			_, err := d.Create(t.Context(), sandbox.Spec{Computer: "01a21a2b-69d3-790d-9e9c-d7b0e6c29f9d", Doors: "/doors", Guest: "/guest"})
+			return err
+		},
+	} {
+		if err := call(); choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "does not answer") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func FuzzRefusals(f *testing.F) {
 	f.Add(429, `{"error":"concurrent_sprite_limit_exceeded","retry_after_seconds":1e300}`)
 	f.Add(500, "\xff\x00")
+	f.Add(403, `{"message":"`+strings.Repeat(`\u0001`, 400)+`"}`)
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		err := refusalOf("make", status, http.Header{}, []byte(body), testToken)
 		if err == nil || len(err.Error()) > 1000 || strings.Contains(err.Error(), testToken) {

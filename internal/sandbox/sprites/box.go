@@ -63,6 +63,8 @@ func (b *box) Dial(ctx context.Context) (net.Conn, error) {
 	const op = "sprites.dial"
 	err := b.mustLive(op)
 	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, b.api.cfg.CallTimeout)
+		defer cancel()
 		var stream *program
 		if stream, err = b.api.run(ctx, b.state.Sprite, leftBriefly, b.joinArgs()...); err == nil {
 			return stream, nil
@@ -104,7 +106,9 @@ func (b *box) Destroy(ctx context.Context) error {
 	if err := b.mustLive("sprites.destroy"); err != nil && b.err == nil {
 		return nil
 	}
-	if err := b.api.remove(ctx, b.state.Sprite); err != nil {
+	within, cancel := context.WithTimeout(ctx, b.api.cfg.CallTimeout)
+	defer cancel()
+	if err := b.api.remove(within, b.state.Sprite); err != nil {
 		return err
 	}
 	b.removed.Store(true)
@@ -175,20 +179,14 @@ func (b *box) awaitEnd(ctx context.Context) bool {
 				pause = firstPause
 			}
 		}
-		if ctx.Err() != nil {
+		select { // also after a cut: the next connection may be cut as soon
+		case <-ctx.Done():
 			return false
+		case <-time.After(pause):
 		}
 		var err error
 		if b.watched, err = b.watchAgain(ctx); choir.CodeOf(err) == choir.CodeNotFound {
 			return true
-		}
-		if err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(pause):
 		}
 	}
 }

@@ -58,7 +58,7 @@ type Config struct {
 	// Orphan is how long a sandbox outlives its control plane; zero means
 	// sandbox.OrphanSeconds.
 	Orphan time.Duration
-	// BootTimeout ends a Create that does not get an answer; zero means two minutes.
+	// BootTimeout ends a Create that does not get an answer; zero means three minutes.
 	BootTimeout time.Duration
 	// CallTimeout ends any other request that does not get an answer; zero means 30 s.
 	CallTimeout time.Duration
@@ -76,7 +76,7 @@ func (c Config) withDefaults() Config {
 		c.Orphan = sandbox.OrphanSeconds * time.Second
 	}
 	if c.BootTimeout == 0 {
-		c.BootTimeout = 2 * time.Minute
+		c.BootTimeout = 3 * time.Minute
 	}
 	if c.CallTimeout == 0 {
 		c.CallTimeout = 30 * time.Second

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"sync"
+	"sync/atomic"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
@@ -18,6 +19,8 @@ type Driver struct {
 	label   string // how the names of this data folder's sprites begin
 	calls   *host.Calls
 	parcels parcels
+	// seen is the state of the last sandbox, whose kernel the next one will have too.
+	seen atomic.Pointer[state]
 
 	mu    sync.Mutex // guards swept
 	swept bool
@@ -78,6 +81,7 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 		b.abandon(ctx) // what is left is for the next driver's sweep
 		return nil, asCreate(err)
 	}
+	d.seen.Store(&b.state)
 	return b, nil
 }
 
@@ -146,6 +150,7 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	if err := d.calls.Watch(b.watch); err != nil {
 		return nil, err
 	}
+	d.seen.Store(&b.state)
 	return b, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -105,7 +106,11 @@ func (c *carrier) CloseIdleConnections() {
 // and no request has the token in its address.
 func TestTheNetworkIsClosed(t *testing.T) {
 	r, seen := newRig(t), &carrier{}
-	b := r.create(t, r.driver(t, seen))
+	d := r.driver(t, seen)
+	b := r.create(t, d)
+	if probed := d.Probe(t.Context()).Level; !reflect.DeepEqual(probed, b.Level()) {
+		t.Errorf("a probe says %+v, and the sandbox %+v", probed, b.Level())
+	}
 	if got := r.Policy(r.only(t)); got != `{"rules":[{"domain":"*","action":"deny"}]}` {
 		t.Errorf("the policy of the network is %s", got)
 	}
@@ -190,6 +195,27 @@ func TestASpriteThatIsGoneIsTheEnd(t *testing.T) {
 	}
 }
 
+// TestASpriteOfAnOrdinaryUser: where programs are not run by root, the parts that need it are
+// run by sudo, also after the sandbox was recovered.
+func TestASpriteOfAnOrdinaryUser(t *testing.T) {
+	r := newRig(t)
+	r.RunAsUser()
+	d := r.driver(t, nil)
+	h := r.create(t, d).Handle()
+	d.Close()
+	b, err := r.driver(t, nil).Recover(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u, err := b.Usage(t.Context()); err != nil || u.Processes != 1 || u.MemoryBytes == 0 {
+		t.Errorf("it uses %+v, %v", u, err)
+	}
+	if err := b.Destroy(t.Context()); err != nil {
+		t.Error(err)
+	}
+	r.empty(t)
+}
+
 // TestFullIsBusy: an account that has as many sprites as it may says so.
 func TestFullIsBusy(t *testing.T) {
 	r := newRig(t)
@@ -210,7 +236,11 @@ func TestFullIsBusy(t *testing.T) {
 func TestACreateThatFailsDeletesItsSprite(t *testing.T) {
 	r := newRig(t)
 	lives := r.create(t, r.driver(t, nil))
-	for _, part := range []string{"/policy/network", "/fs/write", "start", "join"} {
+	parts := []string{"/policy/network", "/fs/write", "start", "join"}
+	if testing.Short() {
+		parts = parts[2:]
+	}
+	for _, part := range parts {
 		failing := &carrier{fail: func(req *http.Request) bool {
 			return strings.Contains(req.URL.Path, part) || strings.Contains(req.URL.RawQuery, part)
 		}}

@@ -7,9 +7,13 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Probe implements sandbox.Driver. It makes no sprite, because that costs money.
+// Probe implements sandbox.Driver. It makes no sprite, because that costs money: the level has
+// a kernel once this driver has seen one.
 func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	r := sandbox.Report{Driver: Name, Usable: true, Level: levelOf("", 0)}
+	if s := d.seen.Load(); s != nil {
+		r.Level = levelOf(s.Kernel, s.Landlock)
+	}
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.CallTimeout)
 	defer cancel()
 	token := checkOf("token", "there is a token for Fly Sprites", func() error {

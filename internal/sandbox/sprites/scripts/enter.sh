@@ -91,6 +91,6 @@ mount -o remount,bind,ro,nosuid,nodev $root
 pivot_root . .
 umount -l .
 cd $folder
-exec /usr/bin/setpriv --reuid=1000 --regid=1000 --clear-groups --no-new-privs \
+exec /usr/bin/env -i /usr/bin/setpriv --reuid=1000 --regid=1000 --clear-groups --no-new-privs \
 	--bounding-set=-all --inh-caps=-all --ambient-caps=-all -- \
 	/opt/choir/choir-init --seccomp "$filter" "$@" "$computer"

@@ -3,6 +3,8 @@
 # watch.sh does. Arguments: the computer's id; "workspace" or "none"; and the arguments of choir-init.
 set -eu
 umask 022
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
 cd /var/lib/choir
 computer=$1
 workspace=$2

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -20,6 +21,7 @@ type machine struct {
 	config json.RawMessage
 	made   time.Time
 	outer  *exec.Cmd // bubblewrap
+	user   bool      // programs are run by an ordinary user
 	pid    int       // of the first process of its pid namespace, as the host counts
 
 	mu       sync.Mutex // guards what follows
@@ -127,8 +129,20 @@ func (m *machine) info() map[string]any {
 	return out
 }
 
-// command returns a command that runs inside of the sprite, as its root.
+// asUser returns the command line of an ordinary user's program: sudo is played, because
+// bubblewrap lets no program gain a right.
+func asUser(argv []string) []string {
+	if len(argv) > 3 && slices.Equal(argv[:3], []string{"/usr/bin/sudo", "-n", "--"}) {
+		return argv[3:]
+	}
+	return append([]string{"/usr/bin/setpriv", "--reuid=1001", "--regid=1001", "--clear-groups", "--inh-caps=-all", "--"}, argv...)
+}
+
+// command returns a command that runs inside of the sprite.
 func (m *machine) command(argv, env []string, dir string) *exec.Cmd {
+	if m.user {
+		argv = asUser(argv)
+	}
 	args := []string{
 		"--target", strconv.Itoa(m.pid), "--mount", "--pid", "--net", "--ipc", "--uts", "--root", "--wdns=" + dir, "--",
 	}

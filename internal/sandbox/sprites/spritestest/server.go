@@ -33,6 +33,7 @@ type Server struct {
 	mu      sync.Mutex // guards what follows
 	sprites map[string]*machine
 	most    int // sprites at once; 0 for any number
+	user    bool
 	made    int
 }
 
@@ -101,6 +102,14 @@ func (s *Server) Allow(most int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.most = most
+}
+
+// RunAsUser makes new sprites run programs as an ordinary user, who may become root by sudo
+// without a password. The file API stays root's.
+func (s *Server) RunAsUser() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.user = true
 }
 
 // Sprites returns the names of the sprites that there are.
@@ -203,6 +212,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, "internal", err.Error())
 		return
 	}
+	m.user = s.user
 	s.made++
 	s.sprites[asked.Name] = m
 	answer(w, http.StatusCreated, m.info())
