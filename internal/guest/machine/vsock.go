@@ -167,16 +167,27 @@ func (l *vsockListener) Close() error { return l.file.Close() }
 // Addr implements net.Listener.
 func (l *vsockListener) Addr() net.Addr { return vsockAddr(l.port) }
 
-// vsockConn is a connection by vsock; its file waits in the runtime's poller.
+// vsockConn is a connection by vsock. Its file waits in the runtime's poller, and is hidden:
+// io.Copy would have the kernel copy from file to socket, which it does not do for a vsock.
 type vsockConn struct {
-	*os.File
+	file *os.File
 	addr net.Addr
 }
 
 // newVsockConn returns a connection for a socket, which does not block.
 func newVsockConn(fd int, port uint32) *vsockConn {
-	return &vsockConn{File: os.NewFile(uintptr(fd), "vsock"), addr: vsockAddr(port)}
+	return &vsockConn{os.NewFile(uintptr(fd), "vsock"), vsockAddr(port)}
 }
+
+// Read, Write and Close implement net.Conn.
+func (c *vsockConn) Read(p []byte) (int, error)  { return c.file.Read(p) }
+func (c *vsockConn) Write(p []byte) (int, error) { return c.file.Write(p) }
+func (c *vsockConn) Close() error                { return c.file.Close() }
+
+// SetDeadline, SetReadDeadline and SetWriteDeadline implement net.Conn.
+func (c *vsockConn) SetDeadline(t time.Time) error      { return c.file.SetDeadline(t) }
+func (c *vsockConn) SetReadDeadline(t time.Time) error  { return c.file.SetReadDeadline(t) }
+func (c *vsockConn) SetWriteDeadline(t time.Time) error { return c.file.SetWriteDeadline(t) }
 
 // LocalAddr and RemoteAddr return the address of this end; they implement net.Conn.
 func (c *vsockConn) LocalAddr() net.Addr  { return c.addr }
@@ -184,7 +195,7 @@ func (c *vsockConn) RemoteAddr() net.Addr { return c.addr }
 
 // CloseWrite ends this end's direction.
 func (c *vsockConn) CloseWrite() error {
-	raw, err := c.SyscallConn()
+	raw, err := c.file.SyscallConn()
 	if err != nil {
 		return err
 	}
