@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,7 +74,7 @@ func eachConnection(l net.Listener, serve func(net.Conn)) {
 	for {
 		conn, err := l.Accept()
 		switch {
-		case errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrClosed):
+		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
 			time.Sleep(idle) // there is no room for more at the moment
@@ -122,8 +123,9 @@ func carry(a, b net.Conn) {
 
 // vsockListener is a listening vsock, which package net does not know.
 type vsockListener struct {
-	file *os.File
-	port uint32
+	file   *os.File
+	port   uint32
+	closed atomic.Bool
 }
 
 func listenVsock(port uint32) (*vsockListener, error) {
@@ -131,7 +133,7 @@ func listenVsock(port uint32) (*vsockListener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a vsock: %w", err)
 	}
-	l := &vsockListener{os.NewFile(uintptr(fd), "vsock"), port}
+	l := &vsockListener{file: os.NewFile(uintptr(fd), "vsock"), port: port}
 	err = unix.Bind(fd, &unix.SockaddrVM{CID: unix.VMADDR_CID_ANY, Port: port})
 	if err == nil {
 		err = unix.Listen(fd, 128)
@@ -156,13 +158,19 @@ func (l *vsockListener) Accept() (net.Conn, error) {
 		return failed != unix.EAGAIN
 	})
 	if err = errors.Join(err, failed); err != nil {
+		if l.closed.Load() {
+			err = net.ErrClosed // the runtime's error for it is no other's
+		}
 		return nil, err
 	}
 	return newVsockConn(fd, l.port), nil
 }
 
 // Close implements net.Listener.
-func (l *vsockListener) Close() error { return l.file.Close() }
+func (l *vsockListener) Close() error {
+	l.closed.Store(true)
+	return l.file.Close()
+}
 
 // Addr implements net.Listener.
 func (l *vsockListener) Addr() net.Addr { return vsockAddr(l.port) }
