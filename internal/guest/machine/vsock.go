@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,7 +74,7 @@ func eachConnection(l net.Listener, serve func(net.Conn)) {
 	for {
 		conn, err := l.Accept()
 		switch {
-		case errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrClosed):
+		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
 			time.Sleep(idle) // there is no room for more at the moment
@@ -122,8 +123,9 @@ func carry(a, b net.Conn) {
 
 // vsockListener is a listening vsock, which package net does not know.
 type vsockListener struct {
-	file *os.File
-	port uint32
+	file   *os.File
+	port   uint32
+	closed atomic.Bool
 }
 
 func listenVsock(port uint32) (*vsockListener, error) {
@@ -131,7 +133,7 @@ func listenVsock(port uint32) (*vsockListener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a vsock: %w", err)
 	}
-	l := &vsockListener{os.NewFile(uintptr(fd), "vsock"), port}
+	l := &vsockListener{file: os.NewFile(uintptr(fd), "vsock"), port: port}
 	err = unix.Bind(fd, &unix.SockaddrVM{CID: unix.VMADDR_CID_ANY, Port: port})
 	if err == nil {
 		err = unix.Listen(fd, 128)
@@ -156,27 +158,44 @@ func (l *vsockListener) Accept() (net.Conn, error) {
 		return failed != unix.EAGAIN
 	})
 	if err = errors.Join(err, failed); err != nil {
+		if l.closed.Load() {
+			err = net.ErrClosed // the runtime's error for it is no other's
+		}
 		return nil, err
 	}
 	return newVsockConn(fd, l.port), nil
 }
 
 // Close implements net.Listener.
-func (l *vsockListener) Close() error { return l.file.Close() }
+func (l *vsockListener) Close() error {
+	l.closed.Store(true)
+	return l.file.Close()
+}
 
 // Addr implements net.Listener.
 func (l *vsockListener) Addr() net.Addr { return vsockAddr(l.port) }
 
-// vsockConn is a connection by vsock; its file waits in the runtime's poller.
+// vsockConn is a connection by vsock. Its file waits in the runtime's poller, and is hidden:
+// io.Copy would have the kernel copy from file to socket, which it does not do for a vsock.
 type vsockConn struct {
-	*os.File
+	file *os.File
 	addr net.Addr
 }
 
 // newVsockConn returns a connection for a socket, which does not block.
 func newVsockConn(fd int, port uint32) *vsockConn {
-	return &vsockConn{File: os.NewFile(uintptr(fd), "vsock"), addr: vsockAddr(port)}
+	return &vsockConn{os.NewFile(uintptr(fd), "vsock"), vsockAddr(port)}
 }
+
+// Read, Write and Close implement net.Conn.
+func (c *vsockConn) Read(p []byte) (int, error)  { return c.file.Read(p) }
+func (c *vsockConn) Write(p []byte) (int, error) { return c.file.Write(p) }
+func (c *vsockConn) Close() error                { return c.file.Close() }
+
+// SetDeadline, SetReadDeadline and SetWriteDeadline implement net.Conn.
+func (c *vsockConn) SetDeadline(t time.Time) error      { return c.file.SetDeadline(t) }
+func (c *vsockConn) SetReadDeadline(t time.Time) error  { return c.file.SetReadDeadline(t) }
+func (c *vsockConn) SetWriteDeadline(t time.Time) error { return c.file.SetWriteDeadline(t) }
 
 // LocalAddr and RemoteAddr return the address of this end; they implement net.Conn.
 func (c *vsockConn) LocalAddr() net.Addr  { return c.addr }
@@ -184,7 +203,7 @@ func (c *vsockConn) RemoteAddr() net.Addr { return c.addr }
 
 // CloseWrite ends this end's direction.
 func (c *vsockConn) CloseWrite() error {
-	raw, err := c.SyscallConn()
+	raw, err := c.file.SyscallConn()
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"path/filepath"
@@ -23,7 +24,7 @@ func serving(t *testing.T, streams, questions net.Listener) {
 	}
 	var all sync.WaitGroup
 	all.Go(func() {
-		eachConnection(inner, func(c net.Conn) { carry(c, c) })
+		eachConnection(inner, func(c net.Conn) { io.Copy(c, c) })
 	})
 	all.Go(func() { ServeStreams(streams, questions, door, func() string { return "1 2 3" }) })
 	t.Cleanup(func() {
@@ -100,4 +101,27 @@ func TestStreamsByVsock(t *testing.T) {
 	serving(t, streams, questions)
 	unix.SetNonblock(fd, true)
 	echoed(t, newVsockConn(fd, ControlVsock), strings.Repeat("by vsock ", 50_000))
+}
+
+// TestAClosedVsockIsSaid closes a listening vsock while a connection is waited for, and after
+// that: it once seemed to have no room, for ever.
+func TestAClosedVsockIsSaid(t *testing.T) {
+	l, err := listenVsock(ControlVsock)
+	if err != nil {
+		t.Skipf("there is no vsock here: %v", err)
+	}
+	waiting := make(chan error)
+	go func() {
+		_, err := l.Accept()
+		waiting <- err
+	}()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waiting; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("while it waited: %v", err)
+	}
+	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("after that: %v", err)
+	}
 }

@@ -264,3 +264,41 @@ func TestRoomsThatWereLeft(t *testing.T) {
 		t.Errorf("left behind: %v", rooms)
 	}
 }
+
+// TestAnImageOnAnotherDisk makes two machines whose image cannot be linked to: they share one
+// copy, and one of a changed image gets another.
+func TestAnImageOnAnotherDisk(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("/dev/shm", "choir-")
+	if err != nil {
+		t.Skipf("there is no second disk: %v", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	config := standInConfig(t, dir)
+	config.Jailer = microvm.NoJailer
+	if os.Link(config.Rootfs, filepath.Join(dir, "link")) == nil {
+		t.Skip("the folder of temporary files and /dev/shm are one disk")
+	}
+	d := microvm.New(config)
+	defer d.Close()
+	for copies := 1; copies <= 2; copies++ {
+		for range 2 {
+			b, err := d.Create(t.Context(), copied(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Destroy(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if have, err := filepath.Glob(filepath.Join(dir, "copy-*")); len(have) != copies || err != nil {
+			t.Errorf("there are the copies %v, %v", have, err)
+		}
+		if err := os.Chtimes(config.Rootfs, time.Time{}, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

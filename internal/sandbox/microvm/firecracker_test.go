@@ -1,9 +1,12 @@
 package microvm_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,8 +17,14 @@ import (
 	"choiros/internal/sandbox/sandboxtest"
 )
 
+// standInsVariable has the folder of the stand-ins, for a process that cannot build them.
+const standInsVariable = "CHOIR_FIRECRACKERTEST_PROGRAMS"
+
 // standIns returns the folder of the stand-ins for Firecracker and its jailer.
 func standIns(t testing.TB) string {
+	if dir := os.Getenv(standInsVariable); dir != "" {
+		return dir
+	}
 	return sandboxtest.BuildProgram(t, "./internal/sandbox/microvm/firecrackertest/program", "firecracker", "jailer", "jailer"+firecrackertest.Old,
 		"firecracker"+firecrackertest.Hangs, "firecracker"+firecrackertest.Dies, "firecracker"+firecrackertest.Silent,
 		"firecracker"+firecrackertest.Refuses, "firecracker"+firecrackertest.Old)
@@ -62,6 +71,37 @@ func TestFirecrackerStandIn(t *testing.T) {
 	sandboxtest.RunWithout(t, withoutJail, map[sandboxtest.Demand]string{
 		sandboxtest.Isolation: "the stand-in for Firecracker has no kernel of its own",
 	}).Check(t, sandboxtest.Isolation)
+}
+
+// TestFirecrackerOrdinaryUser runs a part of the suite again as a user without privilege, whose
+// machines are in no jail and in no cgroup.
+func TestFirecrackerOrdinaryUser(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become another user; TestFirecrackerStandIn is this test then")
+	}
+	uid, dir := 500_000+os.Getpid()%100_000, sandboxtest.DataDir(t)
+	home := filepath.Join(dir, "home")
+	if err := errors.Join(os.Mkdir(home, 0o711), os.Chown(home, uid, uid)); err != nil {
+		t.Fatal(err)
+	}
+	// Guest binaries cannot be read by others.
+	probe := filepath.Join(dir, "probe")
+	if out, err := exec.Command("/bin/sh", "-c", `cp -R "$0" "$1" && chmod -R a+rX "$1"`, sandboxtest.ProbeDir(t), probe).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cases := "^TestFirecrackerStandIn$/^(contract|lifecycle)$/^(both_sides_see_the_same_files|usage_is_of_what_lives|a_second_driver_takes_a_sandbox_up|a_handle_survives_JSON)$"
+	cmd := exec.Command(sandboxtest.CopySelf(t, dir), "-test.run", cases, "-test.v")
+	cmd.Dir = home
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home,
+		sandboxtest.ProbeVariable + "=" + probe, standInsVariable + "=" + standIns(t),
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
+	text, err := cmd.CombinedOutput()
+	if err != nil || strings.Count(string(text), "--- PASS: TestFirecrackerStandIn/") != 6 {
+		t.Errorf("%v\n%s", err, text)
+	}
 }
 
 // TestFirecracker runs the suite on Firecracker itself, where that is installed and KVM boots
