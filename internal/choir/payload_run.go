@@ -120,8 +120,9 @@ type TaskDispatched struct {
 
 // TaskStarted says that the Associate took a task up.
 type TaskStarted struct {
-	Base    Digest `json:"base" choir:"digest" doc:"Snapshot of the workspace as it was; a rollback goes here."`
-	Attempt int    `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
+	Base     Digest `json:"base" choir:"digest" doc:"Snapshot of the workspace as it was; a rollback goes here."`
+	Attempt  int    `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
+	Worktree Digest `json:"worktree,omitempty" choir:"digest" doc:"Copy of its project in which it works, as it was then; absent while it works in the workspace, or when its change is about to come into that."`
 }
 
 // TaskCancelRequested asks the Associate to end a task that it has begun.

@@ -143,6 +143,8 @@ export interface TaskStarted {
   base: Digest;
   /** 1 for the first delivery. */
   attempt: number;
+  /** Copy of its project in which it works, as it was then; absent while it works in the workspace, or when its change is about to come into that. */
+  worktree?: Digest;
 }
 
 /** TaskCancelRequested asks the Associate to end a task that it has begun. */
