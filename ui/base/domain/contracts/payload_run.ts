@@ -89,6 +89,8 @@ export interface PlanStep {
   repo?: string;
   /** As in DirectorTask. */
   acceptance_criteria: string[];
+  /** As in DirectorTask. Such a step and the next one run at once when both have it and the next depends on none that is not accepted. */
+  worktree?: boolean;
   /** Steps that must be accepted before. */
   depends_on?: string[];
   /** As in DirectorTask. */
