@@ -160,7 +160,10 @@ func (c *copying) entry(p string, d fs.DirEntry) error {
 	case d.IsDir() && (base == "__pycache__" || base == ".pytest_cache" || base == ".tox" || base == ".mypy_cache"):
 		return fs.SkipDir
 	case d.IsDir() && c.isCache(p):
-		return errors.Join(c.link(p), fs.SkipDir)
+		if err := c.link(p); err != nil {
+			return err
+		}
+		return fs.SkipDir
 	case d.IsDir() && base == "node_modules":
 		if err := c.packages(p); err != nil {
 			return err

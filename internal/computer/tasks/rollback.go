@@ -28,6 +28,9 @@ func (c *Changes) TakeBack(ctx context.Context, id choir.ID, answer func(choir.T
 	if err := client.StopRole(ctx); err != nil {
 		return err
 	}
+	if t.InWorktree() {
+		return answer(choir.TaskRollbackReply{}) // the worktree goes with the next process
+	}
 	reply, err := c.rollback(ctx, &t, nil)
 	if err != nil {
 		return err

@@ -250,3 +250,46 @@ func TestWithoutConfinementATaskWithAWorktreeWorksInTheProject(t *testing.T) {
 	_, err = l.Land(l.Within(), of.TaskID, nil)
 	l.wantCode(err, choir.CodeInvalid)
 }
+
+// A result that the owner must approve is taken out of the project again after it landed.
+func TestALandedChangeIsTakenAside(t *testing.T) {
+	l := project(t)
+	of := l.inWorktree("app")
+	of.write("one", "after\n")
+	aside := func() (held bool, changed []string) {
+		held, err := l.TakeAside(l.Within(), of.TaskID, func(_ context.Context, o Offered) (choir.Payload, bool, error) {
+			for _, ch := range snapshot.FileChanges(o.Changes) {
+				changed = append(changed, ch.Path)
+			}
+			return nil, true, nil
+		})
+		l.noError(err)
+		return held, changed
+	}
+	if _, changed := aside(); len(changed) > 0 {
+		t.Errorf("before it landed it changed %q", changed)
+	}
+	of.land()
+	if _, changed := aside(); !slices.Equal(changed, []string{"workspace/app/one"}) {
+		t.Errorf("it changed %q", changed)
+	}
+	l.WantFiles(map[string]string{"workspace/app/one": "before\n", "workspace/app/two": "before\n", "workspace/app/shared": "1\n2\n3\n4\n5\n6\n7\n8\n"})
+}
+
+// What the owner and nobody's programs do to the project meanwhile is theirs, and an owner's
+// change at the same place is a conflict.
+func TestTheOwnerChangesTheProjectBesideAWorktree(t *testing.T) {
+	l := project(t)
+	of := l.inWorktree("app")
+	of.write("one", "task\n")
+	of.write("two", "task\n")
+	l.Write("workspace/app/one", "owner\n")
+	if reply := must(l.Land(l.Within(), of.TaskID, nil))(t); !slices.Equal(reply.Conflicts, []string{"workspace/app/one"}) {
+		t.Errorf("conflicts at %q", reply.Conflicts)
+	}
+	if reply := must(l.Land(l.Within(), of.TaskID, []string{"workspace/app/one"}))(t); len(reply.Conflicts) > 0 || !reply.Moved {
+		t.Errorf("without that path: %+v", reply)
+	}
+	l.wrote([]string{"workspace/app/one"}, map[*task][]string{of: {"workspace/app/two"}})
+	l.WantFiles(map[string]string{"workspace/app/one": "owner\n", "workspace/app/two": "task\n", "workspace/app/shared": "1\n2\n3\n4\n5\n6\n7\n8\n"})
+}

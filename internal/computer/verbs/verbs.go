@@ -190,7 +190,9 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 		})
 		return v.replyOrBlob(ctx, reply, err)
 	case choir.VerbTaskLand:
-		reply, err := handle(body, func(r choir.TaskLandRequest) (choir.TaskLandReply, error) { return v.parts.Tasks.Land(ctx, r.Task, r.Leave) })
+		reply, err := handle(body, func(r choir.TaskLandRequest) (choir.TaskLandReply, error) {
+			return v.parts.Tasks.Land(ctx, r.Task, r.Leave)
+		})
 		return v.replyOrBlob(ctx, reply, err)
 	case choir.VerbTaskOutput:
 		return handle(body, func(r choir.TaskOutputRequest) (choir.TaskOutputReply, error) {
