@@ -82,7 +82,7 @@ func TestTwoTasksOfOneProjectWorkAtOnce(t *testing.T) {
 	}
 	l.noWorktrees()
 	must(l.Rewinder().Undo(l.within(), choir.RoleCLI, first.TaskID, false))(t)
-	if got := l.sh("cd workspace/app; ls; cat shared"); got != "new\nshared\n1\n2\n3\n4\n5\n6\n7\nsecond\n" {
+	if got := l.sh("cd workspace/app; ls -A -I .git; cat shared"); got != ".gitignore\nnew\nshared\n1\n2\n3\n4\n5\n6\n7\nsecond\n" {
 		t.Errorf("after the undo of one task the project is\n%s", got)
 	}
 }

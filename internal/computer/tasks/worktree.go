@@ -208,13 +208,35 @@ func (c *Changes) mergeWorktree(ctx context.Context, t *eventstore.Task, ours ch
 	if err != nil {
 		return timeline.Merged{}, err
 	}
-	changes = slices.DeleteFunc(changes, func(ch snapshot.Change) bool { return workspace.Below(ch.Path, left) })
+	changes = withoutLeft(changes, left)
 	theirs, err := timeline.Graft(ctx, c.keeper, before, now.Root, pathsOf(changes))
 	if err != nil {
 		return timeline.Merged{}, err
 	}
 	at := time.Now()
 	return timeline.Merge(ctx, c.keeper, before, theirs, ours, snapshot.Stamp{Sec: at.Unix(), Nsec: uint32(at.Nanosecond())})
+}
+
+// withoutLeft returns changes without those at or below the paths in left, and without new
+// folders of which nothing else is left.
+func withoutLeft(changes []snapshot.Change, left []string) []snapshot.Change {
+	emptied, filled := map[string]bool{}, map[string]bool{}
+	isNewFolder := func(ch *snapshot.Change) bool { return ch.Before == nil && workspace.IsFolder(ch.After) }
+	for i := range changes {
+		above := filled
+		switch ch := &changes[i]; {
+		case workspace.Below(ch.Path, left):
+			above = emptied
+		case isNewFolder(ch):
+			continue
+		}
+		for dir := workspace.Parent(changes[i].Path); dir != ""; dir = workspace.Parent(dir) {
+			above[dir] = true
+		}
+	}
+	return slices.DeleteFunc(changes, func(ch snapshot.Change) bool {
+		return workspace.Below(ch.Path, left) || isNewFolder(&ch) && emptied[ch.Path] && !filled[ch.Path]
+	})
 }
 
 func conflictPaths(conflicts []timeline.Conflict) []string {

@@ -293,3 +293,23 @@ func TestTheOwnerChangesTheProjectBesideAWorktree(t *testing.T) {
 	l.wrote([]string{"workspace/app/one"}, map[*task][]string{of: {"workspace/app/two"}})
 	l.WantFiles(map[string]string{"workspace/app/one": "owner\n", "workspace/app/two": "task\n", "workspace/app/shared": "1\n2\n3\n4\n5\n6\n7\n8\n"})
 }
+
+// A folder of which all stays behind does not come in either; one that is empty by itself does.
+func TestAFolderOfWhatStaysBehindStaysBehind(t *testing.T) {
+	l := project(t)
+	of := l.inWorktree("app")
+	l.noError(os.MkdirAll(of.worktree("workspace/app/out/deep"), 0o755), os.MkdirAll(of.worktree("workspace/app/empty"), 0o755), os.MkdirAll(of.worktree("workspace/app/half"), 0o755))
+	for _, name := range []string{"out/deep/it", "half/it", "half/kept"} {
+		of.write(name, "x\n")
+	}
+	must(l.Land(l.Within(), of.TaskID, []string{"workspace/app/out/deep/it", "workspace/app/half/it"}))(t)
+	var got []string
+	entries, err := os.ReadDir(l.path("workspace/app"))
+	l.noError(err)
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if want := []string{"empty", "half", "one", "shared", "two"}; !slices.Equal(got, want) || len(l.Files("workspace/app/half")) != 1 {
+		t.Errorf("the project has %q, want %q", got, want)
+	}
+}
