@@ -322,10 +322,10 @@ type TaskLandRequest struct {
 	Leave []string `json:"leave,omitempty" choir:"len=0..1048576,each=1..4096" doc:"Paths of its change that stay behind, with everything below them: what git ignores."`
 }
 
-// TaskLandReply says what became of the change.
+// TaskLandReply names the workspace into which the change came, or the conflicts.
 type TaskLandReply struct {
 	Base      Digest   `json:"base,omitempty" choir:"digest" doc:"Workspace just before; absent with conflicts. From here on the task works in the workspace, and a rollback goes there."`
-	Moved     bool     `json:"moved,omitempty" doc:"The project is another than the one that was copied: what was verified is not all that is there now."`
+	Moved     bool     `json:"moved,omitempty" doc:"The project has changed since it was copied: what was verified is not all that is there now."`
 	Conflicts []string `json:"conflicts,omitempty" doc:"Paths that both sides changed; with one, nothing was done."`
 }
 

@@ -56,8 +56,8 @@ func (j *job) repositoriesTop() string {
 }
 
 // land merges a verified change from the copy of the project into the project and makes a
-// checkpoint of it there. If the project is another than the one that was copied, it verifies
-// the merged project first. It returns a *failure if both sides changed the same, or that
+// checkpoint of it there. If the project has changed since it was copied, it verifies the
+// merged project first. It returns a *failure if both sides changed the same, or that
 // verification fails.
 func (j *job) land(c change) error {
 	ignored, err := j.ignored(c)
