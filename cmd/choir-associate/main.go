@@ -98,7 +98,7 @@ func run(ctx context.Context, stdin io.Reader, door *roledoor.Dialer, env []stri
 		// Nobody may be watching; what matters is in the events.
 		Live:      func(run choir.ID, text string) { _ = client.Live(run, text) },
 		Now:       func() choir.Time { return choir.TimeOf(time.Now()) },
-		Workspace: sandbox.WorkspaceInside, Scratch: scratch, Env: env,
+		Workspace: sandbox.WorkspaceInside, Scratch: scratch, Worktrees: sandbox.WorktreesInside, Env: env,
 		TreeArgv: []string{path.Join(sandbox.GuestInside, "choir-associate"), "tree"}, Lock: treeName,
 		Shared:   []string{"/dev/shm"}, // programs that share memory cannot do without
 		MaxSteps: boot.Limits.Steps,

@@ -118,7 +118,7 @@ func serve(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	return guest.NewServer(guest.Config{
-		Version: version, Listener: listener, Workspace: *workspace, GuestDir: sandbox.GuestInside,
+		Version: version, Listener: listener, Workspace: *workspace, Worktrees: sandbox.WorktreesInside, GuestDir: sandbox.GuestInside,
 		Orphan: *orphan, Allow: allow, Env: guest.Environment(toolchains, sandbox.TrustInside), Programs: guest.NewReaper(true),
 		Session: []string{"/proc/self/exe", sessionArg},
 		Proxy:   guest.ProxyListens,

@@ -22,6 +22,18 @@ func (c Control) BeginTask(ctx context.Context, task choir.ID, since choir.Diges
 	return reply, err
 }
 
+// BeginCopied starts a task with worktree for which there is a copy of its project.
+func (c Control) BeginCopied(ctx context.Context, task choir.ID) (reply choir.TaskBeginReply, err error) {
+	err = c.Bus.Call(ctx, choir.VerbTaskBegin, choir.TaskBeginRequest{Task: task, Copied: true}, &reply)
+	return reply, err
+}
+
+// Land merges what a task changed in its worktree into the workspace, without the paths in leave.
+func (c Control) Land(ctx context.Context, task choir.ID, leave []string) (reply choir.TaskLandReply, err error) {
+	err = c.Bus.Call(ctx, choir.VerbTaskLand, choir.TaskLandRequest{Task: task, Leave: leave}, &reply)
+	return reply, err
+}
+
 // Changes takes a snapshot of the workspace, without ending the task. The reply has its
 // digest, and the paths that the owner changed meanwhile.
 func (c Control) Changes(ctx context.Context, task choir.ID) (reply choir.TaskTreeReply, err error) {

@@ -85,6 +85,7 @@ type PlanStep struct {
 	Instruction        string         `json:"instruction" choir:"len=1..20000" doc:"As in DirectorTask."`
 	Repo               string         `json:"repo,omitempty" choir:"len=1..100" doc:"As in DirectorTask; default the run's."`
 	AcceptanceCriteria []string       `json:"acceptance_criteria" choir:"len=1..64,each=1..2000" doc:"As in DirectorTask."`
+	Worktree           bool           `json:"worktree,omitempty" doc:"As in DirectorTask. Such a step and the next one run at once when both have it and the next depends on none that is not accepted."`
 	DependsOn          []string       `json:"depends_on,omitempty" choir:"len=0..32,each=1..64" doc:"Steps that must be accepted before."`
 	GitAction          GitAction      `json:"git_action,omitempty" choir:"enum=git_checkpoint|git_reset|git_checkout|git_status" doc:"As in DirectorTask."`
 	GitArgs            []string       `json:"git_args,omitempty" choir:"len=0..64,each=0..4096" doc:"As in DirectorTask."`
@@ -120,8 +121,9 @@ type TaskDispatched struct {
 
 // TaskStarted says that the Associate took a task up.
 type TaskStarted struct {
-	Base    Digest `json:"base" choir:"digest" doc:"Snapshot of the workspace as it was; a rollback goes here."`
-	Attempt int    `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
+	Base     Digest `json:"base" choir:"digest" doc:"Snapshot of the workspace as it was; a rollback goes here."`
+	Attempt  int    `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
+	Worktree Digest `json:"worktree,omitempty" choir:"digest" doc:"Copy of its project in which it works, as it was then; absent while it works in the workspace, or when its change is about to come into that."`
 }
 
 // TaskCancelRequested asks the Associate to end a task that it has begun.

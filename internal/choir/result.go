@@ -6,12 +6,12 @@ type AssociateResult struct {
 	TaskID        ID            `json:"task_id" choir:"id7" doc:"Echoed."`
 	RunID         ID            `json:"run_id" choir:"id7" doc:"Echoed."`
 	Status        Status        `json:"status" choir:"enum=ok|needs_input|failed" doc:"failed whenever verification failed; needs_input only when the user alone can unblock it."`
-	Code          ResultCode    `json:"code,omitempty" choir:"enum=verify_failed|time_budget|token_budget|stale_base|tool_refused|egress_refused|command_failed|crashed|cancelled|model_error|invalid_task|limit|disk_full|isolation_unavailable|not_approved" doc:"Stable reason when not ok."`
+	Code          ResultCode    `json:"code,omitempty" choir:"enum=verify_failed|time_budget|token_budget|stale_base|tool_refused|egress_refused|command_failed|crashed|cancelled|model_error|invalid_task|limit|disk_full|isolation_unavailable|not_approved|conflict" doc:"Stable reason when not ok."`
 	Summary       string        `json:"summary" choir:"len=0..20000" doc:"What changed and why."`
 	Diff          *Diff         `json:"diff" doc:"The change, or the attempted change; null when there is none."`
 	FilesChanged  []FileChange  `json:"files_changed" doc:"Changed paths."`
 	IgnoredFiles  []string      `json:"ignored_files,omitempty" doc:"Files that git ignores and that changed."`
-	Conflicts     []string      `json:"conflicts,omitempty" doc:"Paths both the task and the owner wrote; the owner's are kept."`
+	Conflicts     []string      `json:"conflicts,omitempty" doc:"Paths both the task and the owner wrote; the owner's are kept. With code conflict, paths that were changed in the project too."`
 	CommandsRun   []CommandRun  `json:"commands_run" doc:"Commands in the order they ran."`
 	Verify        VerifyOutcome `json:"verify" doc:"What verification found."`
 	Artifacts     []BlobRef     `json:"artifacts" doc:"Files kept."`
@@ -53,6 +53,7 @@ const (
 	ResultDiskFull             ResultCode = "disk_full"
 	ResultIsolationUnavailable ResultCode = "isolation_unavailable"
 	ResultNotApproved          ResultCode = "not_approved"
+	ResultConflict             ResultCode = "conflict"
 )
 
 // Diff is a change as text that `git apply` accepts. Exactly one of Content and

@@ -28,7 +28,7 @@ func TestSubjectsOfEachRole(t *testing.T) {
 			append([]string{"live" + at + "director.*"}, ask("director", "append", "events-after", "run-read", "facts-read", "look", "blob-put", "blob-get", "hello")...),
 			events},
 		RoleAssociate: {
-			append([]string{"live" + at + "associate.*"}, ask("associate", "append", "tasks-after", "blob-put", "blob-get", "task-begin", "task-tree", "task-rollback", "task-commit", "task-attempt", "task-steering", "task-output")...),
+			append([]string{"live" + at + "associate.*"}, ask("associate", "append", "tasks-after", "blob-put", "blob-get", "task-begin", "task-tree", "task-rollback", "task-commit", "task-land", "task-attempt", "task-steering", "task-output")...),
 			[]string{"agent" + at + "*.task.dispatched", "agent" + at + "*.task.cancel_requested", "agent" + at + "*.command.end_requested", "agent" + at + "*.task.returned", "agent" + at + "*.run.paused", "agent" + at + "*.run.resumed"}},
 		RolePool: {nil, []string{"job.*"}},
 	}

@@ -16,6 +16,7 @@ type DirectorTask struct {
 	Repo               string         `json:"repo,omitempty" choir:"len=1..100" doc:"The project under workspace/ it is about; default the whole workspace."`
 	BaseRef            string         `json:"base_ref,omitempty" choir:"len=1..200" doc:"Git ref or snapshot the task expects; a mismatch fails with stale_base."`
 	FromAttempt        ID             `json:"from_attempt,omitempty" choir:"id7" doc:"Failed task of the run, in the same project, from whose attempt this one goes on."`
+	Worktree           bool           `json:"worktree,omitempty" doc:"It works in a copy of the project, beside other tasks of it, and its verified change is merged into the project at its end; only for kind edit_repo in a project, and without from_attempt."`
 	GitAction          GitAction      `json:"git_action,omitempty" choir:"enum=git_checkpoint|git_reset|git_checkout|git_status" doc:"Only for kind git, required there."`
 	GitArgs            []string       `json:"git_args,omitempty" choir:"len=0..64,each=0..4096" doc:"Arguments of the git action."`
 	Trigger            string         `json:"trigger,omitempty" choir:"enum=manual|count|time|deploy" doc:"Why a git_checkpoint is made. Default manual."`
@@ -178,6 +179,10 @@ func (t *DirectorTask) Check() error {
 		return Invalid("git_args", "need a git_action")
 	case t.Kind != TaskEditRepo && t.FromAttempt != "":
 		return Invalid("from_attempt", "is only for kind edit_repo, not %s", t.Kind)
+	case t.Worktree && (t.Kind != TaskEditRepo || t.Repo == ""):
+		return Invalid("worktree", "is only for kind edit_repo in a project")
+	case t.Worktree && t.FromAttempt != "":
+		return Invalid("worktree", "is not for a task that goes on from an attempt")
 	case t.Trigger != "" && t.GitAction != GitCheckpoint:
 		return Invalid("trigger", "is only for git_checkpoint")
 	case t.Kind == TaskGit && len(t.Commands) > 0:

@@ -21,6 +21,7 @@ const (
 	VerbTaskRollback Verb = "task-rollback"
 	VerbTaskCommit   Verb = "task-commit"
 	VerbTaskAttempt  Verb = "task-attempt"
+	VerbTaskLand     Verb = "task-land"
 	VerbTaskSteering Verb = "task-steering"
 	VerbTaskOutput   Verb = "task-output"
 )
@@ -60,6 +61,7 @@ var verbs = []VerbInfo{
 	{VerbTaskTree, "Compare the workspace with the base of a task; appends nothing.", associate, TaskTreeRequest{}, TaskTreeReply{}},
 	{VerbTaskRollback, "Put the workspace back to the base of a task, except what the owner wrote meanwhile.", associate, TaskRollbackRequest{}, TaskRollbackReply{}},
 	{VerbTaskCommit, "Take a snapshot and append what changed.", associate, TaskCommitRequest{}, TaskCommitReply{}},
+	{VerbTaskLand, "Merge what a task changed in a copy of its project into the workspace.", associate, TaskLandRequest{}, TaskLandReply{}},
 	{VerbTaskAttempt, "Put what an earlier task tried, and what was taken back, into the workspace as the task's change.", associate, TaskAttemptRequest{}, TaskAttemptReply{}},
 	{VerbTaskSteering, "Read what a person added to the run of a task, for the next model call of the task; appends that it was read.", associate, TaskSteeringRequest{}, TaskSteeringReply{}},
 	{VerbTaskOutput, "Say that a command of a task runs, what it prints, and that it ended; for those who look on, and in no event.", associate, TaskOutputRequest{}, TaskOutputReply{}},
@@ -235,8 +237,9 @@ type HelloRequest struct {
 
 // TaskBeginRequest takes a task up.
 type TaskBeginRequest struct {
-	Task  ID     `json:"task" choir:"id7" doc:"The task."`
-	Since Digest `json:"since,omitempty" choir:"digest" doc:"A snapshot with which the base is to be compared."`
+	Task   ID     `json:"task" choir:"id7" doc:"The task."`
+	Since  Digest `json:"since,omitempty" choir:"digest" doc:"A snapshot with which the base is to be compared."`
+	Copied bool   `json:"copied,omitempty" doc:"There is a copy of its project in which it can work, see worktree in the task."`
 }
 
 // TaskBeginReply is where a task stands. On a redelivery it is the base of the
@@ -253,6 +256,7 @@ type TaskBeginReply struct {
 	PausedSeq       uint64    `json:"paused_seq,omitempty" choir:"range=0..9007199254740991" doc:"Number of the event that paused its run, while that is paused."`
 	GoesOn          *TaskPast `json:"goes_on,omitempty" doc:"What it did before its process ended while its run was paused: it goes on from there."`
 	Compared        bool      `json:"compared,omitempty" doc:"The paths that differ since the snapshot asked about are all in changed."`
+	InWorktree      bool      `json:"in_worktree,omitempty" doc:"It works in the copy of its project, from which task-land brings its change into the workspace."`
 	Changed         []string  `json:"changed,omitempty" doc:"Files and links that differ, former names too; nothing in .git."`
 }
 
@@ -310,6 +314,19 @@ type TaskCommitRequest struct {
 // TaskCommitReply names the snapshot that is now in the log.
 type TaskCommitReply struct {
 	Snapshot Digest `json:"snapshot" choir:"digest" doc:"The workspace as it is."`
+}
+
+// TaskLandRequest brings the change of a task that works in a copy of its project into the workspace.
+type TaskLandRequest struct {
+	Task  ID       `json:"task" choir:"id7" doc:"The task."`
+	Leave []string `json:"leave,omitempty" choir:"len=0..1048576,each=1..4096" doc:"Paths of its change that stay behind, with everything below them: what git ignores."`
+}
+
+// TaskLandReply names the workspace into which the change came, or the conflicts.
+type TaskLandReply struct {
+	Base      Digest   `json:"base,omitempty" choir:"digest" doc:"Workspace just before; absent with conflicts. From here on the task works in the workspace, and a rollback goes there."`
+	Moved     bool     `json:"moved,omitempty" doc:"The project has changed since it was copied: what was verified is not all that is there now."`
+	Conflicts []string `json:"conflicts,omitempty" doc:"Paths that both sides changed; with one, nothing was done."`
 }
 
 // TaskAttemptRequest restores the attempt that a task names.

@@ -141,6 +141,17 @@ type boundTasks struct {
 // Start implements verbs.Tasks.
 func (b boundTasks) Start(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error) {
 	reply, err := b.Changes.Start(ctx, task, since)
+	return b.withEgress(ctx, task, reply, err)
+}
+
+// StartCopied implements verbs.Tasks.
+func (b boundTasks) StartCopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error) {
+	reply, err := b.Changes.StartCopied(ctx, task)
+	return b.withEgress(ctx, task, reply, err)
+}
+
+// withEgress returns the reply to a task's start with what the task may reach outside.
+func (b boundTasks) withEgress(ctx context.Context, task choir.ID, reply choir.TaskBeginReply, err error) (choir.TaskBeginReply, error) {
 	if err != nil {
 		return reply, err
 	}

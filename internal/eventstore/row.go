@@ -89,6 +89,8 @@ type Task struct {
 	State         TaskState              `json:"state" enum:"dispatched,started,held,returned"`
 	Base          choir.Digest           `json:"base,omitempty"`
 	Attempt       int                    `json:"attempt,omitempty"`
+	Worktree      choir.Digest           `json:"worktree,omitempty"` // copy of its project in which it began
+	Landed        bool                   `json:"landed,omitempty"`   // what it changed there came, or is about to come, into the workspace
 	Status        choir.Status           `json:"status,omitempty"`
 	Code          choir.ResultCode       `json:"code,omitempty"`
 	Summary       string                 `json:"summary,omitempty"`
@@ -108,6 +110,10 @@ type Task struct {
 func Unheld(tasks []Task) []Task {
 	return slices.DeleteFunc(tasks, func(t Task) bool { return t.State == TaskHeld })
 }
+
+// InWorktree reports whether the task works in a copy of its project, and has nothing in the
+// workspace.
+func (t *Task) InWorktree() bool { return t.Worktree != "" && !t.Landed }
 
 // Waits reports whether the task's result waits for the owner's answer.
 func (t *Task) Waits() bool { return t.State == TaskHeld && t.Answer == "" }

@@ -44,14 +44,18 @@ func changeTask(tasks taskRows, id choir.ID, change func(*Task)) error {
 }
 
 // taskStarted records the start of a task. The base of the first attempt stays, because
-// a rollback restores that.
+// a rollback restores that. While it works in a copy of its project, it begins anew there with
+// each attempt, and once more when its change comes into the workspace.
 func taskStarted(tasks taskRows, e *choir.Event, p *choir.TaskStarted) error {
 	return changeTask(tasks, e.Task, func(t *Task) {
 		if t.State == TaskReturned || t.State == TaskHeld {
 			return
 		}
-		if t.State == TaskDispatched {
+		if t.State == TaskDispatched || t.InWorktree() {
 			t.State, t.Base, t.StartedSeq = TaskStarted, p.Base, e.Seq
+			if t.Landed = t.InWorktree() && p.Worktree == ""; !t.Landed {
+				t.Worktree = p.Worktree
+			}
 		}
 		t.Attempt = p.Attempt
 	})

@@ -85,6 +85,8 @@ type RestoreOptions struct {
 	// for the workspace itself) and nothing else.
 	Narrow bool
 	Only   []string
+	// Worktree is the tree that is changed, see Client.ScanWorktree; empty for the workspace.
+	Worktree choir.ID
 }
 
 // Listing is one page of a folder.

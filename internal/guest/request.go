@@ -57,6 +57,7 @@ type request struct {
 	TreeLimit   int64           `json:"tree_limit,omitempty" choir:"range=0..9007199254740991"`  // see snapshot.Limits
 	EntryLimit  int64           `json:"entry_limit,omitempty" choir:"range=0..9007199254740991"` // see snapshot.Limits
 	Target      choir.Digest    `json:"target,omitempty" choir:"digest"`
+	Worktree    choir.ID        `json:"worktree,omitempty" choir:"id7"` // the tree of a scan or restore; empty for the workspace
 	Find        *FindSpec       `json:"find,omitempty"`
 	Door        roledoor.Door   `json:"door,omitempty" choir:"len=0..40"`
 	Caller      Caller          `json:"caller,omitempty" choir:"len=0..40"`

@@ -37,7 +37,7 @@ func (s *Server) restore(ctx context.Context, w *wire, r *request) (any, error) 
 	}
 	ctx, release := w.untilHangup(ctx)
 	defer release()
-	tree, giveBack, err := s.takeTree(ctx)
+	tree, giveBack, err := s.takeTree(ctx, r.Worktree)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (g remoteGetter) get(d choir.Digest, manifest bool) (snapshot.Object, error
 // Restore makes the workspace match a snapshot of the keeper, in place. Its guarantees
 // and errors are those of snapshot.Scanner.Restore.
 func (c *Client) Restore(ctx context.Context, target choir.Digest, keeper *snapshot.Keeper, opts RestoreOptions) (snapshot.RestoreResult, error) {
-	s, err := c.open(ctx, c.limited(&request{Op: opRestore, Target: target, Narrow: opts.Narrow}))
+	s, err := c.open(ctx, c.limited(&request{Op: opRestore, Target: target, Narrow: opts.Narrow, Worktree: opts.Worktree}))
 	if err != nil {
 		return snapshot.RestoreResult{}, err
 	}

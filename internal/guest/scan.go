@@ -35,7 +35,7 @@ func (s *Server) scan(ctx context.Context, w *wire, r *request) (any, error) {
 	}
 	ctx, release := w.untilHangup(ctx)
 	defer release()
-	tree, giveBack, err := s.takeTree(ctx)
+	tree, giveBack, err := s.takeTree(ctx, r.Worktree)
 	if err != nil {
 		return nil, err
 	}

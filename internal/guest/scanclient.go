@@ -24,7 +24,18 @@ func (c *Client) Scan(ctx context.Context, keeper *snapshot.Keeper) (snapshot.Re
 // ScanOnly takes a snapshot as Scan does, but scans only the given folders (escaped
 // paths) and assumes the rest to be as in the last scan; an empty list means everything.
 func (c *Client) ScanOnly(ctx context.Context, keeper *snapshot.Keeper, only []string) (snapshot.Result, error) {
-	s, err := c.open(ctx, c.limited(&request{Op: opScan, Only: only}))
+	return c.scan(ctx, keeper, &request{Op: opScan, Only: only})
+}
+
+// ScanWorktree takes a snapshot of a worktree as Scan does: of the folder of that name
+// below Config.Worktrees, which somebody else makes and removes. Code not_found: there is none.
+func (c *Client) ScanWorktree(ctx context.Context, keeper *snapshot.Keeper, worktree choir.ID) (snapshot.Result, error) {
+	return c.scan(ctx, keeper, &request{Op: opScan, Worktree: worktree})
+}
+
+// scan takes the snapshot that a request asks for.
+func (c *Client) scan(ctx context.Context, keeper *snapshot.Keeper, r *request) (snapshot.Result, error) {
+	s, err := c.open(ctx, c.limited(r))
 	if err != nil {
 		return snapshot.Result{}, err
 	}

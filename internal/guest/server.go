@@ -14,6 +14,7 @@ type Config struct {
 	Version   string
 	Listener  net.Listener // the control door; the server closes it
 	Workspace string       // folder of files and snapshots; empty for a sandbox without one
+	Worktrees string       // folder of the worktrees, each with its id as its name; empty for none
 	GuestDir  string       // folder of the role binaries
 	// Orphan is how long the server lives without an attachment; zero is for ever.
 	Orphan time.Duration
@@ -40,13 +41,14 @@ type Config struct {
 
 // Server is choir-init's end of the control protocol.
 type Server struct {
-	cfg      Config
-	started  time.Time
-	presence *presence
-	roles    roles
-	offers   offers
-	tree     *tree // nil without a workspace
-	handlers sync.WaitGroup
+	cfg       Config
+	started   time.Time
+	presence  *presence
+	roles     roles
+	offers    offers
+	tree      *tree // nil without a workspace
+	worktrees worktrees
+	handlers  sync.WaitGroup
 	// terminals are the commands that have one.
 	terminals terminalSet
 	names     *names
@@ -56,7 +58,7 @@ type Server struct {
 // NewServer returns a server that does nothing until Serve.
 func NewServer(cfg Config) *Server {
 	s := &Server{
-		cfg: cfg, started: time.Now(), presence: newPresence(cfg.Orphan), tree: newTree(cfg.Workspace),
+		cfg: cfg, started: time.Now(), presence: newPresence(cfg.Orphan), tree: newTree(cfg.Workspace), worktrees: worktrees{dir: cfg.Worktrees, known: map[choir.ID]*tree{}},
 		offers: newOffers(), tunnels: make(chan struct{}, maxForwards),
 	}
 	s.names = newNames(s)

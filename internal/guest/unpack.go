@@ -32,7 +32,7 @@ func (s *Server) unpack(ctx context.Context, w *wire, r *request) (any, error) {
 	if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 		return nil, &choir.Error{Op: "guest.unpack", Code: choir.CodeConflict, Path: r.Path, Msg: "is there already"}
 	}
-	_, giveBack, err := s.takeTree(ctx)
+	_, giveBack, err := s.takeTree(ctx, "")
 	if err != nil {
 		return nil, err
 	}

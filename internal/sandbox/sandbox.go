@@ -111,6 +111,8 @@ const (
 	// TrustInside is the folder of certificates that programs trust besides the host's roots,
 	// where a computer has them.
 	TrustInside = MountsInside + "/choir-trust"
+	// WorktreesInside is the folder of copies of projects in which tasks work, in memory.
+	WorktreesInside = "/tmp/choir-worktrees"
 	// InsideUID and InsideGID are who everything inside runs as.
 	InsideUID = 1000
 	InsideGID = 1000

@@ -189,7 +189,7 @@ func namedContent(p choir.Payload) []name {
 var digestType = reflect.TypeFor[choir.Digest]()
 
 // snapshotFields are the payload fields whose digest names a folder's manifest.
-var snapshotFields = map[string]bool{"Snapshot": true, "Before": true, "Base": true, "Attempt": true}
+var snapshotFields = map[string]bool{"Snapshot": true, "Before": true, "Base": true, "Attempt": true, "Worktree": true}
 
 func collect(v reflect.Value, out *[]name) {
 	switch v.Kind() {

@@ -15,20 +15,19 @@ import (
 // may have closed to all that come after it: modes can be changed where nothing can be
 // written, for Landlock does not know them. Folders that are this process's alone become
 // so again; others, which a path to them leads through, open to their owner at least.
-func (s *Set) letIn(repo string, f folders) error {
+func (s *Set) letIn(at place, f folders) error {
 	for _, path := range append([]string{filepath.Dir(s.cfg.Scratch), s.homeFolder()}, s.cfg.Shared...) {
 		openWay(path, 0o700)
 	}
-	openWay(s.root(repo), 0o500) // a project may be one that its owner only reads
+	openWay(s.root(at), 0o500) // a project may be one that its owner only reads
 	own := []string{s.cfg.Scratch}
-	if repo != "" {
-		of := filepath.Join(s.cfg.Scratch, "of")
-		own = append(own, of, filepath.Join(of, repo))
+	if at.repo != "" {
+		own = append(own, filepath.Join(s.cfg.Scratch, "of"), s.ownFolder(at))
 	}
 	own = append(own, f.temp, f.home, f.cache, f.role)
 	for _, dir := range own {
 		// A former task may have cleared it away.
-		if err := ownFolder(dir); err != nil {
+		if err := makeOwn(dir); err != nil {
 			return choir.Wrap("scope.open", choir.CodeNoSpace, err, "make the scratch folder %s", dir)
 		}
 	}
@@ -61,8 +60,8 @@ func openWay(path string, bits uint32) {
 	}
 }
 
-// ownFolder makes a folder, unless it is there, and lets nobody in but its owner.
-func ownFolder(path string) error {
+// makeOwn makes a folder, unless it is there, and lets nobody in but its owner.
+func makeOwn(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
 	}

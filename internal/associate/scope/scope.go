@@ -2,7 +2,8 @@
 // its commands may write to, their environment, and the processes that they leave. A
 // scope is opened for a task, used by it, and closed with it.
 //
-// The root is a project, or the whole workspace. Commands in a project may write in it,
+// The root is a project, a copy of one (a worktree), or the whole workspace. Commands in a
+// project may write in it,
 // in a temporary folder, a home folder and caches that are the project's own, in shared
 // memory and to devices; all else they can only read (see proctree.Confines). Each root
 // has a tree process of its own, so that what double-forked stays the scope's and no
@@ -27,6 +28,7 @@ import (
 type Config struct {
 	Workspace string   // the workspace's folder
 	Scratch   string   // folder for caches and scratch files, outside the workspace
+	Worktrees string   // folder of the worktrees, outside the workspace; empty for none
 	Env       []string // environment of commands
 	TreeArgv  []string // starts a process that calls proctree.Serve; its last arguments are added
 	Lock      string   // name of a lock, unique to the workspace
@@ -46,19 +48,27 @@ type Set struct {
 // trunk is a tree process with the root that it is confined to.
 type trunk struct {
 	*proctree.Tree
-	repo string      // empty for the whole workspace
+	place
 	root os.FileInfo // the root when the process was confined to it; nil if it did not exist
+}
+
+// place says where a root is: it is the project repo, or the whole workspace if that is
+// empty. With a task it is the task's copy of the project.
+type place struct {
+	repo string
+	task choir.ID
 }
 
 // maxIdle limits the tree processes kept for later tasks in their roots. Each takes
 // about 4 MB of memory; starting one takes some milliseconds.
 const maxIdle = 2
 
-// NewSet returns a Set, with the tree process of the whole workspace already started.
-// The error is that of starting it.
+// NewSet returns a Set, with the tree process of the whole workspace already started, and
+// removes the worktrees that a former process left. The error is that of starting it.
 func NewSet(cfg Config) (*Set, error) {
 	s := &Set{cfg: cfg, used: map[*trunk]bool{}}
-	t, err := s.start("")
+	s.removeWorktrees()
+	t, err := s.start(place{})
 	if err == nil {
 		s.idle = append(s.idle, t)
 	}
@@ -70,6 +80,10 @@ func NewSet(cfg Config) (*Set, error) {
 type Scope struct {
 	// Root is the task's folder; it may not exist.
 	Root string
+	// Top is the folder of the tree that Root is a part of: the workspace, or a worktree.
+	Top string
+	// Worktree reports that Root is a copy of a project.
+	Worktree bool
 	// Temp is an empty folder for scratch files of the role, outside the workspace. The
 	// task's commands may write in it and cannot replace it.
 	Temp string
@@ -85,38 +99,48 @@ type Scope struct {
 // Open returns a scope on the project repo, or on the whole workspace if repo is empty.
 // The caller makes sure that the roots of open scopes do not overlap, and closes the
 // scope. Code no_space: a scratch folder could not be created.
-func (s *Set) Open(repo string) (*Scope, error) {
-	sc := &Scope{Root: s.root(repo), Confined: repo != "" && proctree.Confines(), set: s}
-	folders := s.folders(repo)
-	if err := s.letIn(repo, folders); err != nil {
+func (s *Set) Open(repo string) (*Scope, error) { return s.open(place{repo: repo}) }
+
+func (s *Set) open(at place) (*Scope, error) {
+	sc := &Scope{Root: s.root(at), Top: s.top(at), Worktree: at.task != "", Confined: at.repo != "" && proctree.Confines(), set: s}
+	folders := s.folders(at)
+	if err := s.letIn(at, folders); err != nil {
 		return nil, err
 	}
-	sc.Temp, sc.env = folders.role, s.environment(repo, folders)
+	sc.Temp, sc.env = folders.role, s.environment(at, folders)
 	var err error
-	sc.trunk, err = s.claimTrunk(repo)
+	sc.trunk, err = s.claimTrunk(at)
 	return sc, err
 }
 
-// root returns the folder of the project repo, or the workspace's for "".
-func (s *Set) root(repo string) string {
-	if repo == "" {
-		return s.cfg.Workspace
+// top returns the folder of the tree that has a root.
+func (s *Set) top(at place) string {
+	if at.task != "" {
+		return filepath.Join(s.cfg.Worktrees, string(at.task))
 	}
-	return filepath.Join(s.cfg.Workspace, "workspace", repo)
+	return s.cfg.Workspace
 }
 
-// claimTrunk returns a tree process for the root of repo and marks it as used: an idle one if it fits,
+// root returns the folder of a project, or the workspace's.
+func (s *Set) root(at place) string {
+	if at.repo == "" {
+		return s.cfg.Workspace
+	}
+	return filepath.Join(s.top(at), "workspace", at.repo)
+}
+
+// claimTrunk returns a tree process for a root and marks it as used: an idle one if it fits,
 // else a new one. It closes idle processes of that root that do not fit.
-func (s *Set) claimTrunk(repo string) (*trunk, error) {
+func (s *Set) claimTrunk(at place) (*trunk, error) {
 	s.mu.Lock()
 	var stale []*trunk
 	var found *trunk
 	kept := s.idle[:0]
 	for _, t := range s.idle {
 		switch {
-		case t.repo != repo:
+		case t.place != at:
 			kept = append(kept, t)
-		case found == nil && !t.Lost() && t.fits(s.root(repo)):
+		case found == nil && !t.Lost() && t.fits(s.root(at)):
 			found = t
 			s.used[t] = true
 		default:
@@ -131,7 +155,7 @@ func (s *Set) claimTrunk(repo string) (*trunk, error) {
 	if found != nil {
 		return found, nil
 	}
-	t, err := s.start(repo)
+	t, err := s.start(at)
 	if err != nil {
 		return nil, err
 	}
@@ -161,18 +185,18 @@ func folderAt(path string) os.FileInfo {
 	return info
 }
 
-// start starts a tree process for the root of repo, confined to the root and its
-// scratch folders unless repo is empty.
-func (s *Set) start(repo string) (*trunk, error) {
-	t := &trunk{repo: repo, root: folderAt(s.root(repo))}
+// start starts a tree process for a root, confined to the root and its scratch folders unless
+// that is the whole workspace.
+func (s *Set) start(at place) (*trunk, error) {
+	t := &trunk{place: at, root: folderAt(s.root(at))}
 	lock := s.cfg.Lock
 	var writable []string
-	if repo != "" {
-		lock += "-" + short(repo)
-		f := s.folders(repo)
+	if at.repo != "" {
+		lock += "-" + short(string(at.task)+at.repo)
+		f := s.folders(at)
 		writable = append([]string{f.temp, f.home, f.cache, f.role}, s.cfg.Shared...)
 		if t.root != nil {
-			writable = append(writable, s.root(repo))
+			writable = append(writable, s.root(at))
 		}
 	}
 	argv := append(s.cfg.TreeArgv[:len(s.cfg.TreeArgv):len(s.cfg.TreeArgv)], lock)
@@ -229,14 +253,19 @@ func proxyIn(env []string) (at netip.AddrPort, ok bool) {
 // they used since the last Clear. Processes of other scopes are not affected.
 func (sc *Scope) Clear() (proctree.Usage, error) { return sc.trunk.Clear() }
 
-// Close kills every process of the scope and empties its project's temporary folder. It
-// returns an error if a process cannot be killed.
+// Close kills every process of the scope and empties its project's temporary folder; of a
+// worktree it removes all. It returns an error if a process cannot be killed.
 func (sc *Scope) Close() error {
 	_, err := sc.Clear()
-	repo := sc.trunk.repo
-	_ = sc.set.letIn(repo, sc.set.folders(repo)) // the next Open says what is wrong
-	sc.set.emptyTemp(repo)
+	at := sc.trunk.place
+	if at.task == "" {
+		_ = sc.set.letIn(at, sc.set.folders(at)) // the next Open says what is wrong
+		sc.set.emptyTemp(at)
+	}
 	sc.set.release(sc.trunk, err)
+	if at.task != "" {
+		sc.set.removeWorktree(at)
+	}
 	return err
 }
 
@@ -250,7 +279,7 @@ func (s *Set) release(t *trunk, failed error) {
 	case t.Lost():
 		s.lost = true
 		surplus = []*trunk{t}
-	case failed != nil:
+	case failed != nil, t.task != "":
 		surplus = []*trunk{t}
 	default:
 		s.idle = append(s.idle, t)
@@ -304,23 +333,32 @@ type folders struct{ temp, home, cache, role string }
 
 // folders returns the scratch folders of a project, or those of the sandbox for the
 // whole workspace.
-func (s *Set) folders(repo string) folders {
-	if repo == "" {
+func (s *Set) folders(at place) folders {
+	if at.repo == "" {
 		return folders{temp: s.cfg.Scratch, home: s.cfg.Scratch, cache: filepath.Join(s.cfg.Scratch, "cache"), role: s.cfg.Scratch}
 	}
-	of := filepath.Join(s.cfg.Scratch, "of", repo)
+	of := s.ownFolder(at)
 	return folders{temp: filepath.Join(of, "tmp"), home: filepath.Join(of, "home"), cache: filepath.Join(of, "cache"), role: filepath.Join(of, "role")}
+}
+
+// ownFolder returns the folder of a root's scratch folders.
+func (s *Set) ownFolder(at place) string {
+	name := at.repo
+	if at.task != "" {
+		name = ".worktree-" + string(at.task) // no project's name begins with a dot
+	}
+	return filepath.Join(s.cfg.Scratch, "of", name)
 }
 
 // environment returns the environment of the commands of a root. The sandbox's own
 // variables come after those of verify.Env and so override them.
-func (s *Set) environment(repo string, f folders) []string {
+func (s *Set) environment(at place, f folders) []string {
 	var env []string
 	for _, v := range verify.Env(f.cache) {
 		env = append(env, v.Name+"="+v.Value)
 	}
 	env = append(env, s.cfg.Env...)
-	if repo == "" {
+	if at.repo == "" {
 		return env
 	}
 	own := []string{"TMPDIR=" + f.temp, "HOME=" + f.home}
@@ -335,11 +373,11 @@ func (s *Set) environment(repo string, f folders) []string {
 
 // emptyTemp removes the content of the project's temporary folder. It ignores errors:
 // files that cannot be removed stay until the sandbox ends.
-func (s *Set) emptyTemp(repo string) {
-	if repo == "" {
+func (s *Set) emptyTemp(at place) {
+	if at.repo == "" {
 		return
 	}
-	dir, err := os.OpenRoot(s.folders(repo).temp)
+	dir, err := os.OpenRoot(s.folders(at).temp)
 	if err != nil {
 		return
 	}

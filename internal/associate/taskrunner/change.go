@@ -245,7 +245,7 @@ func (j *job) content(raw string, e *snapshot.Entry, onDisk bool) ([]byte, error
 		return nil, nil
 	}
 	if onDisk {
-		if b, err := os.ReadFile(filepath.Join(j.cfg.Workspace, raw)); err == nil && choir.DigestOf(b) == e.Digest() {
+		if b, err := os.ReadFile(filepath.Join(j.scope.Top, raw)); err == nil && choir.DigestOf(b) == e.Digest() {
 			return b, nil
 		}
 	}

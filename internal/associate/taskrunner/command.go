@@ -156,7 +156,7 @@ func (j *job) folder(cwd string) (string, error) {
 	if err != nil {
 		return "", choir.Invalid("cwd", "there is no folder %q", cwd)
 	}
-	top, err := filepath.EvalSymlinks(j.cfg.Workspace)
+	top, err := filepath.EvalSymlinks(j.scope.Top)
 	if err != nil {
 		return "", err
 	}

@@ -23,11 +23,11 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 		return j.failedResult(f), nil
 	}
 	// Its processes start while the control plane looks at the workspace.
-	var err error
-	if j.scope, err = j.scopes.Open(j.task.Repo); err != nil {
+	if err := j.openScope(); err != nil {
 		return j.result, err
 	}
-	defer j.scope.Close() // a process that does not end was the task's failure already, see conclude
+	// A process that does not end was the task's failure already, see conclude.
+	defer func() { j.scope.Close() }()
 	return j.runInScope(work)
 }
 
@@ -62,6 +62,7 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 	work, j.clock = startClock(work, time.Duration(j.budget())*time.Second, choir.ModelWaitS*time.Second)
 	defer j.clock.stop()
 	defer j.paused.add(j.event.Run, j.clock)()
+	j.work = work
 	if begun.PausedSeq > 0 {
 		j.paused.set(j.event.Run, true, begun.PausedSeq)
 	}
@@ -105,6 +106,9 @@ func (j *job) startTask() (choir.TaskBeginReply, error) {
 	if j.task.GitAction == choir.GitCheckpoint {
 		j.known = j.committed.state()
 		since = j.known.snapshot
+	}
+	if j.scope.Worktree {
+		return j.startInWorktree()
 	}
 	begun, err := j.cfg.Tree.BeginTask(j.life, j.event.Task, since)
 	if err == nil && begun.Compared {

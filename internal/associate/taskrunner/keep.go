@@ -94,6 +94,9 @@ func (j *job) keepChecked(c change) error {
 	if err := j.artifacts(); err != nil {
 		return err
 	}
+	if j.scope.Worktree && len(c.all) > 0 {
+		return j.land(c)
+	}
 	if err := j.show(c); err != nil {
 		return err
 	}
@@ -205,7 +208,7 @@ func (j *job) ignored(c change) (map[string]bool, error) {
 		raw[string(p)] = name
 		paths = append(paths, string(p))
 	}
-	found, err := j.git.Ignored(j.life, j.cfg.Workspace, paths)
+	found, err := j.git.Ignored(j.life, j.repositoriesTop(), paths)
 	ignored := map[string]bool{}
 	for p := range found {
 		ignored[raw[p]] = true

@@ -83,7 +83,7 @@ func (l *lab) start() {
 			l.clock++
 			return l.clock
 		},
-		Workspace: l.dir, Scratch: l.scratch(), Env: l.env,
+		Workspace: l.dir, Scratch: l.scratch(), Worktrees: filepath.Join(l.TempDir(), "worktrees"), Env: l.env,
 		Shared:   sharedFolders(l),
 		TreeArgv: []string{os.Args[0], "tree"}, Lock: l.Name() + strconv.Itoa(os.Getpid()),
 	})
@@ -443,6 +443,15 @@ func (c *control) BeginTask(ctx context.Context, task choir.ID, since choir.Dige
 		reply.Compared = derr == nil
 	}
 	return reply, err
+}
+
+// BeginCopied has the task work in the project; worktrees are tested on a whole computer.
+func (c *control) BeginCopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error) {
+	return c.BeginTask(ctx, task, "")
+}
+
+func (c *control) Land(context.Context, choir.ID, []string) (choir.TaskLandReply, error) {
+	return choir.TaskLandReply{}, choir.Invalid("task", "works in no worktree")
 }
 
 func (c *control) Changes(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error) {

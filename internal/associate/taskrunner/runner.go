@@ -31,6 +31,11 @@ type Log interface {
 // (escaped), unless there are none: the caller vouches that nothing else changed.
 type Tree interface {
 	BeginTask(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error)
+	// BeginCopied is BeginTask for a task with worktree, with a copy of its project.
+	BeginCopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error)
+	// Land merges a task's change from its copy into the workspace, without the paths in
+	// leave. Code unavailable: another task works in the project.
+	Land(ctx context.Context, task choir.ID, leave []string) (choir.TaskLandReply, error)
 	Changes(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error)
 	Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error)
 	Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error)
@@ -72,6 +77,7 @@ type Config struct {
 
 	Workspace string   // the workspace's folder
 	Scratch   string   // folder for caches and scratch files, outside the workspace
+	Worktrees string   // folder for copies of projects in which tasks work, outside the workspace
 	Env       []string // environment of commands
 	TreeArgv  []string // starts a process that calls proctree.Serve; its last arguments are added
 	Lock      string   // name of a lock, unique to the workspace
@@ -103,7 +109,7 @@ func New(cfg Config) (*Runner, error) {
 		cfg.MaxSteps = 60
 	}
 	scopes, err := scope.NewSet(scope.Config{
-		Workspace: cfg.Workspace, Scratch: cfg.Scratch, Env: cfg.Env, TreeArgv: cfg.TreeArgv, Lock: cfg.Lock, Shared: cfg.Shared,
+		Workspace: cfg.Workspace, Scratch: cfg.Scratch, Worktrees: cfg.Worktrees, Env: cfg.Env, TreeArgv: cfg.TreeArgv, Lock: cfg.Lock, Shared: cfg.Shared,
 	})
 	return &Runner{cfg: cfg, scopes: scopes, above: make(chan struct{}, 1)}, err
 }
@@ -115,11 +121,15 @@ func (r *Runner) Close() error { return r.scopes.Close() }
 func (r *Runner) Lost() bool { return r.scopes.Lost() }
 
 // Project returns the project of the task of a task.dispatched event, if the kernel confines
-// the task's commands to it; else "", as for an event that cannot be read.
+// the task's commands to it; else "", as for an event that cannot be read. A task with worktree
+// has a project of its own.
 func (r *Runner) Project(dispatched choir.Event) string {
 	var p choir.TaskDispatched
 	if !proctree.Confines() || choir.DecodeDurable(dispatched.Payload, &p) != nil {
 		return ""
+	}
+	if p.Task.Worktree {
+		return p.Task.Repo + "/" + string(dispatched.Task)
 	}
 	return p.Task.Repo
 }
@@ -198,7 +208,8 @@ type job struct {
 	only          []string // the only folders, escaped, that git_checkpoint changed
 	subject       string   // the commit subject of git_checkpoint
 	result        choir.AssociateResult
-	drafts        []choir.Draft // appended together with the result
+	drafts        []choir.Draft   // appended together with the result
+	work          context.Context // ends with the task's budgets
 }
 
 // answer appends the result together with j.drafts. It returns nil if the control plane

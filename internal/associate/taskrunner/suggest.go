@@ -11,6 +11,7 @@ var suggestions = map[choir.ResultCode]string{
 	choir.ResultToolRefused:   "Name the tool in allowed_tools, or ask for a way that does without it.",
 	choir.ResultEgressRefused: "Ask for a way without the network: what the task needs has to be in the workspace.",
 	choir.ResultDiskFull:      "Ask the user to free space on the disk, then dispatch it again.",
+	choir.ResultConflict:      "Look at the paths in conflicts, then dispatch it again: it begins with the project as it is now.",
 	choir.ResultStaleBase:     "Look at what changed meanwhile, then dispatch it again.",
 }
 

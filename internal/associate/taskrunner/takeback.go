@@ -22,7 +22,9 @@ func (j *job) takeBack(f *failure) (choir.AssociateResult, error) {
 	if err != nil {
 		return j.result, err
 	}
-	j.result.Conflicts = back.Conflicts
+	if f.code != choir.ResultConflict {
+		j.result.Conflicts = back.Conflicts
+	}
 	j.result.Snapshot, j.result.Checkpoint, j.drafts = "", nil, nil
 	return j.failedResult(f), nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"choiros/internal/choir"
@@ -61,10 +62,12 @@ func (f *fresh) remove() error {
 // copying is the work of copying a tree into a place.
 type copying struct {
 	*fresh
-	from  *os.Root
-	ctx   context.Context
-	files int
-	bytes int64
+	from    *os.Root
+	ctx     context.Context
+	files   int
+	bytes   int64
+	exact   bool     // modes stay, and folders are linked only when they are surely caches
+	folders []string // that were copied
 }
 
 // copyFrom copies the folder top of the tree at root. Code too_large: it is larger than
@@ -75,8 +78,68 @@ func (f *fresh) copyFrom(ctx context.Context, root, top string) error {
 		return err
 	}
 	defer from.Close()
-	c := &copying{fresh: f, from: from, ctx: ctx}
-	return fs.WalkDir(from.FS(), top, func(p string, d fs.DirEntry, err error) error {
+	return (&copying{fresh: f, from: from, ctx: ctx}).walk(top)
+}
+
+// CopyTree copies the folder top of the tree at root to the same path below the folder dir,
+// with modes and times. Installed packages become links, and a git repository finds its
+// objects in the other. What cannot be read is left out. Code too_large: it is larger than may
+// be copied.
+func CopyTree(ctx context.Context, root, dir, top string) error {
+	from, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if info, err := from.Lstat(top); err != nil || !info.IsDir() {
+		return choir.E("verify.copy", choir.CodeNotFound, "there is no folder %s", top)
+	}
+	c := &copying{fresh: &fresh{dir, to}, from: from, ctx: ctx, exact: true}
+	if err := to.MkdirAll(path.Dir(filepath.ToSlash(top)), 0o700); err != nil {
+		return err
+	}
+	if err := c.walk(filepath.ToSlash(top)); err != nil {
+		return err
+	}
+	return c.closeFolders()
+}
+
+// closeFolders sets modes and times of the copied folders, those in others first.
+func (c *copying) closeFolders() error {
+	for _, p := range slices.Backward(c.folders) {
+		info, err := c.from.Stat(p)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		if err := errors.Join(c.root.Chtimes(p, info.ModTime(), info.ModTime()), c.root.Chmod(p, info.Mode().Perm())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isCache reports whether a folder is linked rather than copied: one of another's packages
+// or of build results.
+func (c *copying) isCache(p string) bool {
+	base := path.Base(p)
+	if base != ".venv" && base != "venv" && base != "target" {
+		return false
+	}
+	marks := []string{"pyvenv.cfg", "CACHEDIR.TAG", ".rustc_info.json"}
+	return !c.exact || slices.ContainsFunc(marks, func(name string) bool {
+		_, err := c.from.Lstat(path.Join(p, name))
+		return err == nil
+	})
+}
+
+// walk copies the folder top.
+func (c *copying) walk(top string) error {
+	return fs.WalkDir(c.from.FS(), top, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // gone meanwhile, or not readable for tests either
 		}
@@ -96,8 +159,11 @@ func (c *copying) entry(p string, d fs.DirEntry) error {
 	switch base := path.Base(p); {
 	case d.IsDir() && (base == "__pycache__" || base == ".pytest_cache" || base == ".tox" || base == ".mypy_cache"):
 		return fs.SkipDir
-	case d.IsDir() && (base == ".venv" || base == "venv" || base == "target"):
-		return errors.Join(c.link(p), fs.SkipDir)
+	case d.IsDir() && c.isCache(p):
+		if err := c.link(p); err != nil {
+			return err
+		}
+		return fs.SkipDir
 	case d.IsDir() && base == "node_modules":
 		if err := c.packages(p); err != nil {
 			return err
@@ -109,6 +175,7 @@ func (c *copying) entry(p string, d fs.DirEntry) error {
 		}
 		return fs.SkipDir
 	case d.IsDir():
+		c.folders = append(c.folders, p)
 		return c.root.MkdirAll(p, 0o700)
 	case d.Type()&fs.ModeSymlink != 0:
 		target, err := c.from.Readlink(p)
@@ -136,6 +203,11 @@ func (c *copying) file(p string, d fs.DirEntry) error {
 	}
 	if err := c.root.WriteFile(p, content, info.Mode().Perm()|0o200); err != nil {
 		return err
+	}
+	if c.exact {
+		if err := c.root.Chmod(p, info.Mode().Perm()); err != nil {
+			return err
+		}
 	}
 	return c.root.Chtimes(p, info.ModTime(), info.ModTime())
 }

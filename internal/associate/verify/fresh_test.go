@@ -45,3 +45,29 @@ func TestAFileOfHolesIsNotCopied(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestFoldersOfPackagesAreLinkedIntoACopy has a project with each kind; a copy of it failed.
+func TestFoldersOfPackagesAreLinkedIntoACopy(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, dir := range []string{".venv", "venv", "target"} {
+		if err := os.MkdirAll(filepath.Join(root, dir, "in"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := newFresh(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.copyFrom(t.Context(), root, "."); err != nil {
+		t.Error(err)
+	}
+	for _, dir := range []string{".venv", "venv", "target"} {
+		if to, err := os.Readlink(filepath.Join(p.dir, dir)); err != nil || to != filepath.Join(root, dir) {
+			t.Errorf("%s leads to %q, %v", dir, to, err)
+		}
+	}
+	if err := p.remove(); err != nil {
+		t.Error(err)
+	}
+}

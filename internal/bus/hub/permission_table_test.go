@@ -37,6 +37,7 @@ var permittedVerbs = map[choir.Verb]string{
 	"task-rollback": "associate",
 	"task-commit":   "associate",
 	"task-attempt":  "associate",
+	"task-land":     "associate",
 	"task-steering": "associate",
 	"task-output":   "associate",
 }

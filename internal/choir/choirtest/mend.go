@@ -87,6 +87,9 @@ func mendGit(task *choir.DirectorTask) {
 	if task.Kind != choir.TaskEditRepo {
 		task.FromAttempt = ""
 	}
+	if task.Kind != choir.TaskEditRepo || task.Repo == "" || task.FromAttempt != "" {
+		task.Worktree = false
+	}
 	if task.Kind != choir.TaskGit {
 		task.GitAction, task.GitArgs, task.Trigger = "", nil, ""
 		return

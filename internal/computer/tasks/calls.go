@@ -56,6 +56,9 @@ func (c *Changes) recordCallOf(ctx context.Context, d *choir.Draft, reason strin
 		return err
 	}
 	t.Run, t.ID = d.Run, d.Task // which the store holds against the log
+	if t.InWorktree() {
+		return c.mustBeOpen(ctx, t.ID) // it has nothing in the workspace
+	}
 	return c.recordCall(ctx, &t, reason, cause)
 }
 

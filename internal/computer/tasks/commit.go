@@ -15,6 +15,10 @@ func (c *Changes) Compare(ctx context.Context, id choir.ID) (choir.TaskTreeReply
 		return choir.TaskTreeReply{}, err
 	}
 	defer unlock()
+	if t.InWorktree() {
+		now, err := c.worktreeNow(ctx, &t)
+		return choir.TaskTreeReply{Snapshot: now}, err
+	}
 	now, _, err := c.workspace.Scan(ctx)
 	if err != nil {
 		return choir.TaskTreeReply{}, err
@@ -35,6 +39,10 @@ func (c *Changes) Commit(ctx context.Context, id choir.ID, reason string, only [
 		return choir.TaskCommitReply{}, err
 	}
 	defer unlock()
+	if t.InWorktree() {
+		now, err := c.worktreeNow(ctx, &t)
+		return choir.TaskCommitReply{Snapshot: now}, err
+	}
 	now, _, err := c.workspace.Scan(ctx, only...)
 	if err != nil {
 		return choir.TaskCommitReply{}, err
@@ -46,6 +54,9 @@ func (c *Changes) Commit(ctx context.Context, id choir.ID, reason string, only [
 // without a model, and returns the last snapshot.
 func (c *Changes) CommitCommand(ctx context.Context, id choir.ID) (choir.TaskCommitReply, error) {
 	t, err := c.startedTask(ctx, id)
+	if err == nil && t.InWorktree() {
+		return c.Commit(ctx, id, "tool_returned", nil)
+	}
 	if err == nil {
 		err = c.recordCall(ctx, &t, "tool_returned", "")
 	}

@@ -59,9 +59,14 @@ func (l *lab) dispatch() *task { return l.dispatchIn("") }
 // dispatchIn dispatches a task of a run of its own, in a project.
 func (l *lab) dispatchIn(repo string) *task {
 	l.T.Helper()
-	t := &task{lab: l, DirectorTask: choir.DirectorTask{
-		Version: choir.ContractVersion, TaskID: workspacetest.NewID(l.T), Kind: choir.TaskEditRepo, Instruction: "x", Repo: repo,
-	}}
+	return l.dispatchTask(choir.DirectorTask{Repo: repo})
+}
+
+// dispatchTask dispatches a task of a run of its own.
+func (l *lab) dispatchTask(of choir.DirectorTask) *task {
+	l.T.Helper()
+	of.Version, of.TaskID, of.Kind, of.Instruction = choir.ContractVersion, workspacetest.NewID(l.T), choir.TaskEditRepo, "x"
+	t := &task{lab: l, DirectorTask: of}
 	t.RunID = choir.DeriveID(t.TaskID, "run")
 	must(l.Events.AppendToRun(l.Within(), choir.RoleCLI, workspacetest.NewID(l.T), t.RunID, t.TaskID, choir.TaskDispatched{Task: t.DirectorTask}))(l.T)
 	return t

@@ -28,6 +28,9 @@ func (c *Changes) TakeBack(ctx context.Context, id choir.ID, answer func(choir.T
 	if err := client.StopRole(ctx); err != nil {
 		return err
 	}
+	if t.InWorktree() {
+		return answer(choir.TaskRollbackReply{}) // the worktree goes with the next process
+	}
 	reply, err := c.rollback(ctx, &t, nil)
 	if err != nil {
 		return err
@@ -49,6 +52,9 @@ func (c *Changes) Rollback(ctx context.Context, id choir.ID, keep []string) (cho
 
 // rollback does the work of Rollback for a started task. The caller holds the tree's lock.
 func (c *Changes) rollback(ctx context.Context, t *eventstore.Task, keep []string) (choir.TaskRollbackReply, error) {
+	if t.InWorktree() {
+		return c.rollbackWorktree(ctx, t, keep)
+	}
 	now, client, err := c.workspace.Scan(ctx)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err

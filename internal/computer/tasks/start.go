@@ -15,6 +15,16 @@ import (
 // between the snapshot since and the base, unless since is empty. Code unavailable:
 // another task works whose scope overlaps this one's.
 func (c *Changes) Start(ctx context.Context, id choir.ID, since choir.Digest) (choir.TaskBeginReply, error) {
+	return c.start(ctx, id, since, false)
+}
+
+// StartCopied is Start for a task with worktree of whose project there is a copy. Where
+// commands are confined to it the task works there, and begins anew with each delivery.
+func (c *Changes) StartCopied(ctx context.Context, id choir.ID) (choir.TaskBeginReply, error) {
+	return c.start(ctx, id, "", true)
+}
+
+func (c *Changes) start(ctx context.Context, id choir.ID, since choir.Digest, copied bool) (choir.TaskBeginReply, error) {
 	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return choir.TaskBeginReply{}, err
@@ -24,12 +34,15 @@ func (c *Changes) Start(ctx context.Context, id choir.ID, since choir.Digest) (c
 	if err != nil {
 		return choir.TaskBeginReply{}, err
 	}
+	if err := c.enterWorktree(ctx, &t, copied); err != nil {
+		return choir.TaskBeginReply{}, err
+	}
 	beside, err := c.mustFit(ctx, &t)
 	if err != nil {
 		return choir.TaskBeginReply{}, err
 	}
 	c.scopes.remember(append(beside, t))
-	reply := choir.TaskBeginReply{Base: t.Base, Attempt: t.Attempt + 1, Resumed: t.Attempt > 0}
+	reply := choir.TaskBeginReply{Base: t.Base, Attempt: t.Attempt + 1, Resumed: t.Attempt > 0, InWorktree: t.InWorktree()}
 	var drafts []choir.Draft
 	if reply.Resumed {
 		if reply.Calls, reply.UnfinishedCalls, err = c.formerCalls(ctx, t); err != nil {
@@ -38,7 +51,11 @@ func (c *Changes) Start(ctx context.Context, id choir.ID, since choir.Digest) (c
 		if reply.GoesOn, err = c.pastOf(ctx, t); err != nil {
 			return reply, err
 		}
-	} else {
+	}
+	if reply.InWorktree {
+		reply.GoesOn = nil // what it had done lay in the former copy
+	}
+	if !reply.Resumed || reply.InWorktree {
 		now, _, err := c.workspace.Scan(ctx)
 		if err != nil {
 			return reply, err
@@ -55,7 +72,7 @@ func (c *Changes) Start(ctx context.Context, id choir.ID, since choir.Digest) (c
 		return reply, err
 	}
 	reply.Changed, reply.Compared = c.since(ctx, since, reply.Base)
-	started, err := c.startedEvents(ctx, &t, choir.TaskStarted{Base: reply.Base, Attempt: reply.Attempt})
+	started, err := c.startedEvents(ctx, &t, choir.TaskStarted{Base: reply.Base, Attempt: reply.Attempt, Worktree: worktreeOf(&t)})
 	if err != nil {
 		return reply, err
 	}
@@ -69,7 +86,7 @@ func (c *Changes) Start(ctx context.Context, id choir.ID, since choir.Digest) (c
 // that is taken up again, and tasks beside it, have changed since.
 func (c *Changes) startedEvents(ctx context.Context, t *eventstore.Task, p choir.TaskStarted) ([]choir.Draft, error) {
 	payloads := []choir.Payload{p}
-	if p.Attempt > 1 {
+	if p.Attempt > 1 && p.Worktree == "" {
 		last, _, err := c.log.SnapshotAt(ctx, 0)
 		if err != nil {
 			return nil, err

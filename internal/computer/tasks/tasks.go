@@ -42,6 +42,8 @@ type Tree interface {
 	// Scope returns the part of the tree that a task can change.
 	Scope(task *eventstore.Task) workspace.Scope
 	Scan(ctx context.Context, only ...string) (snapshot.Result, *guest.Client, error)
+	// ScanWorktree takes a snapshot of a task's worktree. Code not_found: there is none.
+	ScanWorktree(ctx context.Context, task choir.ID) (snapshot.Result, *guest.Client, error)
 	ClearWay(ctx context.Context, client *guest.Client, scope workspace.Scope, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error)
 	RestoreTree(ctx context.Context, client *guest.Client, root choir.Digest, opts guest.RestoreOptions) (snapshot.RestoreResult, error)
 }
@@ -51,6 +53,10 @@ type Record interface {
 	LastSnapshot(ctx context.Context) (choir.Digest, error)
 	Changes(ctx context.Context, from, to choir.Digest) ([]snapshot.Change, error)
 	Lookup(ctx context.Context, root choir.Digest, path string) (*snapshot.Entry, error)
+	// Without returns a tree without some paths, see workspace.Workspace.
+	Without(ctx context.Context, root choir.Digest, paths []string) (choir.Digest, error)
+	// Confines reports whether the sandbox keeps the commands of a task in its folder.
+	Confines() bool
 	ByTerminal(reason string) bool
 	Record(ctx context.Context, now snapshot.Result, reason string, always bool) ([]choir.Draft, error)
 	// RecordTask appends changes by scope, see workspace.Workspace.

@@ -58,12 +58,14 @@ type Roles interface {
 // Tasks tracks the changes of tasks in the workspace; tasks.Changes is one.
 type Tasks interface {
 	Start(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error)
+	StartCopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error)
 	RecordAround(ctx context.Context, drafts []choir.Draft) error
 	Compare(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error)
 	Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error)
 	CommitCommand(ctx context.Context, task choir.ID) (choir.TaskCommitReply, error)
 	Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error)
 	RestoreAttempt(ctx context.Context, task choir.ID) (choir.TaskAttemptReply, error)
+	Land(ctx context.Context, task choir.ID, leave []string) (choir.TaskLandReply, error)
 }
 
 // Effects holds the results of tasks that the owner must approve; effects.Effects is one.
@@ -162,6 +164,9 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 		})
 	case choir.VerbTaskBegin:
 		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) {
+			if r.Copied {
+				return v.parts.Tasks.StartCopied(ctx, r.Task)
+			}
 			return v.parts.Tasks.Start(ctx, r.Task, r.Since)
 		})
 	case choir.VerbTaskTree:
@@ -182,6 +187,11 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 	case choir.VerbTaskAttempt:
 		reply, err := handle(body, func(r choir.TaskAttemptRequest) (choir.TaskAttemptReply, error) {
 			return v.parts.Tasks.RestoreAttempt(ctx, r.Task)
+		})
+		return v.replyOrBlob(ctx, reply, err)
+	case choir.VerbTaskLand:
+		reply, err := handle(body, func(r choir.TaskLandRequest) (choir.TaskLandReply, error) {
+			return v.parts.Tasks.Land(ctx, r.Task, r.Leave)
 		})
 		return v.replyOrBlob(ctx, reply, err)
 	case choir.VerbTaskOutput:

@@ -113,6 +113,14 @@ func (s stubFacts) LookAtWorkspace(_ context.Context, r choir.LookRequest) (choi
 
 func (s *stubParts) Hello(_ context.Context, key string) error { return s.note("hello %s", key) }
 
+func (s *stubParts) StartCopied(_ context.Context, task choir.ID) (choir.TaskBeginReply, error) {
+	return choir.TaskBeginReply{}, s.note("begin copied %s", task)
+}
+
+func (s *stubParts) Land(_ context.Context, task choir.ID, leave []string) (choir.TaskLandReply, error) {
+	return choir.TaskLandReply{}, s.note("land %s %s", task, leave)
+}
+
 func (s *stubParts) Start(_ context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error) {
 	return choir.TaskBeginReply{}, s.note("start %s %.4s", task, since)
 }
@@ -177,6 +185,8 @@ func TestEveryVerbIsAnsweredByItsPart(t *testing.T) {
 		{choir.VerbTaskTree, `{"task":"ID"}`, []string{"compare ID"}},
 		{choir.VerbTaskRollback, `{"task":"ID","keep":["a"]}`, []string{"rollback ID [a]"}},
 		{choir.VerbTaskAttempt, `{"task":"ID"}`, []string{"attempt ID"}},
+		{choir.VerbTaskLand, `{"task":"ID","leave":["a"]}`, []string{"land ID [a]"}},
+		{choir.VerbTaskBegin, `{"task":"ID","copied":true}`, []string{"begin copied ID"}},
 		{choir.VerbTaskSteering, `{"task":"ID","call":2}`, []string{"steering ID 2"}},
 		{choir.VerbTaskOutput, `{"task":"ID","call":2,"command":"make","started":"2026-11-21T02:28:00.000Z","from":0,"chunk":"eA=="}`, []string{"show ID 2 x"}},
 		{choir.VerbTaskCommit, `{"task":"ID","reason":"checkpoint","only":["a"]}`, []string{"commit ID checkpoint [a]"}},

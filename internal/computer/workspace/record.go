@@ -98,6 +98,7 @@ func (t *tree) divideAmong(ctx context.Context, changes []snapshot.Change) (part
 	if err != nil {
 		return nil, nil, err
 	}
+	tasks = slices.DeleteFunc(tasks, func(o eventstore.Task) bool { return o.InWorktree() })
 	var one *eventstore.Task // whose part comes first
 	if len(tasks) > 0 {
 		one = &tasks[0]

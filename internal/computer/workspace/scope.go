@@ -47,13 +47,20 @@ func (s Scope) split(changes []snapshot.Change) (in, out []snapshot.Change) {
 }
 
 // Scope returns what a task can change: its project, where the sandbox keeps its
-// commands in there, else everything; nil is no task.
+// commands in there, else everything; nil is no task. A task in a worktree can change nothing
+// of the tree: its scope has a name that no path has.
 func (t *tree) Scope(task *eventstore.Task) Scope {
-	if task == nil || task.Task.Repo == "" || t.cfg.Confines == nil || !t.cfg.Confines() {
+	if task != nil && task.InWorktree() {
+		return Scope("//worktree/" + string(task.ID))
+	}
+	if task == nil || task.Task.Repo == "" || !t.Confines() {
 		return ""
 	}
 	return Scope("workspace/" + task.Task.Repo)
 }
+
+// Confines reports whether the sandbox keeps the commands of a task in its folder.
+func (t *tree) Confines() bool { return t.cfg.Confines != nil && t.cfg.Confines() }
 
 // part is the changes that one author made.
 type part struct {

@@ -86,6 +86,17 @@ func (t *tree) ScanWith(ctx context.Context, client *guest.Client, only []string
 	return res, err
 }
 
+// ScanWorktree stores a task's worktree as a snapshot: a tree with the copy of the project at
+// the project's path. Code not_found: there is none.
+func (t *tree) ScanWorktree(ctx context.Context, task choir.ID) (snapshot.Result, *guest.Client, error) {
+	client, err := t.sandbox.LookedAt(ctx)
+	if err != nil {
+		return snapshot.Result{}, nil, err
+	}
+	res, err := client.ScanWorktree(ctx, t.keeper, task)
+	return res, client, err
+}
+
 // RestoreTree restores a snapshot, or paths of it. Meanwhile it doubles the tree's disk
 // limit, because a full tree has no room for both old and new content, and a rewind is
 // a way to empty it. The caller holds the tree.

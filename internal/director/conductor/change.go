@@ -54,6 +54,9 @@ func (r *run) readChange(input []byte) (*choir.PlanChanged, []string) {
 			problems = append(problems, fmt.Sprintf("steps[%d].id step %q has had its %d tasks: leave it out, or hand in another step with another id", i, s.ID, maxTasksPerStep))
 		}
 	}
+	if a := r.plan.ahead; a != nil && !slices.ContainsFunc(p.Steps, func(s choir.PlanStep) bool { return reflect.DeepEqual(s, a.step) }) {
+		problems = append(problems, fmt.Sprintf("steps step %q is at work beside the one that you judge: hand it in as it was", a.step.ID))
+	}
 	return &choir.PlanChanged{Goal: p.Goal, Steps: p.Steps}, problems
 }
 

@@ -19,6 +19,7 @@ type plan struct {
 	tries   map[string]int   // tasks by step
 	steps   []choir.PlanStep // as they are sent: revisions and changes of the plan change them
 	changes int              // changes of the plan
+	ahead   *attempt         // task of a later step that was sent beside the next one's; nil for none
 	from    choir.ID         // failed task from whose attempt the next one goes on; empty for none
 }
 
@@ -196,7 +197,7 @@ func newTask(id, run choir.ID, repo string, s choir.PlanStep) choir.DirectorTask
 	return choir.DirectorTask{
 		Version: choir.ContractVersion, TaskID: id, RunID: run, Kind: s.Kind,
 		Title: s.Title, Instruction: s.Instruction, AcceptanceCriteria: s.AcceptanceCriteria, Repo: repo,
-		GitAction: s.GitAction, GitArgs: s.GitArgs, AllowedTools: s.AllowedTools,
+		Worktree: s.Worktree, GitAction: s.GitAction, GitArgs: s.GitArgs, AllowedTools: s.AllowedTools,
 		EgressProfile: s.EgressProfile, VerifyProfile: s.VerifyProfile, Commands: s.Commands,
 		TimeBudgetS: cmp.Or(s.TimeBudgetS, choir.DefaultTimeBudgetS),
 		Return:      &choir.ReturnSpec{Diff: true, DiffFormat: "unified", Logs: true, FilesChanged: true},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -45,8 +46,9 @@ func (l *walkLog) Append(_ context.Context, drafts ...choir.Draft) ([]choir.Rece
 
 // walkStep draws a step of a plan.
 func walkStep(t *rapid.T, id string) choir.PlanStep {
+	kind := rapid.SampledFrom([]choir.TaskKind{choir.TaskEditRepo, choir.TaskInspect}).Draw(t, "kind")
 	return choir.PlanStep{
-		ID: id, Title: id, Kind: rapid.SampledFrom([]choir.TaskKind{choir.TaskEditRepo, choir.TaskInspect}).Draw(t, "kind"),
+		ID: id, Title: id, Kind: kind, Repo: "house", Worktree: kind == choir.TaskEditRepo && rapid.Bool().Draw(t, "worktree"),
 		Commands:    rapid.SampledFrom([][]choir.Command{nil, {{Shell: "true"}}}).Draw(t, "commands"),
 		Instruction: "do " + id, AcceptanceCriteria: []string{rapid.SampledFrom([]string{"it is done", "it is seen"}).Draw(t, "criterion")},
 	}
@@ -95,6 +97,7 @@ func TestEveryStateOfARunLeadsOn(t *testing.T) {
 		log.seen, log.text = &[]choir.LookRequest{}, "a\n"
 		r := pastOf(log)
 		r.life, log.rec = rt.Context(), r.rec
+		r.rec.repos = []string{"house"}
 		r.cfg.Limits = choir.RunLimits{Tasks: 12, Tokens: 1_000_000}
 		accepted := 0
 		var stay []string
@@ -161,4 +164,51 @@ func callTool(r *run, n int, name string, input any) (agentloop.Result, error) {
 		}
 	}
 	panic("no tool " + name)
+}
+
+// TestTwoStepsInWorktreesAreSentAtOnce has a plan of two steps that do not depend on each other,
+// and a third that does.
+func TestTwoStepsInWorktreesAreSentAtOnce(t *testing.T) {
+	t.Parallel()
+	log := &walkLog{sent: map[choir.ID]*choir.TaskDispatched{}, draw: func() choir.Status { return choir.StatusOK }}
+	r := pastOf(log)
+	r.life, log.rec, r.rec.repos = t.Context(), r.rec, []string{"house"}
+	r.cfg.Limits = choir.RunLimits{Tasks: 12, Tokens: 1_000_000}
+	inWorktree := func(id string, dependsOn ...string) choir.PlanStep {
+		return choir.PlanStep{ID: id, Title: id, Kind: choir.TaskEditRepo, Repo: "house", Worktree: true, Instruction: "do " + id, AcceptanceCriteria: []string{"it is done"}, DependsOn: dependsOn}
+	}
+	call := func(n int, tool string, input any, want ...string) string {
+		t.Helper()
+		got, err := callTool(r, n, tool, input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sent []string
+		for _, s := range log.sent {
+			if !s.Task.Worktree {
+				t.Errorf("the task of %s has no worktree", s.Step)
+			}
+			sent = append(sent, s.Step)
+		}
+		if slices.Sort(sent); !slices.Equal(sent, want) {
+			t.Errorf("after %s the steps %q were sent, want %q", tool, sent, want)
+		}
+		return got.Text
+	}
+	accept := func(step string) judgement {
+		return judgement{Step: step, Verdict: choir.VerdictAccept, Reason: "so", Criteria: []choir.CriterionMet{{Criterion: "it is done", Met: true, ShownBy: &choir.Proof{Kind: choir.ProofSummary}}}}
+	}
+	a, b, c := inWorktree("a"), inWorktree("b"), inWorktree("c", "b")
+	if text := call(1, "submit_plan", choir.PlanMade{Goal: "g", Steps: []choir.PlanStep{a, b, c}}, "a", "b"); !strings.Contains(text, `Step "b" was begun beside this one`) {
+		t.Errorf("the Director is told %s", text)
+	}
+	if text := call(2, "submit_plan", choir.PlanMade{Goal: "g", Steps: []choir.PlanStep{a, inWorktree("d")}}, "a", "b"); !strings.Contains(text, `step "b" is at work`) {
+		t.Errorf("a change without it is answered with %s", text)
+	}
+	call(3, "judge_result", accept("a"), "a", "b")
+	call(4, "judge_result", accept("b"), "a", "b", "c")
+	call(5, "judge_result", accept("c"), "a", "b", "c")
+	if r.plan.isOpen() || r.spent.tasks != 3 {
+		t.Errorf("%d tasks, open: %v", r.spent.tasks, r.plan.isOpen())
+	}
 }

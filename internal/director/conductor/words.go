@@ -102,7 +102,10 @@ func writeStatus(b *strings.Builder, a *attempt) {
 	case res.Checkpoint != nil:
 		b.WriteString("A checkpoint was made.\n")
 	}
-	if len(res.Conflicts) > 0 {
+	switch {
+	case res.Code == choir.ResultConflict:
+		fmt.Fprintf(b, "These were changed in the project too while the task worked in its copy, and nothing was merged: %s\n", clipHead(strings.Join(res.Conflicts, ", "), maxOutput))
+	case len(res.Conflicts) > 0:
 		fmt.Fprintf(b, "The owner wrote these meanwhile, and the owner's version was kept: %s\n", clipHead(strings.Join(res.Conflicts, ", "), maxOutput))
 	}
 	if res.SuggestedNext != nil {

@@ -302,3 +302,14 @@ func (s schemaNode) compare(t *testing.T, at string, typ reflect.Type, defs map[
 		t.Errorf("%s requires %v, not %v", at, s.Required, required)
 	}
 }
+
+// TestAConflictIsToldAsOne: nobody's version was kept in the place of the task's.
+func TestAConflictIsToldAsOne(t *testing.T) {
+	t.Parallel()
+	a := &attempt{step: choir.PlanStep{ID: "a", Kind: choir.TaskEditRepo, AcceptanceCriteria: []string{"it runs"}}, number: 1}
+	a.result = choir.AssociateResult{Status: choir.StatusFailed, Code: choir.ResultConflict, Conflicts: []string{"workspace/app/a"}}
+	got := resultText(a, nil, "")
+	if !strings.Contains(got, "changed in the project too while the task worked in its copy, and nothing was merged: workspace/app/a") || strings.Contains(got, "owner's version") {
+		t.Errorf("the Director is told\n%s", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"choiros/internal/agentloop"
@@ -85,28 +86,65 @@ func (r *run) dispatch(ctx context.Context) (string, error) {
 	if err := r.waitWhilePaused(ctx); err != nil {
 		return "", err
 	}
-	i := r.plan.next
-	if r.spent.tasks >= r.cfg.Limits.Tasks {
-		return "", limitError("tasks", float64(r.cfg.Limits.Tasks), float64(r.spent.tasks))
+	step := r.plan.steps[r.plan.next]
+	a := r.plan.ahead
+	if a == nil || a.step.ID != step.ID {
+		if r.spent.tasks >= r.cfg.Limits.Tasks {
+			return "", limitError("tasks", float64(r.cfg.Limits.Tasks), float64(r.spent.tasks))
+		}
+		if r.tokensLeft() < 1 {
+			return "", limitError("tokens", float64(r.cfg.Limits.Tokens), float64(r.spent.tokens))
+		}
+		var err error
+		if a, err = r.send(step); err != nil {
+			return "", err
+		}
+	} else {
+		r.plan.ahead = nil
 	}
-	left := r.cfg.Limits.Tokens - r.spent.tokens
-	if left < 1 {
-		return "", limitError("tokens", float64(r.cfg.Limits.Tokens), float64(r.spent.tokens))
+	if err := r.sendAhead(); err != nil {
+		return "", err
 	}
+	text, err := r.collect(ctx, a)
+	if ahead := r.plan.ahead; err == nil && ahead != nil {
+		text += "\n\nStep " + strconv.Quote(ahead.step.ID) + " was begun beside this one; its result comes next. It stays in the plan as it is."
+	}
+	return text, err
+}
+
+// tokensLeft returns how many tokens the run's limit leaves.
+func (r *run) tokensLeft() int64 { return r.cfg.Limits.Tokens - r.spent.tokens }
+
+// send dispatches a task of a step.
+func (r *run) send(step choir.PlanStep) (*attempt, error) {
 	r.spent.tasks++
-	step := r.plan.steps[i]
 	r.plan.tries[step.ID]++
 	a := &attempt{step: step, number: r.plan.tries[step.ID]}
 	a.task = newTask(r.id("task", a.step.ID, a.number), r.rec.run, r.rec.prompt.Repo, a.step)
-	a.task.TokenBudget = int(min(left, maxTokenBudget))
+	a.task.TokenBudget = int(min(r.tokensLeft(), maxTokenBudget))
 	a.task.FromAttempt, r.plan.from = r.plan.from, ""
+	a.task.Worktree = a.task.Worktree && a.task.FromAttempt == ""
 	sent := &choir.TaskDispatched{Task: a.task, Step: a.step.ID}
 	err := r.commit(effect{id: r.eventID(choir.TypeTaskDispatched, a.task.TaskID), task: a.task.TaskID, cause: r.eventID(choir.TypePlanMade), payload: sent})
-	if err != nil {
-		return "", err
-	}
 	a.task.TaskID = sent.Task.TaskID // another one where somebody took it
-	return r.collect(ctx, a)
+	return a, err
+}
+
+// sendAhead dispatches the first task of the step after the next one, if both have worktrees
+// and it depends on no step that is not accepted, so that they run at once.
+func (r *run) sendAhead() error {
+	if r.plan.ahead != nil || r.plan.next+1 >= len(r.plan.steps) || r.spent.tasks >= r.cfg.Limits.Tasks || r.tokensLeft() < 1 {
+		return nil
+	}
+	now, later := r.plan.steps[r.plan.next], r.plan.steps[r.plan.next+1]
+	accepted := idsOf(r.plan.accepted())
+	depends := slices.ContainsFunc(later.DependsOn, func(id string) bool { return !accepted[id] })
+	if !now.Worktree || !later.Worktree || depends || r.plan.tries[later.ID] > 0 {
+		return nil
+	}
+	a, err := r.send(later)
+	r.plan.ahead = a
+	return err
 }
 
 // collect waits for a task's result, asks the user its questions, and returns the

@@ -44,7 +44,10 @@ func writeTask(b *strings.Builder, t *task, over bool) {
 		fmt.Fprintf(b, "- Change: %s\n", line)
 	}
 	writeFiles(b, r)
-	if len(r.Conflicts) > 0 {
+	switch {
+	case r.Code == choir.ResultConflict:
+		fmt.Fprintf(b, "- Changed on both sides, and not merged: %s\n", codes(r.Conflicts))
+	case len(r.Conflicts) > 0:
 		fmt.Fprintf(b, "- Kept as the owner wrote it: %s\n", codes(r.Conflicts))
 	}
 	b.WriteString("\n")

@@ -33,7 +33,7 @@ func Serve(t testing.TB, workspace string) *guest.Client {
 		t.Fatal(err)
 	}
 	server := guest.NewServer(guest.Config{
-		Version: "lab", Listener: listener, Workspace: workspace,
+		Version: "lab", Listener: listener, Workspace: workspace, Worktrees: Worktrees(workspace),
 		Allow: func(net.Conn) error { return nil }, Env: guest.Environment(nil, ""), Programs: guest.NewReaper(false),
 	})
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -48,3 +48,6 @@ func Serve(t testing.TB, workspace string) *guest.Client {
 		return d.DialContext(ctx, "unix", door)
 	})
 }
+
+// Worktrees returns the folder of the worktrees beside a workspace that Serve serves.
+func Worktrees(workspace string) string { return workspace + "-worktrees" }

@@ -89,6 +89,8 @@ export interface PlanStep {
   repo?: string;
   /** As in DirectorTask. */
   acceptance_criteria: string[];
+  /** As in DirectorTask. Such a step and the next one run at once when both have it and the next depends on none that is not accepted. */
+  worktree?: boolean;
   /** Steps that must be accepted before. */
   depends_on?: string[];
   /** As in DirectorTask. */
@@ -143,6 +145,8 @@ export interface TaskStarted {
   base: Digest;
   /** 1 for the first delivery. */
   attempt: number;
+  /** Copy of its project in which it works, as it was then; absent while it works in the workspace, or when its change is about to come into that. */
+  worktree?: Digest;
 }
 
 /** TaskCancelRequested asks the Associate to end a task that it has begun. */

@@ -15,7 +15,7 @@ export interface AssociateResult {
   /** failed whenever verification failed; needs_input only when the user alone can unblock it. */
   status: "ok" | "needs_input" | "failed";
   /** Stable reason when not ok. */
-  code?: "verify_failed" | "time_budget" | "token_budget" | "stale_base" | "tool_refused" | "egress_refused" | "command_failed" | "crashed" | "cancelled" | "model_error" | "invalid_task" | "limit" | "disk_full" | "isolation_unavailable" | "not_approved";
+  code?: "verify_failed" | "time_budget" | "token_budget" | "stale_base" | "tool_refused" | "egress_refused" | "command_failed" | "crashed" | "cancelled" | "model_error" | "invalid_task" | "limit" | "disk_full" | "isolation_unavailable" | "not_approved" | "conflict";
   /** What changed and why. */
   summary: string;
   /** The change, or the attempted change; null when there is none. */
@@ -24,7 +24,7 @@ export interface AssociateResult {
   files_changed: FileChange[];
   /** Files that git ignores and that changed. */
   ignored_files?: string[];
-  /** Paths both the task and the owner wrote; the owner's are kept. */
+  /** Paths both the task and the owner wrote; the owner's are kept. With code conflict, paths that were changed in the project too. */
   conflicts?: string[];
   /** Commands in the order they ran. */
   commands_run: CommandRun[];

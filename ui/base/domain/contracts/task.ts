@@ -26,6 +26,8 @@ export interface DirectorTask {
   base_ref?: string;
   /** Failed task of the run, in the same project, from whose attempt this one goes on. */
   from_attempt?: ID;
+  /** It works in a copy of the project, beside other tasks of it, and its verified change is merged into the project at its end; only for kind edit_repo in a project, and without from_attempt. */
+  worktree?: boolean;
   /** Only for kind git, required there. */
   git_action?: "git_checkpoint" | "git_reset" | "git_checkout" | "git_status";
   /** Arguments of the git action. */

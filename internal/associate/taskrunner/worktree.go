@@ -1,0 +1,131 @@
+package taskrunner
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"choiros/internal/associate/git"
+	"choiros/internal/associate/proctree"
+	"choiros/internal/choir"
+)
+
+// openScope opens the scope of the task: in a copy of its project for one with worktree, where
+// the kernel can confine commands to that; else, and where the project cannot be copied, in
+// the project or the workspace.
+func (j *job) openScope() (err error) {
+	if j.task.Worktree && proctree.Confines() {
+		if j.scope, err = j.scopes.OpenWorktree(j.life, j.event.Task, j.task.Repo); err == nil || j.life.Err() != nil {
+			return err
+		}
+	}
+	// Its processes start while the control plane looks at the workspace.
+	j.scope, err = j.scopes.Open(j.task.Repo)
+	return err
+}
+
+// startInWorktree starts the task in the copy of its project. If the control plane does not
+// have it work there, it opens a scope in the project in the place of the copy's.
+func (j *job) startInWorktree() (choir.TaskBeginReply, error) {
+	begun, err := j.cfg.Tree.BeginCopied(j.life, j.event.Task)
+	if err != nil || begun.InWorktree {
+		return begun, err
+	}
+	return begun, j.moveToProject()
+}
+
+// moveToProject ends the scope of the worktree and opens one in the project.
+func (j *job) moveToProject() error {
+	inProject, err := j.scopes.Open(j.task.Repo)
+	if err != nil {
+		return err
+	}
+	err = j.scope.Close()
+	j.scope = inProject
+	j.git = &git.Git{Tree: j.scope.Tree(), Env: j.cfg.Env, Temp: j.scope.Temp}
+	return err
+}
+
+// repositoriesTop returns the tree in whose git repositories the task's paths lie. A copy has
+// the project's own, and not the workspace's.
+func (j *job) repositoriesTop() string {
+	if j.scope.Worktree && j.repository() != "." {
+		return j.scope.Top
+	}
+	return j.cfg.Workspace
+}
+
+// land merges a verified change from the copy of the project into the project and makes a
+// checkpoint of it there. If the project has changed since it was copied, it verifies the
+// merged project first. It returns a *failure if both sides changed the same, or that
+// verification fails.
+func (j *job) land(c change) error {
+	ignored, err := j.ignored(c)
+	if err != nil {
+		return err
+	}
+	var leave []string
+	for path, is := range ignored {
+		if is {
+			leave = append(leave, path)
+		}
+	}
+	landed, err := j.waitToLand(leave)
+	if err != nil {
+		return err
+	}
+	if len(landed.Conflicts) > 0 {
+		j.attempt, j.result.Conflicts = &c, first(landed.Conflicts, maxConflicts)
+		return fail(choir.ResultConflict, "the change was not merged, because the project was changed at the same places meanwhile: %s", strings.Join(first(landed.Conflicts, 10), ", "))
+	}
+	if err := j.moveToProject(); err != nil {
+		return err
+	}
+	j.base = landed.Base
+	now, err := j.changed()
+	if err != nil {
+		return err
+	}
+	if landed.Moved {
+		return j.keepEdit(j.work, now)
+	}
+	return j.keepChecked(now)
+}
+
+// maxConflicts limits the paths that a result lists.
+const maxConflicts = 100
+
+// The wait before the change is offered again that has to wait for another task, and for how
+// long it is offered.
+const (
+	landRetry    = 200 * time.Millisecond
+	landPatience = 20 * time.Minute
+)
+
+// waitToLand merges the change into the project, once no other task works there. The wait does
+// not count as the task's work. It returns a *failure if it takes too long.
+func (j *job) waitToLand(leave []string) (choir.TaskLandReply, error) {
+	if err := j.waitWhilePaused(j.work); err != nil {
+		return choir.TaskLandReply{}, err
+	}
+	j.clock.change(waiting)
+	defer j.clock.change(working)
+	patience, cancel := context.WithTimeout(j.work, landPatience)
+	defer cancel()
+	retry := time.NewTicker(landRetry)
+	defer retry.Stop()
+	for {
+		landed, err := j.cfg.Tree.Land(j.life, j.event.Task, leave)
+		if choir.CodeOf(err) != choir.CodeUnavailable {
+			return landed, err
+		}
+		select {
+		case <-retry.C:
+		case <-patience.Done():
+			if j.work.Err() != nil {
+				return landed, context.Cause(j.work)
+			}
+			return landed, fail(choir.ResultLimit, "the change was not merged, because another task worked in the project for more than %s", landPatience)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package tasks
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
+	"choiros/internal/eventstore"
+	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// A task in a worktree works in a copy of its project that the Associate made, outside of the
+// workspace. Its base and what Compare returns are trees of the workspace all the same, with
+// the task's change in the place of the project, so that all that reads them reads paths of
+// the project. Nothing of the change is in the workspace until Land, after which the task is
+// one in the project as any other: with the workspace just before as its base.
+
+// enterWorktree takes the snapshot of the copy in which a task is to work and sets it in t. It does
+// nothing for a task that works in the workspace: one without a copy, whose change came
+// into the workspace already, or where nothing confines its commands to the copy.
+func (c *Changes) enterWorktree(ctx context.Context, t *eventstore.Task, copied bool) error {
+	switch {
+	case t.InWorktree() && !copied:
+		return choir.Invalid("copied", "the task works in a copy of its project, which there must be")
+	case !copied || !t.Task.Worktree || t.Landed || t.Base != "" && !t.InWorktree() || !c.workspace.Confines():
+		return nil
+	}
+	now, _, err := c.workspace.ScanWorktree(ctx, t.ID)
+	t.Worktree = now.Root
+	return err
+}
+
+// worktreeOf returns the snapshot of the copy in which a task works; empty for none.
+func worktreeOf(t *eventstore.Task) choir.Digest {
+	if !t.InWorktree() {
+		return ""
+	}
+	return t.Worktree
+}
+
+// worktreeChanges scans the worktree of a task and returns the changes that the task made
+// there, and the tree with them. Paths that snapshots leave out, in .git folders and of linked
+// packages are none.
+func (c *Changes) worktreeChanges(ctx context.Context, t *eventstore.Task) (before choir.Digest, now snapshot.Result, changes []snapshot.Change, err error) {
+	if now, _, err = c.workspace.ScanWorktree(ctx, t.ID); err != nil {
+		return "", now, nil, err
+	}
+	if before, err = c.workspace.Without(ctx, t.Worktree, now.Left); err != nil {
+		return "", now, nil, err
+	}
+	all, err := snapshot.Diff(ctx, c.keeper, before, now.Root)
+	if err != nil {
+		return "", now, nil, err
+	}
+	project := workspace.Scope("workspace/" + t.Task.Repo)
+	var linked []string
+	for _, ch := range snapshot.Apart(all) {
+		isFolder := workspace.IsFolder(ch.Before) && workspace.IsFolder(ch.After)
+		if !project.Holds(ch.Path) || isFolder || ch.TimeOnly() || workspace.InGit(ch.Path) || inPackages(ch.Path) || workspace.Below(ch.Path, linked) {
+			continue
+		}
+		isLink, err := c.isLinked(ctx, t, &ch)
+		if err != nil {
+			return "", now, nil, err
+		}
+		if isLink {
+			linked = append(linked, ch.Path)
+			continue
+		}
+		changes = append(changes, ch)
+	}
+	return before, now, changes, nil
+}
+
+// inPackages reports whether a path is or lies in a node_modules folder, which consists of links
+// in a worktree.
+func inPackages(path string) bool {
+	return slices.Contains(strings.Split(path, "/"), "node_modules")
+}
+
+// isLinked reports whether a change is of a folder of the project that the copy has as a link.
+func (c *Changes) isLinked(ctx context.Context, t *eventstore.Task, ch *snapshot.Change) (bool, error) {
+	if ch.Before == nil || ch.Before.Kind != snapshot.Symlink {
+		return false, nil
+	}
+	was, err := c.workspace.Lookup(ctx, t.Base, ch.Path)
+	return was == nil || was.Kind != snapshot.Symlink, err
+}
+
+// worktreeNow returns the base of a task with what the task changed in its worktree.
+func (c *Changes) worktreeNow(ctx context.Context, t *eventstore.Task) (choir.Digest, error) {
+	_, now, changes, err := c.worktreeChanges(ctx, t)
+	if err != nil || len(changes) == 0 {
+		return t.Base, err
+	}
+	return timeline.Graft(ctx, c.keeper, t.Base, now.Root, pathsOf(changes))
+}
+
+func pathsOf(changes []snapshot.Change) []string {
+	var paths []string
+	for i := range changes {
+		paths = append(paths, changes[i].Path)
+	}
+	return paths
+}
+
+// rollbackWorktree restores the worktree of a task as it was when the task began, except for
+// the paths in keep. A worktree that is gone is no error.
+func (c *Changes) rollbackWorktree(ctx context.Context, t *eventstore.Task, keep []string) (choir.TaskRollbackReply, error) {
+	now, client, err := c.workspace.ScanWorktree(ctx, t.ID)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return choir.TaskRollbackReply{}, nil
+	}
+	if err != nil {
+		return choir.TaskRollbackReply{}, err
+	}
+	changes, err := snapshot.Diff(ctx, c.keeper, t.Worktree, now.Root)
+	if err != nil {
+		return choir.TaskRollbackReply{}, err
+	}
+	plan := snapshot.PlanRollback(changes, keep, nil)
+	reply := choir.TaskRollbackReply{Restored: int64(len(plan.Restore))}
+	if len(plan.Restore) > 0 {
+		_, err = client.Restore(ctx, t.Worktree, c.keeper, guest.RestoreOptions{Only: plan.Restore, Narrow: true, Worktree: t.ID})
+	}
+	return reply, err
+}
+
+// Land merges what a task changed in its worktree into the workspace, as the task's change,
+// without what lies in .git folders and at or below the paths in leave. The workspace just before becomes the task's base. With
+// conflicts it changes nothing. Code unavailable: another task works in the project. It may be
+// called again, which carries a merge out that was cut off.
+func (c *Changes) Land(ctx context.Context, id choir.ID, leave []string) (choir.TaskLandReply, error) {
+	var reply choir.TaskLandReply
+	t, unlock, err := c.lockStarted(ctx, id)
+	if err != nil {
+		return reply, err
+	}
+	defer unlock()
+	if t.Worktree == "" {
+		return reply, choir.Invalid("task", "task %s does not work in a copy of its project", id)
+	}
+	beside, err := c.mustLandAlone(ctx, &t)
+	if err != nil {
+		return reply, err
+	}
+	now, client, err := c.workspace.Scan(ctx)
+	if err != nil {
+		return reply, err
+	}
+	ours := now.Root
+	if t.Landed {
+		ours = t.Base // what is there of the merge is carried out once more
+	} else if err := c.workspace.RecordTask(ctx, now, "task_started", false, &t, ""); err != nil {
+		return reply, err
+	}
+	merged, err := c.mergeWorktree(ctx, &t, ours, slices.Concat(now.Left, leave))
+	if err != nil || len(merged.Conflicts) > 0 {
+		return choir.TaskLandReply{Conflicts: conflictPaths(merged.Conflicts)}, err
+	}
+	if reply.Moved, err = c.moved(ctx, &t, ours); err != nil {
+		return reply, err
+	}
+	reply.Base = ours
+	if !t.Landed {
+		started, err := c.startedEvents(ctx, &t, choir.TaskStarted{Base: ours, Attempt: max(t.Attempt, 1)})
+		if err == nil {
+			err = c.workspace.AppendAll(ctx, choir.RoleControl, started)
+		}
+		if err != nil {
+			return reply, err
+		}
+		t.Base, t.Landed = ours, true
+	}
+	c.scopes.remember(append(beside, t))
+	c.log.CatchUp()
+	// What began is ended, whoever still waits for the answer.
+	return reply, c.carryOut(context.WithoutCancel(ctx), client, &t, merged, now)
+}
+
+// mustLandAlone returns the other tasks at work. Code unavailable: one of them works in the
+// project of a task whose change is to come into the workspace.
+func (c *Changes) mustLandAlone(ctx context.Context, t *eventstore.Task) (beside []eventstore.Task, err error) {
+	if beside, err = c.workspace.TasksAtWork(ctx); err != nil {
+		return nil, err
+	}
+	beside = slices.DeleteFunc(beside, func(other eventstore.Task) bool { return other.ID == t.ID })
+	inPlace := *t
+	inPlace.Landed = true
+	scope := c.workspace.Scope(&inPlace)
+	for i := range beside {
+		if scope.Overlaps(c.workspace.Scope(&beside[i])) {
+			return nil, choir.E("computer.task", choir.CodeUnavailable, "another task works in the project").WithRemedy("ask again after that")
+		}
+	}
+	return beside, nil
+}
+
+// mergeWorktree merges the changes of a task in its worktree into the tree ours, without
+// the paths in left.
+func (c *Changes) mergeWorktree(ctx context.Context, t *eventstore.Task, ours choir.Digest, left []string) (timeline.Merged, error) {
+	before, now, changes, err := c.worktreeChanges(ctx, t)
+	if err != nil {
+		return timeline.Merged{}, err
+	}
+	changes = withoutLeft(changes, left)
+	theirs, err := timeline.Graft(ctx, c.keeper, before, now.Root, pathsOf(changes))
+	if err != nil {
+		return timeline.Merged{}, err
+	}
+	at := time.Now()
+	return timeline.Merge(ctx, c.keeper, before, theirs, ours, snapshot.Stamp{Sec: at.Unix(), Nsec: uint32(at.Nanosecond())})
+}
+
+// withoutLeft returns changes without those at or below the paths in left, and without new
+// folders of which nothing else is left.
+func withoutLeft(changes []snapshot.Change, left []string) []snapshot.Change {
+	emptied, filled := map[string]bool{}, map[string]bool{}
+	isNewFolder := func(ch *snapshot.Change) bool { return ch.Before == nil && workspace.IsFolder(ch.After) }
+	for i := range changes {
+		above := filled
+		switch ch := &changes[i]; {
+		case workspace.Below(ch.Path, left):
+			above = emptied
+		case isNewFolder(ch):
+			continue
+		}
+		for dir := workspace.Parent(changes[i].Path); dir != ""; dir = workspace.Parent(dir) {
+			above[dir] = true
+		}
+	}
+	return slices.DeleteFunc(changes, func(ch snapshot.Change) bool {
+		return workspace.Below(ch.Path, left) || isNewFolder(&ch) && emptied[ch.Path] && !filled[ch.Path]
+	})
+}
+
+func conflictPaths(conflicts []timeline.Conflict) []string {
+	var paths []string
+	for _, one := range conflicts {
+		paths = append(paths, one.Path)
+	}
+	return paths
+}
+
+// moved reports whether something in the project of a task, outside of .git, differs between
+// the task's base and the tree ours in more than times.
+func (c *Changes) moved(ctx context.Context, t *eventstore.Task, ours choir.Digest) (bool, error) {
+	if t.Landed {
+		return true, nil // its base is that tree already
+	}
+	paths, err := c.contentChanges(ctx, workspace.Scope("workspace/"+t.Task.Repo), t.Base, ours)
+	return len(paths) > 0, err
+}
+
+// carryOut restores the merged paths in the workspace and appends them as the task's change.
+func (c *Changes) carryOut(ctx context.Context, client *guest.Client, t *eventstore.Task, merged timeline.Merged, now snapshot.Result) error {
+	if len(merged.Changes) == 0 {
+		return nil
+	}
+	scope := c.workspace.Scope(t)
+	if _, _, err := c.workspace.ClearWay(ctx, client, scope, merged.Root, now, nil); err != nil {
+		return err
+	}
+	opts := guest.RestoreOptions{Only: pathsOf(scope.Within(snapshot.Apart(merged.Changes))), Narrow: true}
+	if _, err := c.workspace.RestoreTree(ctx, client, merged.Root, opts); err != nil {
+		return err
+	}
+	after, _, err := c.workspace.Scan(ctx)
+	if err != nil {
+		return err
+	}
+	return c.workspace.RecordTask(ctx, after, "tool_returned", false, t, "")
+}
