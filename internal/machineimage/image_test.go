@@ -36,7 +36,8 @@ func kernelIn(t *testing.T, modules ...string) string {
 	return dir
 }
 
-var someModules = []string{"drivers/virtio/virtio_mmio", "drivers/block/virtio_blk", "drivers/char/virtio_console", "fs/squashfs/squashfs"}
+var someModules = []string{"drivers/virtio/virtio_mmio", "drivers/block/virtio_blk", "drivers/char/virtio_console", "fs/squashfs/squashfs",
+	"net/vmw_vsock/vsock", "net/vmw_vsock/vmw_vsock_virtio_transport_common", "net/vmw_vsock/vmw_vsock_virtio_transport"}
 
 func TestTheKernelComesWithItsModulesInOrder(t *testing.T) {
 	t.Parallel()
@@ -49,7 +50,7 @@ func TestTheKernelComesWithItsModulesInOrder(t *testing.T) {
 	for _, f := range m.Modules {
 		names = append(names, f.Path)
 	}
-	if want := []string{"virtio_mmio", "virtio_blk", "virtio_console", "squashfs"}; !slices.Equal(names, want) || m.Kernel.Release != "6.1.0-test" {
+	if want := []string{"virtio_mmio", "virtio_blk", "virtio_console", "squashfs", "vsock", "vmw_vsock_virtio_transport_common", VsockModule}; !slices.Equal(names, want) || !m.HasModule(VsockModule) || m.Kernel.Release != "6.1.0-test" {
 		t.Errorf("%v of %q", names, m.Kernel.Release)
 	}
 	err := copyKernel(kernelIn(t, someModules[1:]...), out, &m)

@@ -55,14 +55,29 @@ func (d *Driver) Freeze(ctx context.Context, s sandbox.Sandbox, folder string) e
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return choir.Wrap(op, choir.CodeUnavailable, err, "make the folder of a frozen sandbox")
 	}
-	err = f.writeFrozen(ctx, b, m, folder)
-	if err == nil {
-		err = b.Destroy(ctx)
+	if err = f.writeFrozen(ctx, b, m, folder); err == nil {
+		if err = b.Destroy(ctx); err != nil {
+			err = errors.Join(err, f.resume(ctx, b))
+		}
 	}
 	if err != nil {
 		return errors.Join(choir.Wrap(op, "", err, "freeze a sandbox"), os.RemoveAll(folder))
 	}
 	return nil
+}
+
+// resume lets a paused machine go on, also when ctx has ended.
+func (f *firecrackerMonitor) resume(ctx context.Context, b *box) error {
+	ctx, cancel := host.ContextOfRemoval(ctx)
+	defer cancel()
+	living, stop := b.whileItLives(ctx)
+	defer stop()
+	api, err := f.client(living, b)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	return errors.Join(b.removeSnapshot(), api.SetState(living, firecracker.Resumed))
 }
 
 // beginFirecracker begins a call of a driver whose monitor is Firecracker.
@@ -96,9 +111,7 @@ func (f *firecrackerMonitor) writeFrozen(ctx context.Context, b *box, m *machine
 		err = b.copyFrozen(m, folder)
 	}
 	if err != nil {
-		resumed, cancel := host.ContextOfRemoval(ctx)
-		defer cancel()
-		return errors.Join(err, b.removeSnapshot(), api.SetState(resumed, firecracker.Resumed))
+		return errors.Join(err, f.resume(ctx, b))
 	}
 	return nil
 }

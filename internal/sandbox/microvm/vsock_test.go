@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -74,5 +76,32 @@ func TestAStreamOverASerialLineIsShared(t *testing.T) {
 		if (b.shared != nil) != c.shared {
 			t.Errorf("%+v: shared %v", c, b.shared != nil)
 		}
+	}
+}
+
+// TestTheGroupOfADevice checks which group a monitor gets besides its own: the device's, where
+// that may use it and is not root's.
+func TestTheGroupOfADevice(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "kvm")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	group := os.Getgid()
+	if os.Geteuid() == 0 {
+		if group = 700_001; os.Chown(path, 0, group) != nil {
+			t.Fatal("the file keeps its group")
+		}
+	}
+	for mode, want := range map[os.FileMode]int{0o600: 0, 0o640: 0, 0o660: group, 0o666: group} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if got := kvmGroup(path); got != want {
+			t.Errorf("of mode %o: group %d, not %d", mode, got, want)
+		}
+	}
+	if got := kvmGroup(path + "none"); got != 0 {
+		t.Errorf("of no device: %d", got)
 	}
 }
