@@ -75,11 +75,11 @@ func (tc *terminalChanges) awaitQuiet(ctx context.Context) {
 	}
 }
 
-// record scans the tree and appends the changes as the owner's. While a task works it
+// record scans the tree and appends the changes as the owner's. While a task changes it, it
 // does nothing; the scans around tool calls record changes then, see
 // Workspace.ByTerminal.
 func (tc *terminalChanges) record(ctx context.Context) error {
-	unlock, err := tc.tree.LockIdle(ctx)
+	unlock, err := tc.tree.lockUnwritten(ctx)
 	if err != nil || unlock == nil {
 		return err
 	}

@@ -45,6 +45,20 @@ func (t *tree) LockIdle(ctx context.Context) (unlock func(), err error) {
 	if unlock, err = t.Lock(ctx); err != nil {
 		return nil, err
 	}
+	tasks, err := t.TasksAtWork(ctx)
+	if err != nil || len(tasks) > 0 {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// lockUnwritten locks the tree if no task changes it, see TaskAtWork. It returns a nil unlock
+// while one does.
+func (t *tree) lockUnwritten(ctx context.Context) (unlock func(), err error) {
+	if unlock, err = t.Lock(ctx); err != nil {
+		return nil, err
+	}
 	task, err := t.TaskAtWork(ctx)
 	if err != nil || task != nil {
 		unlock()
@@ -124,9 +138,11 @@ func (t *tree) TasksAtWork(ctx context.Context) ([]eventstore.Task, error) {
 	return slices.DeleteFunc(eventstore.Unheld(open), func(o eventstore.Task) bool { return o.Base == "" }), err
 }
 
-// TaskAtWork returns a task that works in the tree, or nil. The caller holds the tree.
+// TaskAtWork returns a task that changes the tree, or nil: those in worktrees do not. The
+// caller holds the tree.
 func (t *tree) TaskAtWork(ctx context.Context) (*eventstore.Task, error) {
 	tasks, err := t.TasksAtWork(ctx)
+	tasks = slices.DeleteFunc(tasks, func(o eventstore.Task) bool { return o.InWorktree() })
 	if len(tasks) == 0 {
 		return nil, err
 	}
