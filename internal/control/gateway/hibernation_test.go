@@ -73,11 +73,17 @@ func (s *sleeper) eventually(what string, is func() bool) {
 	}
 }
 
-// hibernate makes the computer idle and waits until it hibernates.
+// hibernate makes the computer idle and waits until it hibernates. Fewer than 24 hours pass,
+// because a session ends after them.
 func (s *sleeper) hibernate() {
 	s.t.Helper()
+	passed := 0
 	s.eventually("it hibernates", func() bool {
-		s.idle()
+		if passed++; passed <= 20 {
+			s.idle()
+		} else {
+			s.Sweep(s.t.Context())
+		}
 		return s.hibernates()
 	})
 }
