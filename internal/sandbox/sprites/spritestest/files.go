@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // root opens the root folder of a sprite: no path leads out of it.
@@ -97,24 +96,9 @@ func writeFile(w http.ResponseWriter, r *http.Request, m *machine) {
 		if err := f.Chmod(fs.FileMode(mode)); err != nil {
 			return err
 		}
-		answer(w, http.StatusOK, map[string]any{"path": "/" + at, "size": n, "mode": strconv.FormatUint(mode, 8)})
+		answer(w, http.StatusOK, fileWritten{"/" + at, n, strconv.FormatUint(mode, 8)})
 		return nil
 	})
-}
-
-// entry returns the description of a file.
-func entry(at string, info fs.FileInfo) map[string]any {
-	kind := "file"
-	switch {
-	case info.IsDir():
-		kind = "directory"
-	case info.Mode()&fs.ModeSymlink != 0:
-		kind = "symlink"
-	}
-	return map[string]any{
-		"name": info.Name(), "path": "/" + at, "type": kind, "size": info.Size(), "isDir": info.IsDir(),
-		"mode": "0" + strconv.FormatUint(uint64(info.Mode().Perm()), 8), "modTime": info.ModTime().Format(time.RFC3339Nano),
-	}
 }
 
 func listFiles(w http.ResponseWriter, r *http.Request, m *machine) {
@@ -124,25 +108,25 @@ func listFiles(w http.ResponseWriter, r *http.Request, m *machine) {
 		if err != nil {
 			return err
 		}
-		entries := []map[string]any{}
+		entries := []fileEntry{}
 		if !info.IsDir() {
 			entries = append(entries, entry(at, info))
 		} else if entries, err = entriesOf(root, at); err != nil {
 			return err
 		}
-		answer(w, http.StatusOK, map[string]any{"path": "/" + at, "entries": entries, "count": len(entries)})
+		answer(w, http.StatusOK, fileList{"/" + at, entries, len(entries)})
 		return nil
 	})
 }
 
-func entriesOf(root *os.Root, at string) ([]map[string]any, error) {
+func entriesOf(root *os.Root, at string) ([]fileEntry, error) {
 	dir, err := root.Open(at)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
 	infos, err := dir.Readdir(-1)
-	entries := []map[string]any{}
+	entries := []fileEntry{}
 	for _, info := range infos {
 		entries = append(entries, entry(filepath.Join(at, info.Name()), info))
 	}
@@ -159,7 +143,7 @@ func deleteFile(w http.ResponseWriter, r *http.Request, m *machine) {
 			err = root.Remove(at)
 		}
 		if err == nil {
-			answer(w, http.StatusOK, map[string]any{"deleted": []string{"/" + at}, "count": 1})
+			answer(w, http.StatusOK, filesDeleted{[]string{"/" + at}, 1})
 		}
 		return err
 	})
@@ -196,7 +180,7 @@ func chmodFile(w http.ResponseWriter, r *http.Request, m *machine) {
 		if err := root.Chmod(at, fs.FileMode(mode)); err != nil {
 			return err
 		}
-		answer(w, http.StatusOK, map[string]any{"path": "/" + at, "mode": c.Mode, "count": 1})
+		answer(w, http.StatusOK, modeSet{"/" + at, c.Mode, 1})
 		return nil
 	})
 }

@@ -118,15 +118,11 @@ func (m *machine) cut() {
 }
 
 // info returns the service's description of a sprite.
-func (m *machine) info() map[string]any {
-	out := map[string]any{
-		"id": "sprite-" + m.name, "name": m.name, "organization": "test", "status": "running", "url": "https://" + m.name + ".sprites.test",
-		"url_settings": map[string]string{"auth": "sprite"}, "created_at": m.made, "updated_at": m.made,
+func (m *machine) info() spriteInfo {
+	return spriteInfo{
+		ID: "sprite-" + m.name, Name: m.name, Organization: "test", Status: "running", URL: "https://" + m.name + ".sprites.test",
+		Settings: map[string]string{"auth": "sprite"}, Created: m.made, Updated: m.made, Config: m.config,
 	}
-	if len(m.config) > 0 {
-		out["config"] = m.config
-	}
-	return out
 }
 
 // asUser returns the command line of an ordinary user's program: sudo is played, because

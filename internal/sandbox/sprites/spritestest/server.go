@@ -202,9 +202,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusConflict, "name_taken", "there is a sprite of that name")
 		return
 	case s.most > 0 && len(s.sprites) >= s.most:
-		answer(w, http.StatusTooManyRequests, map[string]any{
-			"error": "concurrent_sprite_limit_exceeded", "message": "too many sprites", "limit": s.most, "current_count": len(s.sprites),
-		})
+		answer(w, http.StatusTooManyRequests, tooManySprites{"concurrent_sprite_limit_exceeded", "too many sprites", s.most, len(s.sprites)})
 		return
 	}
 	m, err := newMachine(asked.Name, asked.Config)
@@ -238,7 +236,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid", "max_results is no number")
 		return
 	}
-	infos := []map[string]any{}
+	infos := []spriteInfo{}
 	next := ""
 	for _, name := range s.Sprites() {
 		m := s.find(name)
@@ -250,13 +248,11 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 			infos = append(infos, m.info())
 		}
 	}
-	answer(w, http.StatusOK, map[string]any{
-		"sprites": infos, "has_more": next != "", "next_continuation_token": next, "running": len(infos), "name": "test",
-	})
+	answer(w, http.StatusOK, spritePage{Sprites: infos, More: next != "", Next: next, Running: len(infos), Name: "test"})
 }
 
 func check(w http.ResponseWriter, _ *http.Request, m *machine) {
-	answer(w, http.StatusOK, map[string]any{"sprite_name": m.name, "sprite_id": m.name, "status": "ok", "checked_at": time.Now()})
+	answer(w, http.StatusOK, spriteCheck{m.name, m.name, "ok", time.Now()})
 }
 
 // policy is a network policy.

@@ -184,15 +184,15 @@ func (s *session) write(kind websocket.MessageType, message []byte) {
 
 func (s *session) sendExit(code int) {
 	if s.tty != nil {
-		s.sendJSON(map[string]any{"type": "exit", "exit_code": code})
+		s.sendJSON(message{Type: "exit", Code: &code})
 		return
 	}
 	s.send(streamExit, []byte{byte(code)})
 }
 
 // sendJSON sends a message in JSON.
-func (s *session) sendJSON(message map[string]any) {
-	raw, err := json.Marshal(message)
+func (s *session) sendJSON(m message) {
+	raw, err := json.Marshal(m)
 	if err != nil {
 		panic(err) // texts and numbers always encode
 	}
@@ -323,6 +323,12 @@ func (m *machine) add(s *session) {
 	m.sessions[s.id] = s
 }
 
+// sendInfo sends what a client learns of its session first.
+func (s *session) sendInfo() {
+	tty := s.tty != nil
+	s.sendJSON(message{Type: "session_info", Session: s.id, Command: strings.Join(s.argv, " "), TTY: &tty})
+}
+
 func (m *machine) drop(s *session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -332,13 +338,11 @@ func (m *machine) drop(s *session) {
 func (m *machine) listSessions(w http.ResponseWriter) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := []map[string]any{}
+	all := []sessionInfo{}
 	for id, s := range m.sessions {
-		all = append(all, map[string]any{
-			"id": id, "command": strings.Join(s.argv, " "), "workdir": "/", "created": s.began, "is_active": true, "tty": s.tty != nil,
-		})
+		all = append(all, sessionInfo{ID: id, Command: strings.Join(s.argv, " "), Folder: "/", Created: s.began, Active: true, TTY: s.tty != nil})
 	}
-	answer(w, http.StatusOK, map[string]any{"sessions": all})
+	answer(w, http.StatusOK, sessionList{all})
 }
 
 // attach gives a session the connection of a new client.
@@ -358,6 +362,6 @@ func attach(w http.ResponseWriter, r *http.Request, m *machine) {
 	s.mu.Lock()
 	s.conn = conn
 	s.mu.Unlock()
-	s.sendJSON(map[string]any{"type": "session_info", "session_id": s.id, "command": strings.Join(s.argv, " "), "tty": s.tty != nil})
+	s.sendInfo()
 	s.serve(r.Context(), conn)
 }
