@@ -384,7 +384,7 @@ func TestNothingGetsOutUnlessTheOwnerSaysSo(t *testing.T) {
 	task, r := executeTask(t, p, nil, "curl -sS http://npm.test/greet; curl -sS https://npm.test/; true")
 	saysPolicy(t, p, "none", "reach no host outside")
 	out := fmt.Sprint(r.CommandsRun)
-	if strings.Contains(out, "dist-tags") || !strings.Contains(out, "egress policy is none") || !strings.Contains(out, "[egress]") {
+	if strings.Contains(out, "dist-tags") || !strings.Contains(out, "egress policy is none") || !strings.Contains(out, "choir egress mode") {
 		t.Errorf("%s: %s", r.Status, out)
 	}
 	if refused := egressEvents[choir.EgressRefused](t, p, task); len(refused) != 1 || refused[0].Host != "npm.test" || refused[0].Policy != "none" {
