@@ -27,7 +27,7 @@ BIOME := $(CURDIR)/ui/desktop/node_modules/.bin/biome
 PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) ui/base -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: help up build test quick bench peers attack crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui runsc unit race beside whole whole-and-ui ui-test e2e shots pictures browsers budget generate
+.PHONY: help up build test quick bench peers attack crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui runsc unit race beside whole ui-test e2e shots pictures browsers budget generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -44,7 +44,7 @@ test: ## everything: build, checks, tests with the race detector, browser
 	@rm -rf $(OUT) && mkdir -p $(OUT)
 	@$(SHIPPED) go build -o $(REPORT) ./tools/testreport
 	@$(REPORT) check $(OUT) build -- $(MAKE) build
-	@tools/scratch.sh $(MAKE) -k beside race whole-and-ui e2e REPORTED=yes || \
+	@tools/scratch.sh $(MAKE) -k beside race whole ui-test e2e REPORTED=yes || \
 		$(REPORT) check $(OUT) parts -- sh -c 'echo "a part could not run at all, see above"; exit 1'
 	@$(REPORT) sum $(OUT)
 
@@ -162,10 +162,6 @@ race: runsc tools/sdk/node_modules tools/sprites/node_modules
 # is left to the soak.
 whole: runsc
 	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test $(QUICK) -parallel 4 -timeout 25m $(if $(REPORTED),-json) ./cmd/choir ./bench ./tools/...
-
-# The tests of whole computers wait for one another, and leave room for those of the pages.
-whole-and-ui:
-	@$(MAKE) -k -j2 whole ui-test
 
 # The crash matrix waits for disks and kills, holds beside any load, and leaves room for
 # the linters.
