@@ -65,20 +65,20 @@ type fileList struct {
 	Count   int         `json:"count"`
 }
 
-// fileWritten says what was written.
+// fileWritten is the answer to a file that was written.
 type fileWritten struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
 	Mode string `json:"mode"`
 }
 
-// filesDeleted says what was deleted.
+// filesDeleted lists the files that were deleted.
 type filesDeleted struct {
 	Deleted []string `json:"deleted"`
 	Count   int      `json:"count"`
 }
 
-// modeSet says which mode a file has now.
+// modeSet is the answer to a change of a mode.
 type modeSet struct {
 	Path  string `json:"path"`
 	Mode  string `json:"mode"`
