@@ -1,7 +1,6 @@
 package modelgw_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -22,6 +21,7 @@ import (
 	"choiros/internal/model/anthropic"
 	"choiros/internal/model/attempt"
 	"choiros/internal/model/wiretest"
+	"choiros/internal/scripttest"
 )
 
 // toldService is a model service in Anthropic's wire format that does what the last words of the user say.
@@ -123,27 +123,7 @@ func TestTheNodeSDKsWorkThroughTheGateway(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), node, filepath.Join(sdk, "check.mjs"), r.http.URL)
 	cmd.Dir = sdk
 	cmd.Env = append(os.Environ(), "NODE_OPTIONS=", "ANTHROPIC_LOG=", "OPENAI_LOG=")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	ran := 0
-	for lines := bufio.NewScanner(strings.NewReader(string(out))); lines.Scan(); ran++ {
-		var c struct {
-			Name, Failed string
-			MS           int
-		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatalf("%v in %s", err, lines.Text())
-		}
-		t.Run(c.Name, func(t *testing.T) {
-			t.Logf("%d ms", c.MS)
-			if c.Failed != "" {
-				t.Error(c.Failed)
-			}
-		})
-	}
+	ran := scripttest.Run(t, cmd)
 	if ran < 56 {
 		t.Errorf("%d cases ran", ran)
 	}

@@ -61,7 +61,7 @@ func ServeStreams(streams, questions net.Listener, door string, usage func() str
 			return // choir-init has ended, and the machine is about to
 		}
 		defer inner.Close()
-		carry(outer, inner)
+		copyBothWays(outer, inner)
 	})
 	serving.Wait()
 }
@@ -104,8 +104,8 @@ type halves interface {
 	CloseWrite() error
 }
 
-// carry copies between two connections until both directions have ended.
-func carry(a, b net.Conn) {
+// copyBothWays copies between two connections until both directions have ended.
+func copyBothWays(a, b net.Conn) {
 	var both sync.WaitGroup
 	oneWay := func(to, from net.Conn) {
 		_, err := io.Copy(to, from)

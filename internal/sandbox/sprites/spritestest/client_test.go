@@ -1,17 +1,15 @@
 package spritestest_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"choiros/internal/sandbox/sprites/spritestest"
+	"choiros/internal/scripttest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,27 +38,8 @@ func TestFlysOwnClientIsServed(t *testing.T) {
 	server := spritestest.New()
 	defer server.Close()
 	cmd := exec.CommandContext(t.Context(), node, "check.mjs", server.URL, spritestest.Token)
-	cmd.Dir, cmd.Env, cmd.Stderr = folder, append(os.Environ(), "NODE_OPTIONS="), os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	ran := 0
-	for lines := bufio.NewScanner(strings.NewReader(string(out))); lines.Scan(); ran++ {
-		var c struct {
-			Name, Failed string
-			MS           int
-		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatalf("%v in %s", err, lines.Text())
-		}
-		t.Run(c.Name, func(t *testing.T) {
-			t.Logf("%d ms", c.MS)
-			if c.Failed != "" {
-				t.Error(c.Failed)
-			}
-		})
-	}
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "NODE_OPTIONS=")
+	ran := scripttest.Run(t, cmd)
 	if ran != clientCases {
 		t.Errorf("%d cases ran, and not %d", ran, clientCases)
 	}

@@ -62,7 +62,7 @@ func newMachine(name string, config json.RawMessage) (*machine, error) {
 	}
 	m := &machine{name: name, config: config, made: time.Now(), outer: cmd, sessions: map[string]*session{}}
 	if m.pid, err = firstProcess(status); err != nil {
-		m.end()
+		m.killAll()
 		return nil, err
 	}
 	return m, nil
@@ -93,8 +93,8 @@ func firstProcess(status *os.File) (int, error) {
 	return 0, fmt.Errorf("the sprite was not set up")
 }
 
-// end kills every process of the sprite and waits for their end.
-func (m *machine) end() {
+// killAll kills every process of the sprite and waits for their end.
+func (m *machine) killAll() {
 	if m.pid != 0 {
 		syscall.Kill(m.pid, syscall.SIGKILL) // it may have ended
 	} else {

@@ -89,7 +89,7 @@ func authorized(next http.Handler) http.Handler {
 func (s *Server) Close() {
 	for _, name := range s.Sprites() {
 		if m := s.detach(name); m != nil {
-			m.end()
+			m.killAll()
 		}
 	}
 	s.ended.Wait()
@@ -152,7 +152,7 @@ func (s *Server) Cut(name string) {
 // End ends a sprite without a request of its maker.
 func (s *Server) End(name string) {
 	if m := s.detach(name); m != nil {
-		m.end()
+		m.killAll()
 	}
 }
 
@@ -222,7 +222,7 @@ func (s *Server) show(w http.ResponseWriter, _ *http.Request, m *machine) {
 
 func (s *Server) remove(w http.ResponseWriter, _ *http.Request, m *machine) {
 	if taken := s.detach(m.name); taken != nil {
-		taken.end()
+		taken.killAll()
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -79,7 +79,7 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request, m *machine) {
 		conn.Close(websocket.StatusNormalClosure, "")
 		return
 	}
-	s.ended.Go(session.wait)
+	s.ended.Go(session.reportExit)
 	session.serve(r.Context(), conn)
 }
 
@@ -199,8 +199,8 @@ func (s *session) sendJSON(m message) {
 	s.write(websocket.MessageText, raw)
 }
 
-// wait waits for the end of the program and says its exit code.
-func (s *session) wait() {
+// reportExit waits for the end of the program and sends its exit code.
+func (s *session) reportExit() {
 	if s.tty != nil {
 		buf := make([]byte, 32<<10)
 		for {
