@@ -93,8 +93,8 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 // desktop returns the desktop's source and packages that this build carries.
 func (a *app) desktop() supervisor.DesktopConfig {
 	c := supervisor.DesktopConfig{Source: webui.DesktopSource()}
-	if digest, open := webui.DesktopModules(); digest != "" {
-		c.Modules = desktop.NewModules(filepath.Join(a.data, "sandbox"), digest[:16], open)
+	if digest, packages, tools := webui.DesktopModules(); digest != "" {
+		c.Modules = desktop.NewModules(filepath.Join(a.data, "sandbox"), digest[:16], packages, tools)
 	}
 	return c
 }

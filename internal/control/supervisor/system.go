@@ -177,7 +177,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 	}
 	var tools func(context.Context) error
 	if m := s.cfg.Desktop.Modules; m != nil {
-		tools = m.Unpack
+		tools = m.UnpackTools
 	}
 	return computer.Config{
 		ID: e.ID, User: s.folder.owner.User, Name: e.Name,
