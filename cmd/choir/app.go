@@ -60,7 +60,7 @@ func execute(ctx context.Context, args []string, a *app) int {
 	return a.report(verbError(verb, err))
 }
 
-// newProgram returns the command choir with all verbs, among them those that the library adds.
+// newProgram returns the command choir with all verbs, also the command library's own.
 func newProgram(a *app) *cobra.Command {
 	root := newRootCommand(a)
 	root.InitDefaultHelpCmd()

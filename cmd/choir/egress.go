@@ -65,7 +65,7 @@ func newEgressRevokeCommand(a *app) *cobra.Command {
 				if a.json {
 					a.printJSON(done)
 				} else {
-					a.say("egress.revoked", "n", done.Revoked, "host", hostPort(req.Host, req.Port))
+					a.say("egress.revokedGrants", "n", done.Revoked, "host", hostPort(req.Host, req.Port))
 				}
 				return nil
 			})
@@ -81,7 +81,7 @@ func newEgressDenyCommand(a *app) *cobra.Command {
 				if err := cl.post(ctx, cl.path("/egress/deny"), req, nil); err != nil || a.json {
 					return err
 				}
-				a.say("egress.denied", "host", fmt.Sprintf("%s:%d", req.Host, cmp.Or(req.Port, 443)))
+				a.say("egress.deniedHost", "host", fmt.Sprintf("%s:%d", req.Host, cmp.Or(req.Port, 443)))
 				return nil
 			})
 		},
@@ -171,7 +171,7 @@ func runEgressGrant(ctx context.Context, a *app, c *client, req api.GrantRequest
 		a.printJSON(g)
 		return nil
 	}
-	a.say("egress.granted", "host", hostPort(g.Host, g.Port), "scope", a.term("scope", g.Scope), "until", a.until(g.Expires))
+	a.say("egress.grantedHost", "host", hostPort(g.Host, g.Port), "scope", a.term("scope", g.Scope), "until", a.until(g.Expires))
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"choiros/internal/names"
 )
 
-// verbHelp is what the help says of one verb.
+// verbHelp has the texts of the help of one verb.
 type verbHelp struct {
 	Short string
 	Long  []string // its lines; Short stands in its place if there are none

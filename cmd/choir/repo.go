@@ -105,7 +105,7 @@ func runRepoAdd(ctx context.Context, a *app, c *client, from, name string) error
 		a.printJSON(added)
 		return nil
 	}
-	key := "repo.added"
+	key := "repo.addedFiles"
 	if added.Head != "" {
 		key = "repo.addedHistory"
 	}
@@ -142,7 +142,7 @@ func runRepoList(ctx context.Context, a *app, c *client) error {
 func (a *app) pushState(p api.RepoPush) string {
 	switch p.State {
 	case "pushed":
-		return a.sentence("repo.pushed", "commit", p.Commit)
+		return a.sentence("repo.hasCommit", "commit", p.Commit)
 	case "failing":
 		return a.sentence("repo.pushFails", "n", p.Attempts, "said", p.Said)
 	case "waiting":
@@ -204,6 +204,6 @@ func runRepoExport(ctx context.Context, a *app, c *client, name, format, output 
 	if format == "patch" {
 		how = "git am " + output
 	}
-	a.say("repo.exported", "file", output, "size", a.size(n), "how", lines(how))
+	a.say("repo.wrote", "file", output, "size", a.size(n), "how", lines(how))
 	return nil
 }

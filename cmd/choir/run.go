@@ -105,7 +105,7 @@ func runResume(ctx context.Context, a *app, c *client, id string) error {
 	case before == 0:
 		a.say("run.notPaused", "run", v.ID)
 	default:
-		a.say("run.resumed", "run", v.ID)
+		a.say("run.goesOn", "run", v.ID)
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func runShow(ctx context.Context, a *app, c *client, id string) error {
 	}
 	paused := ""
 	if v.PausedSeq > 0 {
-		paused = a.sentence("run.paused")
+		paused = a.sentence("run.inPause")
 	}
 	line := func(name, text string) { a.printf("%s  %s\n", a.label("run", name), text) }
 	line("run", string(v.ID))

@@ -89,7 +89,7 @@ func newVaultRemoveCommand(a *app) *cobra.Command {
 				if err := cl.call(ctx, http.MethodDelete, cl.path("/vault/"+url.PathEscape(args[0])), nil, nil); err != nil || a.json {
 					return err
 				}
-				a.say("vault.removed", "name", args[0])
+				a.say("vault.gone", "name", args[0])
 				return nil
 			})
 		},
