@@ -1,5 +1,7 @@
 package choir
 
+import "maps"
+
 // The reasons. Which values each takes stands in its sentences.
 const (
 	ReasonNoComputer             Reason = "no_computer"
@@ -165,10 +167,66 @@ const (
 	ReasonKeyFileMissing         Reason = "key_file_missing"
 	ReasonKeyFileOpen            Reason = "key_file_open"
 	ReasonKeyFileEmpty           Reason = "key_file_empty"
+	ReasonFieldRequired          Reason = "field_required"
+	ReasonFieldUnknown           Reason = "field_unknown"
+	ReasonFieldUnknownMeant      Reason = "field_unknown_meant"
+	ReasonFieldUnknownKnown      Reason = "field_unknown_known"
+	ReasonFieldShort             Reason = "field_short"
+	ReasonFieldLong              Reason = "field_long"
+	ReasonFieldFew               Reason = "field_few"
+	ReasonFieldMany              Reason = "field_many"
+	ReasonFieldFewBytes          Reason = "field_few_bytes"
+	ReasonFieldManyBytes         Reason = "field_many_bytes"
+	ReasonFieldRange             Reason = "field_range"
+	ReasonFieldNoBoolean         Reason = "field_no_boolean"
+	ReasonFieldNoNumber          Reason = "field_no_number"
+	ReasonFieldNoText            Reason = "field_no_text"
+	ReasonFieldNoList            Reason = "field_no_list"
+	ReasonFieldNoObject          Reason = "field_no_object"
+	ReasonFieldNoTime            Reason = "field_no_time"
+	ReasonFieldNoBase64          Reason = "field_no_base64"
+	ReasonProjectNameRule        Reason = "project_name_rule"
+	ReasonFieldBeforeFrom        Reason = "field_before_from"
+	ReasonOnlyForRequest         Reason = "only_for_request"
+	ReasonOnlyForMinimised       Reason = "only_for_minimised"
+	ReasonOnlyForSnapped         Reason = "only_for_snapped"
+	ReasonFieldNotJSON           Reason = "field_not_json"
+	ReasonFieldOutOfRange        Reason = "field_out_of_range"
+	ReasonFieldTwice             Reason = "field_twice"
+	ReasonFieldBase64            Reason = "field_base64"
+	ReasonFieldWholeNumber       Reason = "field_whole_number"
+	ReasonFieldUuid              Reason = "field_uuid"
+	ReasonFieldUuid7             Reason = "field_uuid7"
+	ReasonFieldDigest            Reason = "field_digest"
+	ReasonFieldOneOf             Reason = "field_one_of"
+	ReasonEventTypeForm          Reason = "event_type_form"
+	ReasonFieldTime              Reason = "field_time"
+	ReasonEventTypeUnknown       Reason = "event_type_unknown"
+	ReasonModelBudgetZero        Reason = "model_budget_zero"
+	ReasonTaskGitAction          Reason = "task_git_action"
+	ReasonTaskOnlyGit            Reason = "task_only_git"
+	ReasonTaskGitArgs            Reason = "task_git_args"
+	ReasonTaskOnlyEdit           Reason = "task_only_edit"
+	ReasonTaskWorktreeProject    Reason = "task_worktree_project"
+	ReasonTaskWorktreeAttempt    Reason = "task_worktree_attempt"
+	ReasonTaskTrigger            Reason = "task_trigger"
+	ReasonTaskNoCommands         Reason = "task_no_commands"
+	ReasonArgvOrShell            Reason = "argv_or_shell"
+	ReasonAllowlistMode          Reason = "allowlist_mode"
 )
 
 // reasonCodes maps each reason to the code of its errors.
-var reasonCodes = map[Reason]Code{
+var reasonCodes = merge(pageReasons, hostReasons)
+
+// merge returns the rows of both tables as one.
+func merge(a, b map[Reason]Code) map[Reason]Code {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// pageReasons are the reasons that pages say too, in problems.*.json.
+var pageReasons = map[Reason]Code{
 	ReasonNoComputer:             CodeNotFound,
 	ReasonNotRunning:             CodeUnavailable,
 	ReasonStopped:                CodeUnavailable,
@@ -332,4 +390,50 @@ var reasonCodes = map[Reason]Code{
 	ReasonKeyFileMissing:         CodeNotFound,
 	ReasonKeyFileOpen:            CodeRefused,
 	ReasonKeyFileEmpty:           CodeUnavailable,
+	ReasonFieldRequired:          CodeInvalid,
+	ReasonFieldUnknown:           CodeInvalid,
+	ReasonFieldUnknownMeant:      CodeInvalid,
+	ReasonFieldUnknownKnown:      CodeInvalid,
+	ReasonFieldShort:             CodeInvalid,
+	ReasonFieldLong:              CodeTooLarge,
+	ReasonFieldFew:               CodeInvalid,
+	ReasonFieldMany:              CodeTooLarge,
+	ReasonFieldFewBytes:          CodeInvalid,
+	ReasonFieldManyBytes:         CodeTooLarge,
+	ReasonFieldRange:             CodeInvalid,
+	ReasonFieldNoBoolean:         CodeInvalid,
+	ReasonFieldNoNumber:          CodeInvalid,
+	ReasonFieldNoText:            CodeInvalid,
+	ReasonFieldNoList:            CodeInvalid,
+	ReasonFieldNoObject:          CodeInvalid,
+	ReasonFieldNoTime:            CodeInvalid,
+	ReasonFieldNoBase64:          CodeInvalid,
+	ReasonProjectNameRule:        CodeInvalid,
+	ReasonFieldBeforeFrom:        CodeInvalid,
+	ReasonOnlyForRequest:         CodeInvalid,
+	ReasonOnlyForMinimised:       CodeInvalid,
+	ReasonOnlyForSnapped:         CodeInvalid,
+	ReasonFieldNotJSON:           CodeInvalid,
+	ReasonFieldOutOfRange:        CodeInvalid,
+	ReasonFieldTwice:             CodeInvalid,
+	ReasonFieldBase64:            CodeInvalid,
+	ReasonFieldWholeNumber:       CodeInvalid,
+	ReasonFieldUuid:              CodeInvalid,
+	ReasonFieldUuid7:             CodeInvalid,
+	ReasonFieldDigest:            CodeInvalid,
+	ReasonFieldOneOf:             CodeInvalid,
+	ReasonEventTypeForm:          CodeInvalid,
+	ReasonFieldTime:              CodeInvalid,
+	ReasonEventTypeUnknown:       CodeInvalid,
+	ReasonModelBudgetZero:        CodeInvalid,
+	ReasonTaskGitAction:          CodeInvalid,
+	ReasonTaskOnlyGit:            CodeInvalid,
+	ReasonTaskGitArgs:            CodeInvalid,
+	ReasonTaskOnlyEdit:           CodeInvalid,
+	ReasonTaskWorktreeProject:    CodeInvalid,
+	ReasonTaskWorktreeAttempt:    CodeInvalid,
+	ReasonTaskTrigger:            CodeInvalid,
+	ReasonTaskNoCommands:         CodeInvalid,
+	ReasonArgvOrShell:            CodeInvalid,
+	ReasonAllowlistMode:          CodeInvalid,
 }

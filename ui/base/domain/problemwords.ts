@@ -29,601 +29,214 @@ export const german = {
     "internal": "in choir ist etwas fehlgeschlagen: {text}"
   },
   "reasons": {
-    "no_computer": {
-      "said": "es gibt keinen Computer „{name}“"
-    },
-    "not_running": {
-      "said": "auf {data} läuft kein choir",
-      "help": "ihn starten mit: choir up --data {data}"
-    },
-    "stopped": {
-      "said": "der choir auf {data} hat aufgehört",
-      "help": "ihn wieder starten mit: choir up --data {data}"
-    },
-    "no_computer_yet": {
-      "said": "dieser Datenordner hat keinen Computer"
-    },
-    "nothing_of_yours": {
-      "said": "hier ist nichts von dir"
-    },
-    "no_operation": {
-      "said": "{path} gibt es in dieser API nicht",
-      "help": "/openapi.json führt auf, was es gibt"
-    },
-    "nobody_logged_in": {
-      "said": "niemand ist angemeldet"
-    },
-    "not_logged_in": {
-      "said": "du bist nicht angemeldet",
-      "help": "den Link öffnen, den choir up ausgegeben hat, oder einen neuen ausgeben lassen mit: choir up --link"
-    },
-    "session_ended": {
-      "said": "deine Sitzung ist zu Ende",
-      "help": "einen neuen Anmeldelink ausgeben lassen mit: choir up --link"
-    },
-    "page_has_no_session": {
-      "said": "diese Seite hat keine Sitzung",
-      "help": "den Computer aus der oberen Leiste öffnen"
-    },
-    "link_used": {
-      "said": "dieser Anmeldelink wurde schon benutzt oder ist nicht der neueste",
-      "help": "einen neuen ausgeben lassen mit: choir up --link"
-    },
-    "link_too_old": {
-      "said": "dieser Anmeldelink ist älter als 15 Minuten",
-      "help": "einen neuen ausgeben lassen mit: choir up --link"
-    },
-    "ticket_spent": {
-      "said": "diese Eintrittskarte wurde schon benutzt, ist zu alt oder gilt für einen anderen Ort",
-      "help": "die Seite neu laden, die eine neue holt"
-    },
-    "too_many_tickets": {
-      "said": "{n} Eintrittskarten warten darauf, benutzt zu werden",
-      "help": "in {span} erneut versuchen"
-    },
-    "only_on_host": {
-      "said": "das darf nur die Kommandozeile auf dem Rechner selbst"
-    },
-    "only_owner": {
-      "said": "das darf nur, wem der Computer gehört, in der oberen Leiste oder mit der Kommandozeile"
-    },
-    "desktop_may_not": {
-      "said": "eine Arbeitsfläche darf nicht {operation}",
-      "help": "es auf einer der Seiten der oberen Leiste tun, oder mit der Kommandozeile"
-    },
-    "other_computers_desktop": {
-      "said": "das ist die Arbeitsfläche eines anderen Computers"
-    },
-    "other_page": {
-      "said": "die Anfrage kommt nicht von der Seite dieser Adresse selbst"
-    },
-    "too_many_sockets": {
-      "said": "diese Sitzung hat schon {n} offene Verbindungen",
-      "help": "einige Tabs schließen"
-    },
-    "body_too_large": {
-      "said": "der Inhalt der Anfrage ist zu groß"
-    },
-    "too_many_drafts": {
-      "said": "mehr als {n} Änderungen von Entwürfen in {span}",
-      "help": "in {wait} Sekunden erneut versuchen"
-    },
-    "too_many_desktop_changes": {
-      "said": "mehr als {n} Änderungen der Arbeitsfläche in {span}",
-      "help": "in {wait} Sekunden erneut versuchen"
-    },
-    "too_many_connects": {
-      "said": "mehr als {n} Änderungen von Verbindungen in {span}",
-      "help": "in {wait} Sekunden erneut versuchen"
-    },
-    "too_many_prompts": {
-      "said": "mehr als {n} Aufträge in {span}",
-      "help": "in {wait} Sekunden erneut versuchen"
-    },
-    "prompt_length": {
-      "said": "ein Auftrag hat 1 bis {most} Zeichen, nicht {n}"
-    },
-    "no_isolation": {
-      "said": "diese Maschine kann keine Sandbox abschotten ({driver})",
-      "help": "choir doctor sagt, was fehlt"
-    },
-    "computer_not_opened": {
-      "said": "der Computer „{name}“ ließ sich nicht öffnen"
-    },
-    "computer_not_running": {
-      "said": "der Computer läuft nicht",
-      "help": "ihn starten mit: choir up"
-    },
-    "computer_not_started": {
-      "said": "der Computer läuft nicht",
-      "help": "erneut versuchen, sobald er gestartet ist"
-    },
-    "egress_none": {
-      "said": "die Sandboxen dieses Computers dürfen nicht ins Netz: {host} ist für sie nicht erreichbar",
-      "help": "der Besitzer wählt auf der Seite „Hosts im Netz“, was erreichbar ist, oder mit: choir egress mode"
-    },
-    "egress_host": {
-      "said": "für das Netz gilt die Regel {policy}, und {host} gehört nicht dazu",
-      "help": "der Besitzer kann den Host in choir.toml hinzufügen: [[egress.allowlist]]"
-    },
-    "egress_task": {
-      "said": "diese Aufgabe darf {host} nicht erreichen: für sie gilt {policy}",
-      "help": "eine Aufgabe mit einer anderen Regel stellen, die nicht weiter geht als die des Computers"
-    },
-    "egress_rule": {
-      "said": "die Regel für {host} lässt diese Anfrage nicht hinaus: wegen Methode oder Pfad, oder weil sie ein Tunnel ist",
-      "help": "der Besitzer kann die Regel in choir.toml ändern: [[egress.allowlist]]"
-    },
-    "egress_unclear": {
-      "said": "{host} wurde verweigert: die Anfrage lässt sich auf mehrere Arten lesen",
-      "help": "einen Namen in Kleinbuchstaben ohne Punkt am Ende verwenden, oder eine einfache Adresse"
-    },
-    "egress_address": {
-      "said": "{host} führt zu einer Adresse, die nicht im öffentlichen Internet liegt",
-      "help": "Hosts dieses Rechners, seines Netzes und seiner Cloud sind nicht erreichbar"
-    },
-    "egress_busy": {
-      "said": "von diesem Computer geht gerade zu viel auf einmal hinaus: {host} wurde nicht versucht",
-      "help": "erneut versuchen, wenn andere Anfragen beendet sind"
-    },
-    "egress_unreachable": {
-      "said": "{host} ist nicht erreichbar",
-      "help": "den Namen prüfen und es später erneut versuchen"
-    },
-    "egress_asked": {
-      "said": "{host} ist zurzeit nicht freigegeben; der Besitzer des Computers wird gefragt",
-      "help": "erneut versuchen, sobald der Besitzer ihn freigegeben hat, oder ohne ihn weitermachen"
-    },
-    "egress_closed": {
-      "said": "die Netzregel dieses Computers ist none, und die gibt auch durch eine Freigabe nichts frei",
-      "help": "eine andere wählen: auf der Seite „Hosts im Netz“, oder mit: choir egress mode allowlist"
-    },
-    "egress_over": {
-      "said": "{what} ist beendet, dafür lässt sich nichts mehr freigeben",
-      "help": "für immer freigeben, oder wenn es wieder verlangt wird"
-    },
-    "egress_nobody_asks": {
-      "said": "keine laufende Aufgabe fragt nach {host}",
-      "help": "choir egress zeigt, wer fragt; für eine Freigabe für immer muss niemand fragen"
-    },
-    "egress_many_grants": {
-      "said": "es gelten schon {n} Freigaben, mehr sind nicht möglich",
-      "help": "einige davon widerrufen: choir egress zeigt sie"
-    },
-    "egress_no_grant": {
-      "said": "für {host} gilt keine Freigabe",
-      "help": "choir egress zeigt die Freigaben"
-    },
-    "egress_held": {
-      "said": "eine Regel in choir.toml hält Aufgaben von {host} fern",
-      "help": "ohne ihn weitermachen"
-    },
-    "effect_held": {
-      "said": "das Ergebnis wartet auf Freigabe",
-      "help": "choir approvals"
-    },
-    "effect_none": {
-      "said": "kein Ergebnis von {id} wartet auf Freigabe",
-      "help": "choir approvals"
-    },
-    "effect_answered": {
-      "said": "schon beantwortet: {answer}",
-      "help": "choir approvals"
-    },
-    "effect_moved": {
-      "said": "inzwischen geändert: {paths}; nichts wurde getan",
-      "help": "choir approve {id} --again"
-    },
-    "vault_no_entry": {
-      "said": "im Tresor gibt es keinen Eintrag {name}",
-      "help": "choir vault list zeigt die Einträge, choir vault set {name} legt einen an"
-    },
-    "vault_unreadable": {
-      "said": "der Tresor ist nicht lesbar: {path}: {why}",
-      "help": "die Datei und ihren Hauptschlüssel aus einer Sicherung zurückholen, oder beide löschen und die Einträge neu setzen"
-    },
-    "vault_key_short": {
-      "said": "der Schlüssel hat weniger als {least} Zeichen und wäre von anderem Text nicht zu unterscheiden",
-      "help": "einen längeren nehmen"
-    },
-    "credential_not_for_this": {
-      "said": "der Eintrag {name} des Tresors gilt nicht für {address}",
-      "help": "ihn dort verwenden, wofür er gilt, oder neu binden: choir vault set {name} --host HOST --path PFAD"
-    },
-    "git_not_named": {
-      "said": "das Git-Tor kennt kein Repository {address}: der Besitzer hat es nicht genannt",
-      "help": "der Besitzer kann es nennen: choir repo add https://{address}"
-    },
-    "git_not_a_request": {
-      "said": "das Git-Tor befördert nur Anfragen von git über „smart HTTP“",
-      "help": "git selbst verwenden; andere Anfragen gehen an die eigene Adresse des Hosts"
-    },
-    "git_unauthorized": {
-      "said": "{address} verlangt einen Schlüssel und nimmt keinen, den es bekam",
-      "help": "einen nennen, der dafür gilt: choir vault set, dann choir repo add https://{address} --credential NAME"
-    },
-    "vault_none_for": {
-      "said": "kein Schlüssel des Tresors gilt für {address}",
-      "help": "der Besitzer kann einen binden: choir vault set NAME --host HOST --path PFAD --header HEADER"
-    },
-    "git_moved": {
-      "said": "{address} antwortet, dass das Repository woanders liegt",
-      "help": "es unter der neuen Adresse hinzufügen: choir repo add"
-    },
-    "git_encoded": {
-      "said": "{address} hat in einer Kodierung geantwortet, um die nicht gebeten war und in der sich ein Schlüssel verbergen könnte",
-      "help": "beim Betreiber des Hosts nachfragen"
-    },
-    "git_address": {
-      "said": "{address} ist keine Adresse eines Repositorys: https, ein Hostname in Kleinbuchstaben und ein Pfad ohne Passwort, .. oder %",
-      "help": "es so schreiben: https://host/besitzer/projekt.git"
-    },
-    "git_clone_failed": {
-      "said": "{address} ließ sich nicht klonen; git sagt: {said}",
-      "help": "die Adresse, die Netzregeln (choir egress) und den Schlüssel (choir vault list) prüfen und es erneut versuchen"
-    },
-    "making_computers": {
-      "said": "{n} Computer werden gerade angelegt",
-      "help": "erneut versuchen, wenn einer da ist"
-    },
-    "name_being_made": {
-      "said": "ein Computer namens „{name}“ wird gerade angelegt",
-      "help": "einen anderen Namen wählen"
-    },
-    "name_taken": {
-      "said": "einen Computer namens „{name}“ gibt es schon",
-      "help": "einen anderen Namen wählen"
-    },
-    "name_length": {
-      "said": "der Name eines Computers hat 1 bis {most} Zeichen, keine Steuerzeichen und keine Leerzeichen am Rand"
-    },
-    "name_is_id": {
-      "said": "„{name}“ sieht aus wie die Kennung eines Computers"
-    },
-    "import_under_way": {
-      "said": "ein anderer Computer wird gerade eingelesen",
-      "help": "erneut versuchen, wenn er da ist"
-    },
-    "demo_under_way": {
-      "said": "eine Vorführung wird gerade gestartet"
-    },
-    "import_no_space": {
-      "said": "der Computer braucht {need}, und auf der Platte sind {free} frei",
-      "help": "Platz schaffen und erneut versuchen; nichts wurde angelegt"
-    },
-    "disk_full": {
-      "said": "die Platte ist voll",
-      "help": "Platz schaffen und erneut versuchen; nichts wurde halb geschrieben"
-    },
-    "path_exists": {
-      "said": "„{path}“ gibt es schon"
-    },
-    "path_vanished": {
-      "said": "„{path}“ gibt es nicht mehr"
-    },
-    "path_changed": {
-      "said": "„{path}“ wurde inzwischen geändert"
-    },
-    "path_missing": {
-      "said": "„{path}“ ist nicht da"
-    },
-    "path_missing_then": {
-      "said": "„{path}“ war nach Ereignis {event} nicht da"
-    },
-    "path_outside": {
-      "said": "„{path}“ ist kein Pfad unterhalb des Arbeitsbereichs"
-    },
-    "path_length": {
-      "said": "ein Pfad hat 1 bis 4096 Zeichen"
-    },
-    "path_in_git": {
-      "said": "„{path}“ liegt im Ordner von Git selbst"
-    },
-    "target_twice": {
-      "said": "„{path}“ ist zweimal angegeben"
-    },
-    "already_there": {
-      "said": "„{path}“ ist schon dort"
-    },
-    "into_itself": {
-      "said": "„{path}“ liegt selbst in „{from}“",
-      "help": "einen Ordner außerhalb davon wählen"
-    },
-    "holds_itself": {
-      "said": "„{path}“ enthält „{from}“ und kann nicht durch einen Teil von sich ersetzt werden"
-    },
-    "in_trash": {
-      "said": "„{path}“ ist schon im Papierkorb",
-      "help": "den Papierkorb leeren"
-    },
-    "one_inside_other": {
-      "said": "„{path}“ und „{other}“ liegen ineinander"
-    },
-    "not_in_trash": {
-      "said": "{id} ist nicht im Papierkorb"
-    },
-    "no_trash_item": {
-      "said": "„{id}“ ist kein Stück im Papierkorb"
-    },
-    "upload_too_large": {
-      "said": "mehr als {limit} wurden geschickt",
-      "help": "limits.upload_mb in choir.toml erhöhen"
-    },
-    "task_running": {
-      "said": "im Arbeitsbereich läuft eine Aufgabe",
-      "help": "auf sie warten oder ihren Lauf anhalten: choir run {run} --cancel"
-    },
-    "too_many_windows": {
-      "said": "{n} Fenster sind schon offen",
-      "help": "zuerst einige schließen"
-    },
-    "no_window": {
-      "said": "kein Fenster „{id}“ ist offen"
-    },
-    "no_run_here": {
-      "said": "dieser Computer hat keinen Lauf „{id}“"
-    },
-    "too_many_settings": {
-      "said": "{n} Einstellungen weichen schon von der Vorgabe ab",
-      "help": "zuerst einige auf die Vorgabe zurücksetzen"
-    },
-    "draft_too_large": {
-      "said": "ein Text von {size} wird nicht ungesichert aufbewahrt, höchstens {most}",
-      "help": "ihn sichern"
-    },
-    "draft_changed": {
-      "said": "der Entwurf wurde inzwischen geändert: er hat den Stand {now}, nicht {revision}"
-    },
-    "drafts_full": {
-      "said": "{n} Texte mit {size} sind schon ungesichert",
-      "help": "zuerst einige davon sichern oder verwerfen"
-    },
-    "nothing_unsaved": {
-      "said": "davon ist nichts ungesichert"
-    },
-    "no_document_then": {
-      "said": "nach Ereignis {event} gab es kein Dokument {id}"
-    },
-    "document_exists": {
-      "said": "ein Dokument {id} gibt es schon"
-    },
-    "document_changed": {
-      "said": "Version {next} entstand aus Version {base}, und Version {now} ist die neueste",
-      "help": "beide vergleichen und auf der neuesten erneut sichern"
-    },
-    "title_blank": {
-      "said": "ein Titel darf nicht leer sein"
-    },
-    "no_overlay": {
-      "said": "über diesem Dokument liegt kein Vorschlag und keine Anmerkung {id}"
-    },
-    "not_in_log": {
-      "said": "{id} steht nicht im Protokoll"
-    },
-    "source_not_older": {
-      "said": "der Quelltext der Arbeitsfläche ist nicht älter als der in diesem choir"
-    },
-    "desktop_budget": {
-      "said": "die auf der Arbeitsfläche begonnenen Läufe haben in {span} {cost} US-Dollar gekostet, und limits.desktop_cost_usd ist {most}",
-      "help": "den Auftrag unter Läufe in der oberen Leiste oder mit choir prompt geben, oder limits.desktop_cost_usd in choir.toml erhöhen"
-    },
-    "run_at_work": {
-      "said": "Lauf {run} arbeitet noch",
-      "help": "ihn zuerst anhalten: choir run {run} --cancel"
-    },
-    "no_such_question": {
-      "said": "Lauf {run} wartet auf keine solche Frage",
-      "help": "choir run {run} zeigt, worauf er wartet"
-    },
-    "run_ended": {
-      "said": "Lauf {run} ist zu Ende"
-    },
-    "no_run_to_follow": {
-      "said": "es gibt keinen Lauf {run}, an den sich anknüpfen ließe",
-      "help": "choir run führt die Läufe auf"
-    },
-    "run_not_ended": {
-      "said": "Lauf {run} ist nicht zu Ende",
-      "help": "ihn ergänzen, während er arbeitet: choir run {run} --steer TEXT"
-    },
-    "undo_run_open": {
-      "said": "Lauf {run} ist nicht zu Ende",
-      "help": "ihn zuerst anhalten: choir run {run} --cancel"
-    },
-    "undo_no_files": {
-      "said": "Lauf {run} hat keine Dateien geändert"
-    },
-    "undo_unknown": {
-      "said": "{id} ist weder ein Lauf noch eine Aufgabe noch ein Werkzeugaufruf dieses Computers",
-      "help": "choir timeline führt sie auf"
-    },
-    "undo_call_open": {
-      "said": "der Werkzeugaufruf {id} ist nicht zurückgekehrt",
-      "help": "seine Aufgabe zurücknehmen, sobald sie zu Ende ist: {task}"
-    },
-    "undo_task_open": {
-      "said": "die Aufgabe {id} ist nicht zu Ende",
-      "help": "ihren Lauf anhalten: choir run {run} --cancel"
-    },
-    "undo_never_began": {
-      "said": "die Aufgabe {id} hat nie begonnen, es gibt also nichts zurückzunehmen"
-    },
-    "task_does_not_stop": {
-      "said": "eine Aufgabe hat in {span} nicht angehalten",
-      "help": "erneut versuchen; choir doctor sagt, ob ihre Sandbox läuft"
-    },
-    "rewind_under_way": {
-      "said": "der Computer geht schon zu Ereignis {event} zurück",
-      "help": "darauf warten oder es anhalten: choir rewind --cancel"
-    },
-    "no_rewind": {
-      "said": "es wird gerade nicht zurückgegangen"
-    },
-    "changed_on_both_sides": {
-      "said": {
-        "one": "{n} Pfad wurde seither anders geändert: {paths}",
-        "other": "{n} Pfade wurden seither anders geändert: {paths}"
-      },
-      "help": "nichts wurde geändert; zum Augenblick davor zurückgehen oder diese Pfade von Hand ändern"
-    },
-    "no_event": {
-      "said": "ein Ereignis {event} gibt es nicht; das Protokoll endet bei {head}",
-      "help": "choir timeline führt die Augenblicke auf"
-    },
-    "no_snapshot_then": {
-      "said": "bis Ereignis {event} gibt es keine Aufnahme der Dateien"
-    },
-    "no_terminal_now": {
-      "said": "gerade lässt sich kein Terminal öffnen: {why}",
-      "help": "gleich erneut versuchen"
-    },
-    "too_many_terminals": {
-      "said": "dieser Computer hat schon {n} Terminals",
-      "help": "eines schließen oder limits.terminals erhöhen"
-    },
-    "no_terminal": {
-      "said": "dieses Terminal gibt es nicht, oder es ist zu Ende",
-      "help": "ein neues öffnen"
-    },
-    "typed_too_far": {
-      "said": "mehr als {limit} wurden dem Programm vorausgetippt"
-    },
-    "sandbox_ended": {
-      "said": "die Sandbox von {role} ist zu Ende"
-    },
-    "sandbox_silent": {
-      "said": "die Sandbox von {role} antwortet nicht mehr"
-    },
-    "no_project": {
-      "said": "es gibt kein Projekt „{name}“",
-      "help": "choir repo list führt die Projekte auf"
-    },
-    "not_a_project_name": {
-      "said": "„{name}“ ist nicht der Name eines Projekts"
-    },
-    "no_project_name": {
-      "said": "„{name}“ kann nicht der Name eines Projekts sein: Buchstaben, Ziffern, Punkt, Bindestrich und Unterstrich, am Anfang kein Punkt"
-    },
-    "no_work_to_export": {
-      "said": "das Projekt {name} hat keine Arbeit zum Ausgeben: seit es hinzukam, wurde nichts eingetragen"
-    },
-    "undone_not_committed": {
-      "said": "im Projekt {name} wurde etwas zurückgenommen, und sein letzter Commit enthält es noch",
-      "help": "choir checkpoint hält das Projekt fest, wie es jetzt ist; danach erneut exportieren"
-    },
-    "repository_broken": {
-      "said": "git kann das Repository des Projekts {name} nicht mehr lesen",
-      "help": "choir timeline zeigt, wann es noch ging; choir rewind geht dorthin zurück"
-    },
-    "no_model_key": {
-      "said": "für den Modelldienst ({service}) gibt es keinen Schlüssel",
-      "help": "ihn unter Modelle & Schlüssel in der oberen Leiste verbinden oder seinen Schlüssel in choir.toml nennen"
-    },
-    "no_model": {
-      "said": "kein Modell ist verbunden",
-      "help": "eines unter Modelle & Schlüssel in der oberen Leiste verbinden oder unter [models] in choir.toml nennen; choir demo braucht keines"
-    },
-    "no_model_for": {
-      "said": "für „{name}“ ist kein Modell verbunden",
-      "help": "eines unter Modelle & Schlüssel in der oberen Leiste verbinden oder unter [models] in choir.toml nennen"
-    },
-    "key_refused": {
-      "said": "der Modelldienst hat den Schlüssel abgelehnt ({status})",
-      "help": "den Schlüssel unter Modelle & Schlüssel in der oberen Leiste prüfen"
-    },
-    "key_refused_in_form": {
-      "said": "der Modelldienst hat den Schlüssel abgelehnt ({status})",
-      "help": "den Schlüssel in diesem Formular prüfen"
-    },
-    "no_credit": {
-      "said": "der Modelldienst hat nicht geantwortet ({status})",
-      "help": "das Konto des Schlüssels hat kein Guthaben mehr"
-    },
-    "model_failed": {
-      "said": "der Modelldienst hat versagt ({status})"
-    },
-    "model_refused": {
-      "said": "der Modelldienst hat die Anfrage abgelehnt ({status})"
-    },
-    "model_not_there": {
-      "said": "der Modelldienst kennt das nicht ({status})",
-      "help": "den Namen des Modells und die Adresse des Dienstes prüfen"
-    },
-    "model_overloaded": {
-      "said": "der Modelldienst ist überlastet ({status})"
-    },
-    "model_unreachable": {
-      "said": "der Modelldienst ist nicht erreichbar",
-      "help": "ihn dort starten oder seine Adresse unter Modelle & Schlüssel in der oberen Leiste berichtigen"
-    },
-    "model_unreachable_in_form": {
-      "said": "der Modelldienst ist nicht erreichbar",
-      "help": "ihn dort starten oder die Adresse in diesem Formular berichtigen"
-    },
-    "model_silent": {
-      "said": "der Dienst hat in {span} nicht geantwortet",
-      "help": "seine Adresse prüfen oder ihn ohne die Probe verbinden"
-    },
-    "connect_under_way": {
-      "said": "eine andere Verbindung wird gerade geprüft",
-      "help": "erneut versuchen, wenn ihre Probe zu Ende ist"
-    },
-    "region_missing": {
-      "said": "für Amazon Bedrock braucht es eine Region, etwa us-east-1"
-    },
-    "key_again": {
-      "said": "der Schlüssel muss neu angegeben werden, wenn sich Art, Adresse oder Region eines Dienstes ändern"
-    },
-    "key_missing": {
-      "said": "der Schlüssel fehlt",
-      "help": "den Schlüssel des Dienstes einfügen"
-    },
-    "key_empty": {
-      "said": "der Schlüssel ist leer"
-    },
-    "key_too_long": {
-      "said": "der Schlüssel hat mehr als {most} Zeichen"
-    },
-    "key_not_alone": {
-      "said": "der Schlüssel enthält ein Leerzeichen, einen Zeilenumbruch oder ein Zeichen, das kein Schlüssel hat",
-      "help": "den Schlüssel allein einfügen"
-    },
-    "not_a_service_name": {
-      "said": "„{name}“ ist kein Name: Kleinbuchstaben, Ziffern, Punkte und Bindestriche, höchstens 64"
-    },
-    "address_not_http": {
-      "said": "die Adresse ist keine http- oder https-Adresse wie https://models.example/v1"
-    },
-    "address_with_secret": {
-      "said": "die Adresse darf weder Passwort noch Abfrage noch Fragment enthalten",
-      "help": "den Schlüssel in seinem eigenen Feld angeben"
-    },
-    "address_forbidden": {
-      "said": "{address} ist keine Adresse eines Modelldienstes"
-    },
-    "price_unknown": {
-      "said": "choir weiß nicht, was das Modell {model} kostet",
-      "help": "um es zu verbinden, angeben, was eine Million Tokens kosten oder dass es nichts kostet"
-    },
-    "price_unknown_tested": {
-      "said": "das Modell {model} hat in {seconds} s geantwortet, und choir weiß nicht, was es kostet",
-      "help": "um es zu verbinden, angeben, was eine Million Tokens kosten oder dass es nichts kostet"
-    },
-    "service_unknown": {
-      "said": "ein Modelldienst „{name}“ wurde hier nicht verbunden",
-      "help": "die aus choir.toml werden dort entfernt"
-    },
-    "key_file_missing": {
-      "said": "die Schlüsseldatei {path} ist nicht zu lesen: es gibt sie nicht",
-      "help": "den Schlüssel in {path} ablegen"
-    },
-    "key_file_open": {
-      "said": "andere können die Schlüsseldatei {path} lesen",
-      "help": "chmod 600 {path}"
-    },
-    "key_file_empty": {
-      "said": "die Schlüsseldatei {path} ist leer",
-      "help": "den Schlüssel in {path} ablegen"
-    }
+    "no_computer": { "said": "es gibt keinen Computer „{name}“" },
+    "not_running": { "said": "auf {data} läuft kein choir", "help": "ihn starten mit: choir up --data {data}" },
+    "stopped": { "said": "der choir auf {data} hat aufgehört", "help": "ihn wieder starten mit: choir up --data {data}" },
+    "no_computer_yet": { "said": "dieser Datenordner hat keinen Computer" },
+    "nothing_of_yours": { "said": "hier ist nichts von dir" },
+    "no_operation": { "said": "{path} gibt es in dieser API nicht", "help": "/openapi.json führt auf, was es gibt" },
+    "nobody_logged_in": { "said": "niemand ist angemeldet" },
+    "not_logged_in": { "said": "du bist nicht angemeldet", "help": "den Link öffnen, den choir up ausgegeben hat, oder einen neuen ausgeben lassen mit: choir up --link" },
+    "session_ended": { "said": "deine Sitzung ist zu Ende", "help": "einen neuen Anmeldelink ausgeben lassen mit: choir up --link" },
+    "page_has_no_session": { "said": "diese Seite hat keine Sitzung", "help": "den Computer aus der oberen Leiste öffnen" },
+    "link_used": { "said": "dieser Anmeldelink wurde schon benutzt oder ist nicht der neueste", "help": "einen neuen ausgeben lassen mit: choir up --link" },
+    "link_too_old": { "said": "dieser Anmeldelink ist älter als 15 Minuten", "help": "einen neuen ausgeben lassen mit: choir up --link" },
+    "ticket_spent": { "said": "diese Eintrittskarte wurde schon benutzt, ist zu alt oder gilt für einen anderen Ort", "help": "die Seite neu laden, die eine neue holt" },
+    "too_many_tickets": { "said": "{n} Eintrittskarten warten darauf, benutzt zu werden", "help": "in {span} erneut versuchen" },
+    "only_on_host": { "said": "das darf nur die Kommandozeile auf dem Rechner selbst" },
+    "only_owner": { "said": "das darf nur, wem der Computer gehört, in der oberen Leiste oder mit der Kommandozeile" },
+    "desktop_may_not": { "said": "eine Arbeitsfläche darf nicht {operation}", "help": "es auf einer der Seiten der oberen Leiste tun, oder mit der Kommandozeile" },
+    "other_computers_desktop": { "said": "das ist die Arbeitsfläche eines anderen Computers" },
+    "other_page": { "said": "die Anfrage kommt nicht von der Seite dieser Adresse selbst" },
+    "too_many_sockets": { "said": "diese Sitzung hat schon {n} offene Verbindungen", "help": "einige Tabs schließen" },
+    "body_too_large": { "said": "der Inhalt der Anfrage ist zu groß" },
+    "too_many_drafts": { "said": "mehr als {n} Änderungen von Entwürfen in {span}", "help": "in {wait} Sekunden erneut versuchen" },
+    "too_many_desktop_changes": { "said": "mehr als {n} Änderungen der Arbeitsfläche in {span}", "help": "in {wait} Sekunden erneut versuchen" },
+    "too_many_connects": { "said": "mehr als {n} Änderungen von Verbindungen in {span}", "help": "in {wait} Sekunden erneut versuchen" },
+    "too_many_prompts": { "said": "mehr als {n} Aufträge in {span}", "help": "in {wait} Sekunden erneut versuchen" },
+    "prompt_length": { "said": "ein Auftrag hat 1 bis {most} Zeichen, nicht {n}" },
+    "no_isolation": { "said": "diese Maschine kann keine Sandbox abschotten ({driver})", "help": "choir doctor sagt, was fehlt" },
+    "computer_not_opened": { "said": "der Computer „{name}“ ließ sich nicht öffnen" },
+    "computer_not_running": { "said": "der Computer läuft nicht", "help": "ihn starten mit: choir up" },
+    "computer_not_started": { "said": "der Computer läuft nicht", "help": "erneut versuchen, sobald er gestartet ist" },
+    "egress_none": { "said": "die Sandboxen dieses Computers dürfen nicht ins Netz: {host} ist für sie nicht erreichbar", "help": "der Besitzer wählt auf der Seite „Hosts im Netz“, was erreichbar ist, oder mit: choir egress mode" },
+    "egress_host": { "said": "für das Netz gilt die Regel {policy}, und {host} gehört nicht dazu", "help": "der Besitzer kann den Host in choir.toml hinzufügen: [[egress.allowlist]]" },
+    "egress_task": { "said": "diese Aufgabe darf {host} nicht erreichen: für sie gilt {policy}", "help": "eine Aufgabe mit einer anderen Regel stellen, die nicht weiter geht als die des Computers" },
+    "egress_rule": { "said": "die Regel für {host} lässt diese Anfrage nicht hinaus: wegen Methode oder Pfad, oder weil sie ein Tunnel ist", "help": "der Besitzer kann die Regel in choir.toml ändern: [[egress.allowlist]]" },
+    "egress_unclear": { "said": "{host} wurde verweigert: die Anfrage lässt sich auf mehrere Arten lesen", "help": "einen Namen in Kleinbuchstaben ohne Punkt am Ende verwenden, oder eine einfache Adresse" },
+    "egress_address": { "said": "{host} führt zu einer Adresse, die nicht im öffentlichen Internet liegt", "help": "Hosts dieses Rechners, seines Netzes und seiner Cloud sind nicht erreichbar" },
+    "egress_busy": { "said": "von diesem Computer geht gerade zu viel auf einmal hinaus: {host} wurde nicht versucht", "help": "erneut versuchen, wenn andere Anfragen beendet sind" },
+    "egress_unreachable": { "said": "{host} ist nicht erreichbar", "help": "den Namen prüfen und es später erneut versuchen" },
+    "egress_asked": { "said": "{host} ist zurzeit nicht freigegeben; der Besitzer des Computers wird gefragt", "help": "erneut versuchen, sobald der Besitzer ihn freigegeben hat, oder ohne ihn weitermachen" },
+    "egress_closed": { "said": "die Netzregel dieses Computers ist none, und die gibt auch durch eine Freigabe nichts frei", "help": "eine andere wählen: auf der Seite „Hosts im Netz“, oder mit: choir egress mode allowlist" },
+    "egress_over": { "said": "{what} ist beendet, dafür lässt sich nichts mehr freigeben", "help": "für immer freigeben, oder wenn es wieder verlangt wird" },
+    "egress_nobody_asks": { "said": "keine laufende Aufgabe fragt nach {host}", "help": "choir egress zeigt, wer fragt; für eine Freigabe für immer muss niemand fragen" },
+    "egress_many_grants": { "said": "es gelten schon {n} Freigaben, mehr sind nicht möglich", "help": "einige davon widerrufen: choir egress zeigt sie" },
+    "egress_no_grant": { "said": "für {host} gilt keine Freigabe", "help": "choir egress zeigt die Freigaben" },
+    "egress_held": { "said": "eine Regel in choir.toml hält Aufgaben von {host} fern", "help": "ohne ihn weitermachen" },
+    "effect_held": { "said": "das Ergebnis wartet auf Freigabe", "help": "choir approvals" },
+    "effect_none": { "said": "kein Ergebnis von {id} wartet auf Freigabe", "help": "choir approvals" },
+    "effect_answered": { "said": "schon beantwortet: {answer}", "help": "choir approvals" },
+    "effect_moved": { "said": "inzwischen geändert: {paths}; nichts wurde getan", "help": "choir approve {id} --again" },
+    "vault_no_entry": { "said": "im Tresor gibt es keinen Eintrag {name}", "help": "choir vault list zeigt die Einträge, choir vault set {name} legt einen an" },
+    "vault_unreadable": { "said": "der Tresor ist nicht lesbar: {path}: {why}", "help": "die Datei und ihren Hauptschlüssel aus einer Sicherung zurückholen, oder beide löschen und die Einträge neu setzen" },
+    "vault_key_short": { "said": "der Schlüssel hat weniger als {least} Zeichen und wäre von anderem Text nicht zu unterscheiden", "help": "einen längeren nehmen" },
+    "credential_not_for_this": { "said": "der Eintrag {name} des Tresors gilt nicht für {address}", "help": "ihn dort verwenden, wofür er gilt, oder neu binden: choir vault set {name} --host HOST --path PFAD" },
+    "git_not_named": { "said": "das Git-Tor kennt kein Repository {address}: der Besitzer hat es nicht genannt", "help": "der Besitzer kann es nennen: choir repo add https://{address}" },
+    "git_not_a_request": { "said": "das Git-Tor befördert nur Anfragen von git über „smart HTTP“", "help": "git selbst verwenden; andere Anfragen gehen an die eigene Adresse des Hosts" },
+    "git_unauthorized": { "said": "{address} verlangt einen Schlüssel und nimmt keinen, den es bekam", "help": "einen nennen, der dafür gilt: choir vault set, dann choir repo add https://{address} --credential NAME" },
+    "vault_none_for": { "said": "kein Schlüssel des Tresors gilt für {address}", "help": "der Besitzer kann einen binden: choir vault set NAME --host HOST --path PFAD --header HEADER" },
+    "git_moved": { "said": "{address} antwortet, dass das Repository woanders liegt", "help": "es unter der neuen Adresse hinzufügen: choir repo add" },
+    "git_encoded": { "said": "{address} hat in einer Kodierung geantwortet, um die nicht gebeten war und in der sich ein Schlüssel verbergen könnte", "help": "beim Betreiber des Hosts nachfragen" },
+    "git_address": { "said": "{address} ist keine Adresse eines Repositorys: https, ein Hostname in Kleinbuchstaben und ein Pfad ohne Passwort, .. oder %", "help": "es so schreiben: https://host/besitzer/projekt.git" },
+    "git_clone_failed": { "said": "{address} ließ sich nicht klonen; git sagt: {said}", "help": "die Adresse, die Netzregeln (choir egress) und den Schlüssel (choir vault list) prüfen und es erneut versuchen" },
+    "making_computers": { "said": "{n} Computer werden gerade angelegt", "help": "erneut versuchen, wenn einer da ist" },
+    "name_being_made": { "said": "ein Computer namens „{name}“ wird gerade angelegt", "help": "einen anderen Namen wählen" },
+    "name_taken": { "said": "einen Computer namens „{name}“ gibt es schon", "help": "einen anderen Namen wählen" },
+    "name_length": { "said": "der Name eines Computers hat 1 bis {most} Zeichen, keine Steuerzeichen und keine Leerzeichen am Rand" },
+    "name_is_id": { "said": "„{name}“ sieht aus wie die Kennung eines Computers" },
+    "import_under_way": { "said": "ein anderer Computer wird gerade eingelesen", "help": "erneut versuchen, wenn er da ist" },
+    "demo_under_way": { "said": "eine Vorführung wird gerade gestartet" },
+    "import_no_space": { "said": "der Computer braucht {need}, und auf der Platte sind {free} frei", "help": "Platz schaffen und erneut versuchen; nichts wurde angelegt" },
+    "disk_full": { "said": "die Platte ist voll", "help": "Platz schaffen und erneut versuchen; nichts wurde halb geschrieben" },
+    "path_exists": { "said": "„{path}“ gibt es schon" },
+    "path_vanished": { "said": "„{path}“ gibt es nicht mehr" },
+    "path_changed": { "said": "„{path}“ wurde inzwischen geändert" },
+    "path_missing": { "said": "„{path}“ ist nicht da" },
+    "path_missing_then": { "said": "„{path}“ war nach Ereignis {event} nicht da" },
+    "path_outside": { "said": "„{path}“ ist kein Pfad unterhalb des Arbeitsbereichs" },
+    "path_length": { "said": "ein Pfad hat 1 bis 4096 Zeichen" },
+    "path_in_git": { "said": "„{path}“ liegt im Ordner von Git selbst" },
+    "target_twice": { "said": "„{path}“ ist zweimal angegeben" },
+    "already_there": { "said": "„{path}“ ist schon dort" },
+    "into_itself": { "said": "„{path}“ liegt selbst in „{from}“", "help": "einen Ordner außerhalb davon wählen" },
+    "holds_itself": { "said": "„{path}“ enthält „{from}“ und kann nicht durch einen Teil von sich ersetzt werden" },
+    "in_trash": { "said": "„{path}“ ist schon im Papierkorb", "help": "den Papierkorb leeren" },
+    "one_inside_other": { "said": "„{path}“ und „{other}“ liegen ineinander" },
+    "not_in_trash": { "said": "{id} ist nicht im Papierkorb" },
+    "no_trash_item": { "said": "„{id}“ ist kein Stück im Papierkorb" },
+    "upload_too_large": { "said": "mehr als {limit} wurden geschickt", "help": "limits.upload_mb in choir.toml erhöhen" },
+    "task_running": { "said": "im Arbeitsbereich läuft eine Aufgabe", "help": "auf sie warten oder ihren Lauf anhalten: choir run {run} --cancel" },
+    "too_many_windows": { "said": "{n} Fenster sind schon offen", "help": "zuerst einige schließen" },
+    "no_window": { "said": "kein Fenster „{id}“ ist offen" },
+    "no_run_here": { "said": "dieser Computer hat keinen Lauf „{id}“" },
+    "too_many_settings": { "said": "{n} Einstellungen weichen schon von der Vorgabe ab", "help": "zuerst einige auf die Vorgabe zurücksetzen" },
+    "draft_too_large": { "said": "ein Text von {size} wird nicht ungesichert aufbewahrt, höchstens {most}", "help": "ihn sichern" },
+    "draft_changed": { "said": "der Entwurf wurde inzwischen geändert: er hat den Stand {now}, nicht {revision}" },
+    "drafts_full": { "said": "{n} Texte mit {size} sind schon ungesichert", "help": "zuerst einige davon sichern oder verwerfen" },
+    "nothing_unsaved": { "said": "davon ist nichts ungesichert" },
+    "no_document_then": { "said": "nach Ereignis {event} gab es kein Dokument {id}" },
+    "document_exists": { "said": "ein Dokument {id} gibt es schon" },
+    "document_changed": { "said": "Version {next} entstand aus Version {base}, und Version {now} ist die neueste", "help": "beide vergleichen und auf der neuesten erneut sichern" },
+    "title_blank": { "said": "ein Titel darf nicht leer sein" },
+    "no_overlay": { "said": "über diesem Dokument liegt kein Vorschlag und keine Anmerkung {id}" },
+    "not_in_log": { "said": "{id} steht nicht im Protokoll" },
+    "source_not_older": { "said": "der Quelltext der Arbeitsfläche ist nicht älter als der in diesem choir" },
+    "desktop_budget": { "said": "die auf der Arbeitsfläche begonnenen Läufe haben in {span} {cost} US-Dollar gekostet, und limits.desktop_cost_usd ist {most}", "help": "den Auftrag unter Läufe in der oberen Leiste oder mit choir prompt geben, oder limits.desktop_cost_usd in choir.toml erhöhen" },
+    "run_at_work": { "said": "Lauf {run} arbeitet noch", "help": "ihn zuerst anhalten: choir run {run} --cancel" },
+    "no_such_question": { "said": "Lauf {run} wartet auf keine solche Frage", "help": "choir run {run} zeigt, worauf er wartet" },
+    "run_ended": { "said": "Lauf {run} ist zu Ende" },
+    "no_run_to_follow": { "said": "es gibt keinen Lauf {run}, an den sich anknüpfen ließe", "help": "choir run führt die Läufe auf" },
+    "run_not_ended": { "said": "Lauf {run} ist nicht zu Ende", "help": "ihn ergänzen, während er arbeitet: choir run {run} --steer TEXT" },
+    "undo_run_open": { "said": "Lauf {run} ist nicht zu Ende", "help": "ihn zuerst anhalten: choir run {run} --cancel" },
+    "undo_no_files": { "said": "Lauf {run} hat keine Dateien geändert" },
+    "undo_unknown": { "said": "{id} ist weder ein Lauf noch eine Aufgabe noch ein Werkzeugaufruf dieses Computers", "help": "choir timeline führt sie auf" },
+    "undo_call_open": { "said": "der Werkzeugaufruf {id} ist nicht zurückgekehrt", "help": "seine Aufgabe zurücknehmen, sobald sie zu Ende ist: {task}" },
+    "undo_task_open": { "said": "die Aufgabe {id} ist nicht zu Ende", "help": "ihren Lauf anhalten: choir run {run} --cancel" },
+    "undo_never_began": { "said": "die Aufgabe {id} hat nie begonnen, es gibt also nichts zurückzunehmen" },
+    "task_does_not_stop": { "said": "eine Aufgabe hat in {span} nicht angehalten", "help": "erneut versuchen; choir doctor sagt, ob ihre Sandbox läuft" },
+    "rewind_under_way": { "said": "der Computer geht schon zu Ereignis {event} zurück", "help": "darauf warten oder es anhalten: choir rewind --cancel" },
+    "no_rewind": { "said": "es wird gerade nicht zurückgegangen" },
+    "changed_on_both_sides": { "said": { "one": "{n} Pfad wurde seither anders geändert: {paths}", "other": "{n} Pfade wurden seither anders geändert: {paths}" }, "help": "nichts wurde geändert; zum Augenblick davor zurückgehen oder diese Pfade von Hand ändern" },
+    "no_event": { "said": "ein Ereignis {event} gibt es nicht; das Protokoll endet bei {head}", "help": "choir timeline führt die Augenblicke auf" },
+    "no_snapshot_then": { "said": "bis Ereignis {event} gibt es keine Aufnahme der Dateien" },
+    "no_terminal_now": { "said": "gerade lässt sich kein Terminal öffnen: {why}", "help": "gleich erneut versuchen" },
+    "too_many_terminals": { "said": "dieser Computer hat schon {n} Terminals", "help": "eines schließen oder limits.terminals erhöhen" },
+    "no_terminal": { "said": "dieses Terminal gibt es nicht, oder es ist zu Ende", "help": "ein neues öffnen" },
+    "typed_too_far": { "said": "mehr als {limit} wurden dem Programm vorausgetippt" },
+    "sandbox_ended": { "said": "die Sandbox von {role} ist zu Ende" },
+    "sandbox_silent": { "said": "die Sandbox von {role} antwortet nicht mehr" },
+    "no_project": { "said": "es gibt kein Projekt „{name}“", "help": "choir repo list führt die Projekte auf" },
+    "not_a_project_name": { "said": "„{name}“ ist nicht der Name eines Projekts" },
+    "no_project_name": { "said": "„{name}“ kann nicht der Name eines Projekts sein: Buchstaben, Ziffern, Punkt, Bindestrich und Unterstrich, am Anfang kein Punkt" },
+    "no_work_to_export": { "said": "das Projekt {name} hat keine Arbeit zum Ausgeben: seit es hinzukam, wurde nichts eingetragen" },
+    "undone_not_committed": { "said": "im Projekt {name} wurde etwas zurückgenommen, und sein letzter Commit enthält es noch", "help": "choir checkpoint hält das Projekt fest, wie es jetzt ist; danach erneut exportieren" },
+    "repository_broken": { "said": "git kann das Repository des Projekts {name} nicht mehr lesen", "help": "choir timeline zeigt, wann es noch ging; choir rewind geht dorthin zurück" },
+    "no_model_key": { "said": "für den Modelldienst ({service}) gibt es keinen Schlüssel", "help": "ihn unter Modelle & Schlüssel in der oberen Leiste verbinden oder seinen Schlüssel in choir.toml nennen" },
+    "no_model": { "said": "kein Modell ist verbunden", "help": "eines unter Modelle & Schlüssel in der oberen Leiste verbinden oder unter [models] in choir.toml nennen; choir demo braucht keines" },
+    "no_model_for": { "said": "für „{name}“ ist kein Modell verbunden", "help": "eines unter Modelle & Schlüssel in der oberen Leiste verbinden oder unter [models] in choir.toml nennen" },
+    "key_refused": { "said": "der Modelldienst hat den Schlüssel abgelehnt ({status})", "help": "den Schlüssel unter Modelle & Schlüssel in der oberen Leiste prüfen" },
+    "key_refused_in_form": { "said": "der Modelldienst hat den Schlüssel abgelehnt ({status})", "help": "den Schlüssel in diesem Formular prüfen" },
+    "no_credit": { "said": "der Modelldienst hat nicht geantwortet ({status})", "help": "das Konto des Schlüssels hat kein Guthaben mehr" },
+    "model_failed": { "said": "der Modelldienst hat versagt ({status})" },
+    "model_refused": { "said": "der Modelldienst hat die Anfrage abgelehnt ({status})" },
+    "model_not_there": { "said": "der Modelldienst kennt das nicht ({status})", "help": "den Namen des Modells und die Adresse des Dienstes prüfen" },
+    "model_overloaded": { "said": "der Modelldienst ist überlastet ({status})" },
+    "model_unreachable": { "said": "der Modelldienst ist nicht erreichbar", "help": "ihn dort starten oder seine Adresse unter Modelle & Schlüssel in der oberen Leiste berichtigen" },
+    "model_unreachable_in_form": { "said": "der Modelldienst ist nicht erreichbar", "help": "ihn dort starten oder die Adresse in diesem Formular berichtigen" },
+    "model_silent": { "said": "der Dienst hat in {span} nicht geantwortet", "help": "seine Adresse prüfen oder ihn ohne die Probe verbinden" },
+    "connect_under_way": { "said": "eine andere Verbindung wird gerade geprüft", "help": "erneut versuchen, wenn ihre Probe zu Ende ist" },
+    "region_missing": { "said": "für Amazon Bedrock braucht es eine Region, etwa us-east-1" },
+    "key_again": { "said": "der Schlüssel muss neu angegeben werden, wenn sich Art, Adresse oder Region eines Dienstes ändern" },
+    "key_missing": { "said": "der Schlüssel fehlt", "help": "den Schlüssel des Dienstes einfügen" },
+    "key_empty": { "said": "der Schlüssel ist leer" },
+    "key_too_long": { "said": "der Schlüssel hat mehr als {most} Zeichen" },
+    "key_not_alone": { "said": "der Schlüssel enthält ein Leerzeichen, einen Zeilenumbruch oder ein Zeichen, das kein Schlüssel hat", "help": "den Schlüssel allein einfügen" },
+    "not_a_service_name": { "said": "„{name}“ ist kein Name: Kleinbuchstaben, Ziffern, Punkte und Bindestriche, höchstens 64" },
+    "address_not_http": { "said": "die Adresse ist keine http- oder https-Adresse wie https://models.example/v1" },
+    "address_with_secret": { "said": "die Adresse darf weder Passwort noch Abfrage noch Fragment enthalten", "help": "den Schlüssel in seinem eigenen Feld angeben" },
+    "address_forbidden": { "said": "{address} ist keine Adresse eines Modelldienstes" },
+    "price_unknown": { "said": "choir weiß nicht, was das Modell {model} kostet", "help": "um es zu verbinden, angeben, was eine Million Tokens kosten oder dass es nichts kostet" },
+    "price_unknown_tested": { "said": "das Modell {model} hat in {seconds} s geantwortet, und choir weiß nicht, was es kostet", "help": "um es zu verbinden, angeben, was eine Million Tokens kosten oder dass es nichts kostet" },
+    "service_unknown": { "said": "ein Modelldienst „{name}“ wurde hier nicht verbunden", "help": "die aus choir.toml werden dort entfernt" },
+    "key_file_missing": { "said": "die Schlüsseldatei {path} ist nicht zu lesen: es gibt sie nicht", "help": "den Schlüssel in {path} ablegen" },
+    "key_file_open": { "said": "andere können die Schlüsseldatei {path} lesen", "help": "chmod 600 {path}" },
+    "key_file_empty": { "said": "die Schlüsseldatei {path} ist leer", "help": "den Schlüssel in {path} ablegen" },
+    "field_required": { "said": "{field} fehlt" },
+    "field_unknown": { "said": "{field} ist kein bekanntes Feld" },
+    "field_unknown_meant": { "said": "{field} ist kein bekanntes Feld; gemeint ist wohl {meant}" },
+    "field_unknown_known": { "said": "{field} ist kein bekanntes Feld; es gibt {names}" },
+    "field_short": { "said": "{field} muss {least} bis {most} Zeichen haben, nicht {n}" },
+    "field_long": { "said": "{field} muss {least} bis {most} Zeichen haben, nicht {n}" },
+    "field_few": { "said": "{field} muss {least} bis {most} Einträge haben, nicht {n}" },
+    "field_many": { "said": "{field} muss {least} bis {most} Einträge haben, nicht {n}" },
+    "field_few_bytes": { "said": "{field} muss {least} bis {most} Bytes haben, nicht {n}" },
+    "field_many_bytes": { "said": "{field} muss {least} bis {most} Bytes haben, nicht {n}" },
+    "field_range": { "said": "{field} muss {least} bis {most} sein, nicht {given}" },
+    "field_no_boolean": { "said": "{field} muss true oder false sein" },
+    "field_no_number": { "said": "{field} muss eine Zahl sein" },
+    "field_no_text": { "said": "{field} muss ein Text sein" },
+    "field_no_list": { "said": "{field} muss eine Liste sein" },
+    "field_no_object": { "said": "{field} muss ein Objekt sein" },
+    "field_no_time": { "said": "{field} muss eine Zeit sein" },
+    "field_no_base64": { "said": "{field} muss Base64 sein" },
+    "project_name_rule": { "said": "{field}: „{name}“ ist nicht der Name eines Projekts: Buchstaben, Ziffern, Punkt, Bindestrich und Unterstrich, am Anfang weder Punkt noch Bindestrich" },
+    "field_before_from": { "said": "{field} darf nicht vor from liegen" },
+    "only_for_request": { "said": "{field} gehört zur Art request und ist dort nötig" },
+    "only_for_minimised": { "said": "{field} gehört zu einem verkleinerten Fenster" },
+    "only_for_snapped": { "said": "{field} gehört zu einem angedockten Fenster und ist dort nötig" },
+    "field_not_json": { "said": "{field} ist bei Byte {at} kein JSON: {why}" },
+    "field_out_of_range": { "said": "{field}: {given} liegt außerhalb des Bereichs" },
+    "field_twice": { "said": "{field} ist zweimal angegeben" },
+    "field_base64": { "said": "{field} muss Base64 mit Füllzeichen sein" },
+    "field_whole_number": { "said": "{field} muss eine ganze Zahl sein, nicht {given}" },
+    "field_uuid": { "said": "{field} muss eine UUID in Kleinbuchstaben sein, nicht „{given}“" },
+    "field_uuid7": { "said": "{field} muss eine UUID der Version 7 in Kleinbuchstaben sein, nicht „{given}“" },
+    "field_digest": { "said": "{field} muss ein SHA-256 in hexadezimalen Kleinbuchstaben sein, nicht „{given}“" },
+    "field_one_of": { "said": "{field} muss eines von {names} sein, nicht „{given}“" },
+    "event_type_form": { "said": "{field}: „{given}“ ist nicht klein geschrieben mit einem Punkt, wie prompt.submitted" },
+    "field_time": { "said": "{field} muss eine Zeit wie 2026-11-21T02:28:00.000Z sein, nicht „{given}“" },
+    "event_type_unknown": { "said": "{field}: „{type}“ ist keine Art von Ereignis" },
+    "model_budget_zero": { "said": "{field} oder calls oder tokens muss über null liegen; ohne model_budget sind keine Aufrufe erlaubt" },
+    "task_git_action": { "said": "{field} ist für die Art git nötig" },
+    "task_only_git": { "said": "{field} gibt es nur bei der Art git, nicht bei {kind}" },
+    "task_git_args": { "said": "{field} brauchen eine git_action" },
+    "task_only_edit": { "said": "{field} gibt es nur bei der Art edit_repo, nicht bei {kind}" },
+    "task_worktree_project": { "said": "{field} gibt es nur bei der Art edit_repo in einem Projekt" },
+    "task_worktree_attempt": { "said": "{field} gibt es nicht bei einer Aufgabe, die einen Versuch fortsetzt" },
+    "task_trigger": { "said": "{field} gibt es nur bei git_checkpoint" },
+    "task_no_commands": { "said": "{field} gibt es nicht bei der Art git" },
+    "argv_or_shell": { "said": "{field}: genau eines von argv und shell ist anzugeben" },
+    "allowlist_mode": { "said": "{field} gibt es nur bei mode allowlist, nicht bei {mode}" }
   }
 } as const;
