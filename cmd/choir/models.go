@@ -44,7 +44,7 @@ func (a *app) connections(m config.Models) (*connections.Connections, error) {
 		c.File, c.Provider = playedModels(a.playing), func(config.Provider, model.KeySource) (model.Provider, error) { return replay.New(a.playing), nil }
 	}
 	if a.record != "" {
-		c.Locked = "choir up --record writes down what one model service answers: start choir without it to connect another"
+		c.Locked = choir.ReasonRecordLocks
 	}
 	return connections.Open(c)
 }

@@ -213,6 +213,108 @@ const (
 	ReasonTaskNoCommands         Reason = "task_no_commands"
 	ReasonArgvOrShell            Reason = "argv_or_shell"
 	ReasonAllowlistMode          Reason = "allowlist_mode"
+	ReasonStoreKeepsAll          Reason = "store_keeps_all"
+	ReasonBeingExported          Reason = "being_exported"
+	ReasonWorkspaceToBecome      Reason = "workspace_to_become"
+	ReasonWorkspaceToRecord      Reason = "workspace_to_record"
+	ReasonImportLogDamaged       Reason = "import_log_damaged"
+	ReasonImportWorkspaceDiffers Reason = "import_workspace_differs"
+	ReasonImportOtherComputer    Reason = "import_other_computer"
+	ReasonImportBlobMissing      Reason = "import_blob_missing"
+	ReasonImportBlobSpare        Reason = "import_blob_spare"
+	ReasonLogEndsElsewhere       Reason = "log_ends_elsewhere"
+	ReasonNoSnapshotYet          Reason = "no_snapshot_yet"
+	ReasonTakeFromItself         Reason = "take_from_itself"
+	ReasonNoSharedPast           Reason = "no_shared_past"
+	ReasonNothingChangedThere    Reason = "nothing_changed_there"
+	ReasonFieldNoUTF8            Reason = "field_no_utf8"
+	ReasonOverlayOutcome         Reason = "overlay_outcome"
+	ReasonPageNameLine           Reason = "page_name_line"
+	ReasonComputerClosed         Reason = "computer_closed"
+	ReasonFileOfNewerChoir       Reason = "file_of_newer_choir"
+	ReasonThemeNameRule          Reason = "theme_name_rule"
+	ReasonTokenNameRule          Reason = "token_name_rule"
+	ReasonThemeTokenTwice        Reason = "theme_token_twice"
+	ReasonThemeValueCharacter    Reason = "theme_value_character"
+	ReasonThemeValueComment      Reason = "theme_value_comment"
+	ReasonThemeValueOpen         Reason = "theme_value_open"
+	ReasonThemeValueCall         Reason = "theme_value_call"
+	ReasonWindowNoChange         Reason = "window_no_change"
+	ReasonRunOpensNone           Reason = "run_opens_none"
+	ReasonSettingNameRule        Reason = "setting_name_rule"
+	ReasonAppNameRule            Reason = "app_name_rule"
+	ReasonFieldUnseen            Reason = "field_unseen"
+	ReasonCheckpointLate         Reason = "checkpoint_late"
+	ReasonTaskNotJSON            Reason = "task_not_json"
+	ReasonGrantTooLong           Reason = "grant_too_long"
+	ReasonGrantScope             Reason = "grant_scope"
+	ReasonGrantNoRun             Reason = "grant_no_run"
+	ReasonEventOfOther           Reason = "event_of_other"
+	ReasonLogOfOther             Reason = "log_of_other"
+	ReasonMomentCollected        Reason = "moment_collected"
+	ReasonProjectFolderThere     Reason = "project_folder_there"
+	ReasonProjectNotTrashed      Reason = "project_not_trashed"
+	ReasonBeingCloned            Reason = "being_cloned"
+	ReasonExportFormat           Reason = "export_format"
+	ReasonGitFailed              Reason = "git_failed"
+	ReasonGitSlow                Reason = "git_slow"
+	ReasonFieldSaysNothing       Reason = "field_says_nothing"
+	ReasonTooManyBroke           Reason = "too_many_broke"
+	ReasonSourceAsShipped        Reason = "source_as_shipped"
+	ReasonNoFolder               Reason = "no_folder"
+	ReasonBrowserSlow            Reason = "browser_slow"
+	ReasonFieldBeforeStart       Reason = "field_before_start"
+	ReasonVersionAndAsOf         Reason = "version_and_as_of"
+	ReasonFieldNoDigest          Reason = "field_no_digest"
+	ReasonFieldMustBeUuid7       Reason = "field_must_be_uuid7"
+	ReasonIfMatchMissing         Reason = "if_match_missing"
+	ReasonSeenMissing            Reason = "seen_missing"
+	ReasonFieldNoEvent           Reason = "field_no_event"
+	ReasonFieldOver              Reason = "field_over"
+	ReasonReplayKeyUsed          Reason = "replay_key_used"
+	ReasonFieldNoOffset          Reason = "field_no_offset"
+	ReasonSeqOrCheckpoint        Reason = "seq_or_checkpoint"
+	ReasonMetricsToken           Reason = "metrics_token"
+	ReasonConnectionLost         Reason = "connection_lost"
+	ReasonServiceKeyStays        Reason = "service_key_stays"
+	ReasonServiceChanged         Reason = "service_changed"
+	ReasonGrantOneHost           Reason = "grant_one_host"
+	ReasonVaultKeyChanged        Reason = "vault_key_changed"
+	ReasonAllowlistWithNone      Reason = "allowlist_with_none"
+	ReasonEgressMode             Reason = "egress_mode"
+	ReasonHostRule               Reason = "host_rule"
+	ReasonHostBelowAddress       Reason = "host_below_address"
+	ReasonFieldNoPort            Reason = "field_no_port"
+	ReasonHTTPMethodRule         Reason = "http_method_rule"
+	ReasonPathRule               Reason = "path_rule"
+	ReasonComputerStops          Reason = "computer_stops"
+	ReasonNoSuchRoute            Reason = "no_such_route"
+	ReasonNoServiceWorker        Reason = "no_service_worker"
+	ReasonPageOfOther            Reason = "page_of_other"
+	ReasonPageLeadsOut           Reason = "page_leads_out"
+	ReasonNotInBuild             Reason = "not_in_build"
+	ReasonChoirStopping          Reason = "choir_stopping"
+	ReasonEgressModeGiven        Reason = "egress_mode_given"
+	ReasonNoConfiguration        Reason = "no_configuration"
+	ReasonComputerHibernates     Reason = "computer_hibernates"
+	ReasonNoSuchModel            Reason = "no_such_model"
+	ReasonNoVault                Reason = "no_vault"
+	ReasonVaultBoundElsewhere    Reason = "vault_bound_elsewhere"
+	ReasonVaultHostRule          Reason = "vault_host_rule"
+	ReasonVaultOnlyGit           Reason = "vault_only_git"
+	ReasonVaultHeader            Reason = "vault_header"
+	ReasonVaultPrefix            Reason = "vault_prefix"
+	ReasonVaultNotGit            Reason = "vault_not_git"
+	ReasonVaultUser              Reason = "vault_user"
+	ReasonVaultGitMethods        Reason = "vault_git_methods"
+	ReasonRecordLocks            Reason = "record_locks"
+	ReasonDemoPlaying            Reason = "demo_playing"
+	ReasonDemoWouldReplace       Reason = "demo_would_replace"
+	ReasonSeatDown               Reason = "seat_down"
+	ReasonSeatNoteDamaged        Reason = "seat_note_damaged"
+	ReasonSeatOtherDriver        Reason = "seat_other_driver"
+	ReasonNotRunningHere         Reason = "not_running_here"
+	ReasonCookieNotKept          Reason = "cookie_not_kept"
 )
 
 // reasonCodes maps each reason to the code of its errors.
@@ -436,4 +538,106 @@ var pageReasons = map[Reason]Code{
 	ReasonTaskNoCommands:         CodeInvalid,
 	ReasonArgvOrShell:            CodeInvalid,
 	ReasonAllowlistMode:          CodeInvalid,
+	ReasonStoreKeepsAll:          CodeUnavailable,
+	ReasonBeingExported:          CodeBusy,
+	ReasonWorkspaceToBecome:      CodeConflict,
+	ReasonWorkspaceToRecord:      CodeConflict,
+	ReasonImportLogDamaged:       CodeCorrupt,
+	ReasonImportWorkspaceDiffers: CodeInvalid,
+	ReasonImportOtherComputer:    CodeInvalid,
+	ReasonImportBlobMissing:      CodeCorrupt,
+	ReasonImportBlobSpare:        CodeInvalid,
+	ReasonLogEndsElsewhere:       CodeCorrupt,
+	ReasonNoSnapshotYet:          CodeNotFound,
+	ReasonTakeFromItself:         CodeInvalid,
+	ReasonNoSharedPast:           CodeConflict,
+	ReasonNothingChangedThere:    CodeNotFound,
+	ReasonFieldNoUTF8:            CodeInvalid,
+	ReasonOverlayOutcome:         CodeInvalid,
+	ReasonPageNameLine:           CodeInvalid,
+	ReasonComputerClosed:         CodeUnavailable,
+	ReasonFileOfNewerChoir:       CodeUnavailable,
+	ReasonThemeNameRule:          CodeInvalid,
+	ReasonTokenNameRule:          CodeInvalid,
+	ReasonThemeTokenTwice:        CodeInvalid,
+	ReasonThemeValueCharacter:    CodeInvalid,
+	ReasonThemeValueComment:      CodeInvalid,
+	ReasonThemeValueOpen:         CodeInvalid,
+	ReasonThemeValueCall:         CodeInvalid,
+	ReasonWindowNoChange:         CodeInvalid,
+	ReasonRunOpensNone:           CodeInvalid,
+	ReasonSettingNameRule:        CodeInvalid,
+	ReasonAppNameRule:            CodeInvalid,
+	ReasonFieldUnseen:            CodeInvalid,
+	ReasonCheckpointLate:         CodeTimeout,
+	ReasonTaskNotJSON:            CodeInvalid,
+	ReasonGrantTooLong:           CodeInvalid,
+	ReasonGrantScope:             CodeInvalid,
+	ReasonGrantNoRun:             CodeNotFound,
+	ReasonEventOfOther:           CodeNotFound,
+	ReasonLogOfOther:             CodeConflict,
+	ReasonMomentCollected:        CodeNotFound,
+	ReasonProjectFolderThere:     CodeConflict,
+	ReasonProjectNotTrashed:      CodeConflict,
+	ReasonBeingCloned:            CodeBusy,
+	ReasonExportFormat:           CodeInvalid,
+	ReasonGitFailed:              CodeConflict,
+	ReasonGitSlow:                CodeTimeout,
+	ReasonFieldSaysNothing:       CodeInvalid,
+	ReasonTooManyBroke:           CodeRateLimited,
+	ReasonSourceAsShipped:        CodeConflict,
+	ReasonNoFolder:               CodeNotFound,
+	ReasonBrowserSlow:            CodeTimeout,
+	ReasonFieldBeforeStart:       CodeInvalid,
+	ReasonVersionAndAsOf:         CodeInvalid,
+	ReasonFieldNoDigest:          CodeInvalid,
+	ReasonFieldMustBeUuid7:       CodeInvalid,
+	ReasonIfMatchMissing:         CodeInvalid,
+	ReasonSeenMissing:            CodeInvalid,
+	ReasonFieldNoEvent:           CodeInvalid,
+	ReasonFieldOver:              CodeInvalid,
+	ReasonReplayKeyUsed:          CodeInvalid,
+	ReasonFieldNoOffset:          CodeInvalid,
+	ReasonSeqOrCheckpoint:        CodeInvalid,
+	ReasonMetricsToken:           CodeUnauthenticated,
+	ReasonConnectionLost:         CodeUnavailable,
+	ReasonServiceKeyStays:        CodeUnavailable,
+	ReasonServiceChanged:         CodeUnavailable,
+	ReasonGrantOneHost:           CodeInvalid,
+	ReasonVaultKeyChanged:        CodeUnavailable,
+	ReasonAllowlistWithNone:      CodeInvalid,
+	ReasonEgressMode:             CodeInvalid,
+	ReasonHostRule:               CodeInvalid,
+	ReasonHostBelowAddress:       CodeInvalid,
+	ReasonFieldNoPort:            CodeInvalid,
+	ReasonHTTPMethodRule:         CodeInvalid,
+	ReasonPathRule:               CodeInvalid,
+	ReasonComputerStops:          CodeUnavailable,
+	ReasonNoSuchRoute:            CodeNotFound,
+	ReasonNoServiceWorker:        CodeForbidden,
+	ReasonPageOfOther:            CodeForbidden,
+	ReasonPageLeadsOut:           CodeForbidden,
+	ReasonNotInBuild:             CodeUnavailable,
+	ReasonChoirStopping:          CodeUnavailable,
+	ReasonEgressModeGiven:        CodeConflict,
+	ReasonNoConfiguration:        CodeUnavailable,
+	ReasonComputerHibernates:     CodeUnavailable,
+	ReasonNoSuchModel:            CodeNotFound,
+	ReasonNoVault:                CodeUnavailable,
+	ReasonVaultBoundElsewhere:    CodeConflict,
+	ReasonVaultHostRule:          CodeInvalid,
+	ReasonVaultOnlyGit:           CodeInvalid,
+	ReasonVaultHeader:            CodeInvalid,
+	ReasonVaultPrefix:            CodeInvalid,
+	ReasonVaultNotGit:            CodeInvalid,
+	ReasonVaultUser:              CodeInvalid,
+	ReasonVaultGitMethods:        CodeInvalid,
+	ReasonRecordLocks:            CodeUnavailable,
+	ReasonDemoPlaying:            CodeConflict,
+	ReasonDemoWouldReplace:       CodeConflict,
+	ReasonSeatDown:               CodeUnavailable,
+	ReasonSeatNoteDamaged:        CodeCorrupt,
+	ReasonSeatOtherDriver:        CodeConflict,
+	ReasonNotRunningHere:         CodeUnavailable,
+	ReasonCookieNotKept:          CodeUnauthenticated,
 }
