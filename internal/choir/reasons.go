@@ -315,6 +315,58 @@ const (
 	ReasonSeatOtherDriver        Reason = "seat_other_driver"
 	ReasonNotRunningHere         Reason = "not_running_here"
 	ReasonCookieNotKept          Reason = "cookie_not_kept"
+	ReasonDesktopServerEnded     Reason = "desktop_server_ended"
+	ReasonDesktopServerSlow      Reason = "desktop_server_slow"
+	ReasonDesktopNoNode          Reason = "desktop_no_node"
+	ReasonArchivePathLong        Reason = "archive_path_long"
+	ReasonExportChanged          Reason = "export_changed"
+	ReasonArchiveOrderBlob       Reason = "archive_order_blob"
+	ReasonArchiveNoMember        Reason = "archive_no_member"
+	ReasonArchiveOrder           Reason = "archive_order"
+	ReasonArchiveNoLog           Reason = "archive_no_log"
+	ReasonArchiveListLarge       Reason = "archive_list_large"
+	ReasonNotAnExport            Reason = "not_an_export"
+	ReasonArchiveMemberLarge     Reason = "archive_member_large"
+	ReasonTooDeep                Reason = "too_deep"
+	ReasonEventMissing           Reason = "event_missing"
+	ReasonLogEndsAt              Reason = "log_ends_at"
+	ReasonEventOfNewerChoir      Reason = "event_of_newer_choir"
+	ReasonLogDamaged             Reason = "log_damaged"
+	ReasonLogReadOnly            Reason = "log_read_only"
+	ReasonRoleMayNotAppend       Reason = "role_may_not_append"
+	ReasonEventNeeds             Reason = "event_needs"
+	ReasonEventAboutOther        Reason = "event_about_other"
+	ReasonAppendAnswering        Reason = "append_answering"
+	ReasonAppendCollided         Reason = "append_collided"
+	ReasonAppendFirstFailed      Reason = "append_first_failed"
+	ReasonFieldEventNumber       Reason = "field_event_number"
+	ReasonAppendQueueFull        Reason = "append_queue_full"
+	ReasonEventUnreadable        Reason = "event_unreadable"
+	ReasonLogClosedBefore        Reason = "log_closed_before"
+	ReasonLogClosed              Reason = "log_closed"
+	ReasonSqliteOfNewer          Reason = "sqlite_of_newer"
+	ReasonSqliteNotReplaced      Reason = "sqlite_not_replaced"
+	ReasonJournalReading         Reason = "journal_reading"
+	ReasonJournalDamaged         Reason = "journal_damaged"
+	ReasonJournalClosed          Reason = "journal_closed"
+	ReasonEventDamaged           Reason = "event_damaged"
+	ReasonLogPartRepaired        Reason = "log_part_repaired"
+	ReasonNoEventYet             Reason = "no_event_yet"
+	ReasonJournalDamagedPart     Reason = "journal_damaged_part"
+	ReasonModelCallFailed        Reason = "model_call_failed"
+	ReasonConversationLong       Reason = "conversation_long"
+	ReasonModelConnectionBroke   Reason = "model_connection_broke"
+	ReasonModelStreamCut         Reason = "model_stream_cut"
+	ReasonModelStreamMalformed   Reason = "model_stream_malformed"
+	ReasonModelNothingFor        Reason = "model_nothing_for"
+	ReasonModelRedirects         Reason = "model_redirects"
+	ReasonModelContentType       Reason = "model_content_type"
+	ReasonWorkspaceTooMuch       Reason = "workspace_too_much"
+	ReasonRemovedMoved           Reason = "removed_moved"
+	ReasonTreeKeptChanging       Reason = "tree_kept_changing"
+	ReasonProgramNotInBuild      Reason = "program_not_in_build"
+	ReasonModelCallStopped       Reason = "model_call_stopped"
+	ReasonModelCallLong          Reason = "model_call_long"
 )
 
 // reasonCodes maps each reason to the code of its errors.
@@ -640,4 +692,56 @@ var pageReasons = map[Reason]Code{
 	ReasonSeatOtherDriver:        CodeConflict,
 	ReasonNotRunningHere:         CodeUnavailable,
 	ReasonCookieNotKept:          CodeUnauthenticated,
+	ReasonDesktopServerEnded:     CodeUnavailable,
+	ReasonDesktopServerSlow:      CodeUnavailable,
+	ReasonDesktopNoNode:          CodeUnavailable,
+	ReasonArchivePathLong:        CodeInvalid,
+	ReasonExportChanged:          CodeCorrupt,
+	ReasonArchiveOrderBlob:       CodeInvalid,
+	ReasonArchiveNoMember:        CodeInvalid,
+	ReasonArchiveOrder:           CodeInvalid,
+	ReasonArchiveNoLog:           CodeInvalid,
+	ReasonArchiveListLarge:       CodeTooLarge,
+	ReasonNotAnExport:            CodeInvalid,
+	ReasonArchiveMemberLarge:     CodeTooLarge,
+	ReasonTooDeep:                CodeTooLarge,
+	ReasonEventMissing:           CodeCorrupt,
+	ReasonLogEndsAt:              CodeCorrupt,
+	ReasonEventOfNewerChoir:      CodeUnavailable,
+	ReasonLogDamaged:             CodeCorrupt,
+	ReasonLogReadOnly:            CodeUnavailable,
+	ReasonRoleMayNotAppend:       CodeForbidden,
+	ReasonEventNeeds:             CodeInvalid,
+	ReasonEventAboutOther:        CodeInvalid,
+	ReasonAppendAnswering:        CodeBusy,
+	ReasonAppendCollided:         CodeBusy,
+	ReasonAppendFirstFailed:      CodeBusy,
+	ReasonFieldEventNumber:       CodeInvalid,
+	ReasonAppendQueueFull:        CodeBusy,
+	ReasonEventUnreadable:        CodeCorrupt,
+	ReasonLogClosedBefore:        CodeUnavailable,
+	ReasonLogClosed:              CodeUnavailable,
+	ReasonSqliteOfNewer:          CodeUnavailable,
+	ReasonSqliteNotReplaced:      CodeUnavailable,
+	ReasonJournalReading:         CodeUnavailable,
+	ReasonJournalDamaged:         CodeCorrupt,
+	ReasonJournalClosed:          CodeUnavailable,
+	ReasonEventDamaged:           CodeCorrupt,
+	ReasonLogPartRepaired:        CodeBusy,
+	ReasonNoEventYet:             CodeNotFound,
+	ReasonJournalDamagedPart:     CodeCorrupt,
+	ReasonModelCallFailed:        CodeProvider,
+	ReasonConversationLong:       CodeTooLarge,
+	ReasonModelConnectionBroke:   CodeProvider,
+	ReasonModelStreamCut:         CodeProvider,
+	ReasonModelStreamMalformed:   CodeProvider,
+	ReasonModelNothingFor:        CodeTimeout,
+	ReasonModelRedirects:         CodeProvider,
+	ReasonModelContentType:       CodeProvider,
+	ReasonWorkspaceTooMuch:       CodeTooLarge,
+	ReasonRemovedMoved:           CodeConflict,
+	ReasonTreeKeptChanging:       CodeConflict,
+	ReasonProgramNotInBuild:      CodeUnavailable,
+	ReasonModelCallStopped:       CodeCancelled,
+	ReasonModelCallLong:          CodeTimeout,
 }

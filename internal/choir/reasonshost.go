@@ -134,6 +134,104 @@ const (
 	ReasonApproveNoHost             Reason = "approve_no_host"
 	ReasonToolchainOwn              Reason = "toolchain_own"
 	ReasonToolchainOther            Reason = "toolchain_other"
+	ReasonKeyFileNoFile             Reason = "key_file_no_file"
+	ReasonKeyFileLong               Reason = "key_file_long"
+	ReasonImageNoPackage            Reason = "image_no_package"
+	ReasonImageNotDownloaded        Reason = "image_not_downloaded"
+	ReasonImageNoPackageFile        Reason = "image_no_package_file"
+	ReasonImageKernels              Reason = "image_kernels"
+	ReasonImageNoModule             Reason = "image_no_module"
+	ReasonImagePackages             Reason = "image_packages"
+	ReasonImageNoSqfstar            Reason = "image_no_sqfstar"
+	ReasonImageSqfstar              Reason = "image_sqfstar"
+	ReasonKernelOther               Reason = "kernel_other"
+	ReasonKernelShort               Reason = "kernel_short"
+	ReasonKernelNoElf               Reason = "kernel_no_elf"
+	ReasonKernelEmpty               Reason = "kernel_empty"
+	ReasonEvalName                  Reason = "eval_name"
+	ReasonEvalNoPrompt              Reason = "eval_no_prompt"
+	ReasonEvalNoCheck               Reason = "eval_no_check"
+	ReasonEvalTasksUnreadable       Reason = "eval_tasks_unreadable"
+	ReasonEvalNoTasks               Reason = "eval_no_tasks"
+	ReasonEvalNoCommit              Reason = "eval_no_commit"
+	ReasonEvalInstancesUnreadable   Reason = "eval_instances_unreadable"
+	ReasonEvalNoInstances           Reason = "eval_no_instances"
+	ReasonEvalNotACommit            Reason = "eval_not_a_commit"
+	ReasonEvalNoTest                Reason = "eval_no_test"
+	ReasonEvalNoRepos               Reason = "eval_no_repos"
+	ReasonEvalOwnerName             Reason = "eval_owner_name"
+	ReasonEvalNoClone               Reason = "eval_no_clone"
+	ReasonEvalReportUnreadable      Reason = "eval_report_unreadable"
+	ReasonEvalNoReport              Reason = "eval_no_report"
+	ReasonEvalTarPath               Reason = "eval_tar_path"
+	ReasonEvalTarBroken             Reason = "eval_tar_broken"
+	ReasonDesktopNotCarried         Reason = "desktop_not_carried"
+	ReasonQuotaOtherKind            Reason = "quota_other_kind"
+	ReasonQuotaNotMade              Reason = "quota_not_made"
+	ReasonQuotaNotMounted           Reason = "quota_not_mounted"
+	ReasonQuotaFilled               Reason = "quota_filled"
+	ReasonQuotaNotRoot              Reason = "quota_not_root"
+	ReasonQuotaKernel               Reason = "quota_kernel"
+	ReasonClusterCredentialsOpen    Reason = "cluster_credentials_open"
+	ReasonClusterCredentialsForm    Reason = "cluster_credentials_form"
+	ReasonClusterNoAddress          Reason = "cluster_no_address"
+	ReasonClusterUnencrypted        Reason = "cluster_unencrypted"
+	ReasonClusterNotReached         Reason = "cluster_not_reached"
+	ReasonClusterBehind             Reason = "cluster_behind"
+	ReasonClusterNotReplicated      Reason = "cluster_not_replicated"
+	ReasonClusterRemovedSome        Reason = "cluster_removed_some"
+	ReasonClusterAhead              Reason = "cluster_ahead"
+	ReasonClusterOtherLog           Reason = "cluster_other_log"
+	ReasonClusterReplicas           Reason = "cluster_replicas"
+	ReasonClusterLacks              Reason = "cluster_lacks"
+	ReasonClusterLacksSome          Reason = "cluster_lacks_some"
+	ReasonClusterHasMore            Reason = "cluster_has_more"
+	ReasonClusterEventDiffers       Reason = "cluster_event_differs"
+	ReasonBusNotUp                  Reason = "bus_not_up"
+	ReasonRestoreLogThere           Reason = "restore_log_there"
+	ReasonRestoreNoEvents           Reason = "restore_no_events"
+	ReasonRestoreNotCanonical       Reason = "restore_not_canonical"
+	ReasonRestoreGap                Reason = "restore_gap"
+	ReasonLogOpenElsewhere          Reason = "log_open_elsewhere"
+	ReasonRepairBusy                Reason = "repair_busy"
+	ReasonRecordingOtherRules       Reason = "recording_other_rules"
+	ReasonRecordingBreaksOff        Reason = "recording_breaks_off"
+	ReasonRecordingInconsistent     Reason = "recording_inconsistent"
+	ReasonNoDriver                  Reason = "no_driver"
+	ReasonHandleOfOtherDriver       Reason = "handle_of_other_driver"
+	ReasonDriverMountsNone          Reason = "driver_mounts_none"
+	ReasonDriverNoTransport         Reason = "driver_no_transport"
+	ReasonSandboxAsRoot             Reason = "sandbox_as_root"
+	ReasonContainerNoLimits         Reason = "container_no_limits"
+	ReasonContainerNoEngine         Reason = "container_no_engine"
+	ReasonGvisorNoLimits            Reason = "gvisor_no_limits"
+	ReasonGvisorNotRoot             Reason = "gvisor_not_root"
+	ReasonGvisorNoRunsc             Reason = "gvisor_no_runsc"
+	ReasonDoorsNotOwn               Reason = "doors_not_own"
+	ReasonLocalNoLimits             Reason = "local_no_limits"
+	ReasonLocalNoBwrap              Reason = "local_no_bwrap"
+	ReasonLocalFoldersClosed        Reason = "local_folders_closed"
+	ReasonLocalNoToolchain          Reason = "local_no_toolchain"
+	ReasonVmMke2fsFailed            Reason = "vm_mke2fs_failed"
+	ReasonVmNoFirecracker           Reason = "vm_no_firecracker"
+	ReasonVmNoJailer                Reason = "vm_no_jailer"
+	ReasonVmJailerVersion           Reason = "vm_jailer_version"
+	ReasonVmOldImage                Reason = "vm_old_image"
+	ReasonVmNoVersion               Reason = "vm_no_version"
+	ReasonVmVersionOld              Reason = "vm_version_old"
+	ReasonVmFreezeFirecracker       Reason = "vm_freeze_firecracker"
+	ReasonVmNoPrlimit               Reason = "vm_no_prlimit"
+	ReasonVmNoMke2fs                Reason = "vm_no_mke2fs"
+	ReasonVmNoImage                 Reason = "vm_no_image"
+	ReasonVmImageSize               Reason = "vm_image_size"
+	ReasonVmQemuOld                 Reason = "vm_qemu_old"
+	ReasonVmNoQemu                  Reason = "vm_no_qemu"
+	ReasonSpritesNoAddress          Reason = "sprites_no_address"
+	ReasonSpritesBadToken           Reason = "sprites_bad_token"
+	ReasonSpritesNoToken            Reason = "sprites_no_token"
+	ReasonSpritesEndedAtOnce        Reason = "sprites_ended_at_once"
+	ReasonSpritesNoLimits           Reason = "sprites_no_limits"
+	ReasonSpritesElsewhere          Reason = "sprites_elsewhere"
 )
 
 // hostReasons maps each of these reasons to the code of its errors.
@@ -269,4 +367,102 @@ var hostReasons = map[Reason]Code{
 	ReasonApproveNoHost:             CodeInvalid,
 	ReasonToolchainOwn:              CodeInvalid,
 	ReasonToolchainOther:            CodeInvalid,
+	ReasonKeyFileNoFile:             CodeUnavailable,
+	ReasonKeyFileLong:               CodeUnavailable,
+	ReasonImageNoPackage:            CodeUnavailable,
+	ReasonImageNotDownloaded:        CodeUnavailable,
+	ReasonImageNoPackageFile:        CodeUnavailable,
+	ReasonImageKernels:              CodeInvalid,
+	ReasonImageNoModule:             CodeUnavailable,
+	ReasonImagePackages:             CodeUnavailable,
+	ReasonImageNoSqfstar:            CodeUnavailable,
+	ReasonImageSqfstar:              CodeUnavailable,
+	ReasonKernelOther:               CodeInvalid,
+	ReasonKernelShort:               CodeInvalid,
+	ReasonKernelNoElf:               CodeInvalid,
+	ReasonKernelEmpty:               CodeInvalid,
+	ReasonEvalName:                  CodeInvalid,
+	ReasonEvalNoPrompt:              CodeInvalid,
+	ReasonEvalNoCheck:               CodeInvalid,
+	ReasonEvalTasksUnreadable:       CodeNotFound,
+	ReasonEvalNoTasks:               CodeNotFound,
+	ReasonEvalNoCommit:              CodeInvalid,
+	ReasonEvalInstancesUnreadable:   CodeNotFound,
+	ReasonEvalNoInstances:           CodeNotFound,
+	ReasonEvalNotACommit:            CodeInvalid,
+	ReasonEvalNoTest:                CodeInvalid,
+	ReasonEvalNoRepos:               CodeInvalid,
+	ReasonEvalOwnerName:             CodeInvalid,
+	ReasonEvalNoClone:               CodeNotFound,
+	ReasonEvalReportUnreadable:      CodeNotFound,
+	ReasonEvalNoReport:              CodeInvalid,
+	ReasonEvalTarPath:               CodeInvalid,
+	ReasonEvalTarBroken:             CodeInvalid,
+	ReasonDesktopNotCarried:         CodeUnavailable,
+	ReasonQuotaOtherKind:            CodeUnavailable,
+	ReasonQuotaNotMade:              CodeUnavailable,
+	ReasonQuotaNotMounted:           CodeUnavailable,
+	ReasonQuotaFilled:               CodeConflict,
+	ReasonQuotaNotRoot:              CodeUnavailable,
+	ReasonQuotaKernel:               CodeUnavailable,
+	ReasonClusterCredentialsOpen:    CodeRefused,
+	ReasonClusterCredentialsForm:    CodeInvalid,
+	ReasonClusterNoAddress:          CodeInvalid,
+	ReasonClusterUnencrypted:        CodeRefused,
+	ReasonClusterNotReached:         CodeUnavailable,
+	ReasonClusterBehind:             CodeUnavailable,
+	ReasonClusterNotReplicated:      CodeUnavailable,
+	ReasonClusterRemovedSome:        CodeConflict,
+	ReasonClusterAhead:              CodeConflict,
+	ReasonClusterOtherLog:           CodeConflict,
+	ReasonClusterReplicas:           CodeConflict,
+	ReasonClusterLacks:              CodeCorrupt,
+	ReasonClusterLacksSome:          CodeCorrupt,
+	ReasonClusterHasMore:            CodeCorrupt,
+	ReasonClusterEventDiffers:       CodeCorrupt,
+	ReasonBusNotUp:                  CodeUnavailable,
+	ReasonRestoreLogThere:           CodeConflict,
+	ReasonRestoreNoEvents:           CodeNotFound,
+	ReasonRestoreNotCanonical:       CodeCorrupt,
+	ReasonRestoreGap:                CodeCorrupt,
+	ReasonLogOpenElsewhere:          CodeBusy,
+	ReasonRepairBusy:                CodeBusy,
+	ReasonRecordingOtherRules:       CodeInvalid,
+	ReasonRecordingBreaksOff:        CodeCorrupt,
+	ReasonRecordingInconsistent:     CodeCorrupt,
+	ReasonNoDriver:                  CodeInvalid,
+	ReasonHandleOfOtherDriver:       CodeInvalid,
+	ReasonDriverMountsNone:          CodeUnavailable,
+	ReasonDriverNoTransport:         CodeUnavailable,
+	ReasonSandboxAsRoot:             CodeInvalid,
+	ReasonContainerNoLimits:         CodeUnavailable,
+	ReasonContainerNoEngine:         CodeUnavailable,
+	ReasonGvisorNoLimits:            CodeUnavailable,
+	ReasonGvisorNotRoot:             CodeUnavailable,
+	ReasonGvisorNoRunsc:             CodeUnavailable,
+	ReasonDoorsNotOwn:               CodeInvalid,
+	ReasonLocalNoLimits:             CodeUnavailable,
+	ReasonLocalNoBwrap:              CodeUnavailable,
+	ReasonLocalFoldersClosed:        CodeUnavailable,
+	ReasonLocalNoToolchain:          CodeUnavailable,
+	ReasonVmMke2fsFailed:            CodeUnavailable,
+	ReasonVmNoFirecracker:           CodeUnavailable,
+	ReasonVmNoJailer:                CodeUnavailable,
+	ReasonVmJailerVersion:           CodeUnavailable,
+	ReasonVmOldImage:                CodeUnavailable,
+	ReasonVmNoVersion:               CodeUnavailable,
+	ReasonVmVersionOld:              CodeUnavailable,
+	ReasonVmFreezeFirecracker:       CodeInvalid,
+	ReasonVmNoPrlimit:               CodeUnavailable,
+	ReasonVmNoMke2fs:                CodeUnavailable,
+	ReasonVmNoImage:                 CodeUnavailable,
+	ReasonVmImageSize:               CodeUnavailable,
+	ReasonVmQemuOld:                 CodeUnavailable,
+	ReasonVmNoQemu:                  CodeUnavailable,
+	ReasonSpritesNoAddress:          CodeUnavailable,
+	ReasonSpritesBadToken:           CodeUnavailable,
+	ReasonSpritesNoToken:            CodeUnavailable,
+	ReasonSpritesEndedAtOnce:        CodeUnavailable,
+	ReasonSpritesNoLimits:           CodeUnavailable,
+	ReasonSpritesElsewhere:          CodeInvalid,
 }
