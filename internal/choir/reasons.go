@@ -1,5 +1,7 @@
 package choir
 
+import "maps"
+
 // The reasons. Which values each takes stands in its sentences.
 const (
 	ReasonNoComputer             Reason = "no_computer"
@@ -165,10 +167,220 @@ const (
 	ReasonKeyFileMissing         Reason = "key_file_missing"
 	ReasonKeyFileOpen            Reason = "key_file_open"
 	ReasonKeyFileEmpty           Reason = "key_file_empty"
+	ReasonFieldRequired          Reason = "field_required"
+	ReasonFieldUnknown           Reason = "field_unknown"
+	ReasonFieldUnknownMeant      Reason = "field_unknown_meant"
+	ReasonFieldUnknownKnown      Reason = "field_unknown_known"
+	ReasonFieldShort             Reason = "field_short"
+	ReasonFieldLong              Reason = "field_long"
+	ReasonFieldFew               Reason = "field_few"
+	ReasonFieldMany              Reason = "field_many"
+	ReasonFieldFewBytes          Reason = "field_few_bytes"
+	ReasonFieldManyBytes         Reason = "field_many_bytes"
+	ReasonFieldRange             Reason = "field_range"
+	ReasonFieldNoBoolean         Reason = "field_no_boolean"
+	ReasonFieldNoNumber          Reason = "field_no_number"
+	ReasonFieldNoText            Reason = "field_no_text"
+	ReasonFieldNoList            Reason = "field_no_list"
+	ReasonFieldNoObject          Reason = "field_no_object"
+	ReasonFieldNoTime            Reason = "field_no_time"
+	ReasonFieldNoBase64          Reason = "field_no_base64"
+	ReasonProjectNameRule        Reason = "project_name_rule"
+	ReasonFieldBeforeFrom        Reason = "field_before_from"
+	ReasonOnlyForRequest         Reason = "only_for_request"
+	ReasonOnlyForMinimised       Reason = "only_for_minimised"
+	ReasonOnlyForSnapped         Reason = "only_for_snapped"
+	ReasonFieldNotJSON           Reason = "field_not_json"
+	ReasonFieldOutOfRange        Reason = "field_out_of_range"
+	ReasonFieldTwice             Reason = "field_twice"
+	ReasonFieldBase64            Reason = "field_base64"
+	ReasonFieldWholeNumber       Reason = "field_whole_number"
+	ReasonFieldUuid              Reason = "field_uuid"
+	ReasonFieldUuid7             Reason = "field_uuid7"
+	ReasonFieldDigest            Reason = "field_digest"
+	ReasonFieldOneOf             Reason = "field_one_of"
+	ReasonEventTypeForm          Reason = "event_type_form"
+	ReasonFieldTime              Reason = "field_time"
+	ReasonEventTypeUnknown       Reason = "event_type_unknown"
+	ReasonModelBudgetZero        Reason = "model_budget_zero"
+	ReasonTaskGitAction          Reason = "task_git_action"
+	ReasonTaskOnlyGit            Reason = "task_only_git"
+	ReasonTaskGitArgs            Reason = "task_git_args"
+	ReasonTaskOnlyEdit           Reason = "task_only_edit"
+	ReasonTaskWorktreeProject    Reason = "task_worktree_project"
+	ReasonTaskWorktreeAttempt    Reason = "task_worktree_attempt"
+	ReasonTaskTrigger            Reason = "task_trigger"
+	ReasonTaskNoCommands         Reason = "task_no_commands"
+	ReasonArgvOrShell            Reason = "argv_or_shell"
+	ReasonAllowlistMode          Reason = "allowlist_mode"
+	ReasonStoreKeepsAll          Reason = "store_keeps_all"
+	ReasonBeingExported          Reason = "being_exported"
+	ReasonWorkspaceToBecome      Reason = "workspace_to_become"
+	ReasonWorkspaceToRecord      Reason = "workspace_to_record"
+	ReasonImportLogDamaged       Reason = "import_log_damaged"
+	ReasonImportWorkspaceDiffers Reason = "import_workspace_differs"
+	ReasonImportOtherComputer    Reason = "import_other_computer"
+	ReasonImportBlobMissing      Reason = "import_blob_missing"
+	ReasonImportBlobSpare        Reason = "import_blob_spare"
+	ReasonLogEndsElsewhere       Reason = "log_ends_elsewhere"
+	ReasonNoSnapshotYet          Reason = "no_snapshot_yet"
+	ReasonTakeFromItself         Reason = "take_from_itself"
+	ReasonNoSharedPast           Reason = "no_shared_past"
+	ReasonNothingChangedThere    Reason = "nothing_changed_there"
+	ReasonFieldNoUTF8            Reason = "field_no_utf8"
+	ReasonOverlayOutcome         Reason = "overlay_outcome"
+	ReasonPageNameLine           Reason = "page_name_line"
+	ReasonComputerClosed         Reason = "computer_closed"
+	ReasonFileOfNewerChoir       Reason = "file_of_newer_choir"
+	ReasonThemeNameRule          Reason = "theme_name_rule"
+	ReasonTokenNameRule          Reason = "token_name_rule"
+	ReasonThemeTokenTwice        Reason = "theme_token_twice"
+	ReasonThemeValueCharacter    Reason = "theme_value_character"
+	ReasonThemeValueComment      Reason = "theme_value_comment"
+	ReasonThemeValueOpen         Reason = "theme_value_open"
+	ReasonThemeValueCall         Reason = "theme_value_call"
+	ReasonWindowNoChange         Reason = "window_no_change"
+	ReasonRunOpensNone           Reason = "run_opens_none"
+	ReasonSettingNameRule        Reason = "setting_name_rule"
+	ReasonAppNameRule            Reason = "app_name_rule"
+	ReasonFieldUnseen            Reason = "field_unseen"
+	ReasonCheckpointLate         Reason = "checkpoint_late"
+	ReasonTaskNotJSON            Reason = "task_not_json"
+	ReasonGrantTooLong           Reason = "grant_too_long"
+	ReasonGrantScope             Reason = "grant_scope"
+	ReasonGrantNoRun             Reason = "grant_no_run"
+	ReasonEventOfOther           Reason = "event_of_other"
+	ReasonLogOfOther             Reason = "log_of_other"
+	ReasonMomentCollected        Reason = "moment_collected"
+	ReasonProjectFolderThere     Reason = "project_folder_there"
+	ReasonProjectNotTrashed      Reason = "project_not_trashed"
+	ReasonBeingCloned            Reason = "being_cloned"
+	ReasonExportFormat           Reason = "export_format"
+	ReasonGitFailed              Reason = "git_failed"
+	ReasonGitSlow                Reason = "git_slow"
+	ReasonFieldSaysNothing       Reason = "field_says_nothing"
+	ReasonTooManyBroke           Reason = "too_many_broke"
+	ReasonSourceAsShipped        Reason = "source_as_shipped"
+	ReasonNoFolder               Reason = "no_folder"
+	ReasonBrowserSlow            Reason = "browser_slow"
+	ReasonFieldBeforeStart       Reason = "field_before_start"
+	ReasonVersionAndAsOf         Reason = "version_and_as_of"
+	ReasonFieldNoDigest          Reason = "field_no_digest"
+	ReasonFieldMustBeUuid7       Reason = "field_must_be_uuid7"
+	ReasonIfMatchMissing         Reason = "if_match_missing"
+	ReasonSeenMissing            Reason = "seen_missing"
+	ReasonFieldNoEvent           Reason = "field_no_event"
+	ReasonFieldOver              Reason = "field_over"
+	ReasonReplayKeyUsed          Reason = "replay_key_used"
+	ReasonFieldNoOffset          Reason = "field_no_offset"
+	ReasonSeqOrCheckpoint        Reason = "seq_or_checkpoint"
+	ReasonMetricsToken           Reason = "metrics_token"
+	ReasonConnectionLost         Reason = "connection_lost"
+	ReasonServiceKeyStays        Reason = "service_key_stays"
+	ReasonServiceChanged         Reason = "service_changed"
+	ReasonGrantOneHost           Reason = "grant_one_host"
+	ReasonVaultKeyChanged        Reason = "vault_key_changed"
+	ReasonAllowlistWithNone      Reason = "allowlist_with_none"
+	ReasonEgressMode             Reason = "egress_mode"
+	ReasonHostRule               Reason = "host_rule"
+	ReasonHostBelowAddress       Reason = "host_below_address"
+	ReasonFieldNoPort            Reason = "field_no_port"
+	ReasonHTTPMethodRule         Reason = "http_method_rule"
+	ReasonPathRule               Reason = "path_rule"
+	ReasonComputerStops          Reason = "computer_stops"
+	ReasonNoSuchRoute            Reason = "no_such_route"
+	ReasonNoServiceWorker        Reason = "no_service_worker"
+	ReasonPageOfOther            Reason = "page_of_other"
+	ReasonPageLeadsOut           Reason = "page_leads_out"
+	ReasonNotInBuild             Reason = "not_in_build"
+	ReasonChoirStopping          Reason = "choir_stopping"
+	ReasonEgressModeGiven        Reason = "egress_mode_given"
+	ReasonNoConfiguration        Reason = "no_configuration"
+	ReasonComputerHibernates     Reason = "computer_hibernates"
+	ReasonNoSuchModel            Reason = "no_such_model"
+	ReasonNoVault                Reason = "no_vault"
+	ReasonVaultBoundElsewhere    Reason = "vault_bound_elsewhere"
+	ReasonVaultHostRule          Reason = "vault_host_rule"
+	ReasonVaultOnlyGit           Reason = "vault_only_git"
+	ReasonVaultHeader            Reason = "vault_header"
+	ReasonVaultPrefix            Reason = "vault_prefix"
+	ReasonVaultNotGit            Reason = "vault_not_git"
+	ReasonVaultUser              Reason = "vault_user"
+	ReasonVaultGitMethods        Reason = "vault_git_methods"
+	ReasonRecordLocks            Reason = "record_locks"
+	ReasonDemoPlaying            Reason = "demo_playing"
+	ReasonDemoWouldReplace       Reason = "demo_would_replace"
+	ReasonSeatDown               Reason = "seat_down"
+	ReasonSeatNoteDamaged        Reason = "seat_note_damaged"
+	ReasonSeatOtherDriver        Reason = "seat_other_driver"
+	ReasonNotRunningHere         Reason = "not_running_here"
+	ReasonCookieNotKept          Reason = "cookie_not_kept"
+	ReasonDesktopServerEnded     Reason = "desktop_server_ended"
+	ReasonDesktopServerSlow      Reason = "desktop_server_slow"
+	ReasonDesktopNoNode          Reason = "desktop_no_node"
+	ReasonArchivePathLong        Reason = "archive_path_long"
+	ReasonExportChanged          Reason = "export_changed"
+	ReasonArchiveOrderBlob       Reason = "archive_order_blob"
+	ReasonArchiveNoMember        Reason = "archive_no_member"
+	ReasonArchiveOrder           Reason = "archive_order"
+	ReasonArchiveNoLog           Reason = "archive_no_log"
+	ReasonArchiveListLarge       Reason = "archive_list_large"
+	ReasonNotAnExport            Reason = "not_an_export"
+	ReasonArchiveMemberLarge     Reason = "archive_member_large"
+	ReasonTooDeep                Reason = "too_deep"
+	ReasonEventMissing           Reason = "event_missing"
+	ReasonLogEndsAt              Reason = "log_ends_at"
+	ReasonEventOfNewerChoir      Reason = "event_of_newer_choir"
+	ReasonLogDamaged             Reason = "log_damaged"
+	ReasonLogReadOnly            Reason = "log_read_only"
+	ReasonRoleMayNotAppend       Reason = "role_may_not_append"
+	ReasonEventNeeds             Reason = "event_needs"
+	ReasonEventAboutOther        Reason = "event_about_other"
+	ReasonAppendAnswering        Reason = "append_answering"
+	ReasonAppendCollided         Reason = "append_collided"
+	ReasonAppendFirstFailed      Reason = "append_first_failed"
+	ReasonFieldEventNumber       Reason = "field_event_number"
+	ReasonAppendQueueFull        Reason = "append_queue_full"
+	ReasonEventUnreadable        Reason = "event_unreadable"
+	ReasonLogClosedBefore        Reason = "log_closed_before"
+	ReasonLogClosed              Reason = "log_closed"
+	ReasonSqliteOfNewer          Reason = "sqlite_of_newer"
+	ReasonSqliteNotReplaced      Reason = "sqlite_not_replaced"
+	ReasonJournalReading         Reason = "journal_reading"
+	ReasonJournalDamaged         Reason = "journal_damaged"
+	ReasonJournalClosed          Reason = "journal_closed"
+	ReasonEventDamaged           Reason = "event_damaged"
+	ReasonLogPartRepaired        Reason = "log_part_repaired"
+	ReasonNoEventYet             Reason = "no_event_yet"
+	ReasonJournalDamagedPart     Reason = "journal_damaged_part"
+	ReasonModelCallFailed        Reason = "model_call_failed"
+	ReasonConversationLong       Reason = "conversation_long"
+	ReasonModelConnectionBroke   Reason = "model_connection_broke"
+	ReasonModelStreamCut         Reason = "model_stream_cut"
+	ReasonModelStreamMalformed   Reason = "model_stream_malformed"
+	ReasonModelNothingFor        Reason = "model_nothing_for"
+	ReasonModelRedirects         Reason = "model_redirects"
+	ReasonModelContentType       Reason = "model_content_type"
+	ReasonWorkspaceTooMuch       Reason = "workspace_too_much"
+	ReasonRemovedMoved           Reason = "removed_moved"
+	ReasonTreeKeptChanging       Reason = "tree_kept_changing"
+	ReasonProgramNotInBuild      Reason = "program_not_in_build"
+	ReasonModelCallStopped       Reason = "model_call_stopped"
+	ReasonModelCallLong          Reason = "model_call_long"
 )
 
 // reasonCodes maps each reason to the code of its errors.
-var reasonCodes = map[Reason]Code{
+var reasonCodes = merge(pageReasons, hostReasons)
+
+// merge returns the rows of both tables as one.
+func merge(a, b map[Reason]Code) map[Reason]Code {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// pageReasons are the reasons that pages say too, in problems.*.json.
+var pageReasons = map[Reason]Code{
 	ReasonNoComputer:             CodeNotFound,
 	ReasonNotRunning:             CodeUnavailable,
 	ReasonStopped:                CodeUnavailable,
@@ -332,4 +544,204 @@ var reasonCodes = map[Reason]Code{
 	ReasonKeyFileMissing:         CodeNotFound,
 	ReasonKeyFileOpen:            CodeRefused,
 	ReasonKeyFileEmpty:           CodeUnavailable,
+	ReasonFieldRequired:          CodeInvalid,
+	ReasonFieldUnknown:           CodeInvalid,
+	ReasonFieldUnknownMeant:      CodeInvalid,
+	ReasonFieldUnknownKnown:      CodeInvalid,
+	ReasonFieldShort:             CodeInvalid,
+	ReasonFieldLong:              CodeTooLarge,
+	ReasonFieldFew:               CodeInvalid,
+	ReasonFieldMany:              CodeTooLarge,
+	ReasonFieldFewBytes:          CodeInvalid,
+	ReasonFieldManyBytes:         CodeTooLarge,
+	ReasonFieldRange:             CodeInvalid,
+	ReasonFieldNoBoolean:         CodeInvalid,
+	ReasonFieldNoNumber:          CodeInvalid,
+	ReasonFieldNoText:            CodeInvalid,
+	ReasonFieldNoList:            CodeInvalid,
+	ReasonFieldNoObject:          CodeInvalid,
+	ReasonFieldNoTime:            CodeInvalid,
+	ReasonFieldNoBase64:          CodeInvalid,
+	ReasonProjectNameRule:        CodeInvalid,
+	ReasonFieldBeforeFrom:        CodeInvalid,
+	ReasonOnlyForRequest:         CodeInvalid,
+	ReasonOnlyForMinimised:       CodeInvalid,
+	ReasonOnlyForSnapped:         CodeInvalid,
+	ReasonFieldNotJSON:           CodeInvalid,
+	ReasonFieldOutOfRange:        CodeInvalid,
+	ReasonFieldTwice:             CodeInvalid,
+	ReasonFieldBase64:            CodeInvalid,
+	ReasonFieldWholeNumber:       CodeInvalid,
+	ReasonFieldUuid:              CodeInvalid,
+	ReasonFieldUuid7:             CodeInvalid,
+	ReasonFieldDigest:            CodeInvalid,
+	ReasonFieldOneOf:             CodeInvalid,
+	ReasonEventTypeForm:          CodeInvalid,
+	ReasonFieldTime:              CodeInvalid,
+	ReasonEventTypeUnknown:       CodeInvalid,
+	ReasonModelBudgetZero:        CodeInvalid,
+	ReasonTaskGitAction:          CodeInvalid,
+	ReasonTaskOnlyGit:            CodeInvalid,
+	ReasonTaskGitArgs:            CodeInvalid,
+	ReasonTaskOnlyEdit:           CodeInvalid,
+	ReasonTaskWorktreeProject:    CodeInvalid,
+	ReasonTaskWorktreeAttempt:    CodeInvalid,
+	ReasonTaskTrigger:            CodeInvalid,
+	ReasonTaskNoCommands:         CodeInvalid,
+	ReasonArgvOrShell:            CodeInvalid,
+	ReasonAllowlistMode:          CodeInvalid,
+	ReasonStoreKeepsAll:          CodeUnavailable,
+	ReasonBeingExported:          CodeBusy,
+	ReasonWorkspaceToBecome:      CodeConflict,
+	ReasonWorkspaceToRecord:      CodeConflict,
+	ReasonImportLogDamaged:       CodeCorrupt,
+	ReasonImportWorkspaceDiffers: CodeInvalid,
+	ReasonImportOtherComputer:    CodeInvalid,
+	ReasonImportBlobMissing:      CodeCorrupt,
+	ReasonImportBlobSpare:        CodeInvalid,
+	ReasonLogEndsElsewhere:       CodeCorrupt,
+	ReasonNoSnapshotYet:          CodeNotFound,
+	ReasonTakeFromItself:         CodeInvalid,
+	ReasonNoSharedPast:           CodeConflict,
+	ReasonNothingChangedThere:    CodeNotFound,
+	ReasonFieldNoUTF8:            CodeInvalid,
+	ReasonOverlayOutcome:         CodeInvalid,
+	ReasonPageNameLine:           CodeInvalid,
+	ReasonComputerClosed:         CodeUnavailable,
+	ReasonFileOfNewerChoir:       CodeUnavailable,
+	ReasonThemeNameRule:          CodeInvalid,
+	ReasonTokenNameRule:          CodeInvalid,
+	ReasonThemeTokenTwice:        CodeInvalid,
+	ReasonThemeValueCharacter:    CodeInvalid,
+	ReasonThemeValueComment:      CodeInvalid,
+	ReasonThemeValueOpen:         CodeInvalid,
+	ReasonThemeValueCall:         CodeInvalid,
+	ReasonWindowNoChange:         CodeInvalid,
+	ReasonRunOpensNone:           CodeInvalid,
+	ReasonSettingNameRule:        CodeInvalid,
+	ReasonAppNameRule:            CodeInvalid,
+	ReasonFieldUnseen:            CodeInvalid,
+	ReasonCheckpointLate:         CodeTimeout,
+	ReasonTaskNotJSON:            CodeInvalid,
+	ReasonGrantTooLong:           CodeInvalid,
+	ReasonGrantScope:             CodeInvalid,
+	ReasonGrantNoRun:             CodeNotFound,
+	ReasonEventOfOther:           CodeNotFound,
+	ReasonLogOfOther:             CodeConflict,
+	ReasonMomentCollected:        CodeNotFound,
+	ReasonProjectFolderThere:     CodeConflict,
+	ReasonProjectNotTrashed:      CodeConflict,
+	ReasonBeingCloned:            CodeBusy,
+	ReasonExportFormat:           CodeInvalid,
+	ReasonGitFailed:              CodeConflict,
+	ReasonGitSlow:                CodeTimeout,
+	ReasonFieldSaysNothing:       CodeInvalid,
+	ReasonTooManyBroke:           CodeRateLimited,
+	ReasonSourceAsShipped:        CodeConflict,
+	ReasonNoFolder:               CodeNotFound,
+	ReasonBrowserSlow:            CodeTimeout,
+	ReasonFieldBeforeStart:       CodeInvalid,
+	ReasonVersionAndAsOf:         CodeInvalid,
+	ReasonFieldNoDigest:          CodeInvalid,
+	ReasonFieldMustBeUuid7:       CodeInvalid,
+	ReasonIfMatchMissing:         CodeInvalid,
+	ReasonSeenMissing:            CodeInvalid,
+	ReasonFieldNoEvent:           CodeInvalid,
+	ReasonFieldOver:              CodeInvalid,
+	ReasonReplayKeyUsed:          CodeInvalid,
+	ReasonFieldNoOffset:          CodeInvalid,
+	ReasonSeqOrCheckpoint:        CodeInvalid,
+	ReasonMetricsToken:           CodeUnauthenticated,
+	ReasonConnectionLost:         CodeUnavailable,
+	ReasonServiceKeyStays:        CodeUnavailable,
+	ReasonServiceChanged:         CodeUnavailable,
+	ReasonGrantOneHost:           CodeInvalid,
+	ReasonVaultKeyChanged:        CodeUnavailable,
+	ReasonAllowlistWithNone:      CodeInvalid,
+	ReasonEgressMode:             CodeInvalid,
+	ReasonHostRule:               CodeInvalid,
+	ReasonHostBelowAddress:       CodeInvalid,
+	ReasonFieldNoPort:            CodeInvalid,
+	ReasonHTTPMethodRule:         CodeInvalid,
+	ReasonPathRule:               CodeInvalid,
+	ReasonComputerStops:          CodeUnavailable,
+	ReasonNoSuchRoute:            CodeNotFound,
+	ReasonNoServiceWorker:        CodeForbidden,
+	ReasonPageOfOther:            CodeForbidden,
+	ReasonPageLeadsOut:           CodeForbidden,
+	ReasonNotInBuild:             CodeUnavailable,
+	ReasonChoirStopping:          CodeUnavailable,
+	ReasonEgressModeGiven:        CodeConflict,
+	ReasonNoConfiguration:        CodeUnavailable,
+	ReasonComputerHibernates:     CodeUnavailable,
+	ReasonNoSuchModel:            CodeNotFound,
+	ReasonNoVault:                CodeUnavailable,
+	ReasonVaultBoundElsewhere:    CodeConflict,
+	ReasonVaultHostRule:          CodeInvalid,
+	ReasonVaultOnlyGit:           CodeInvalid,
+	ReasonVaultHeader:            CodeInvalid,
+	ReasonVaultPrefix:            CodeInvalid,
+	ReasonVaultNotGit:            CodeInvalid,
+	ReasonVaultUser:              CodeInvalid,
+	ReasonVaultGitMethods:        CodeInvalid,
+	ReasonRecordLocks:            CodeUnavailable,
+	ReasonDemoPlaying:            CodeConflict,
+	ReasonDemoWouldReplace:       CodeConflict,
+	ReasonSeatDown:               CodeUnavailable,
+	ReasonSeatNoteDamaged:        CodeCorrupt,
+	ReasonSeatOtherDriver:        CodeConflict,
+	ReasonNotRunningHere:         CodeUnavailable,
+	ReasonCookieNotKept:          CodeUnauthenticated,
+	ReasonDesktopServerEnded:     CodeUnavailable,
+	ReasonDesktopServerSlow:      CodeUnavailable,
+	ReasonDesktopNoNode:          CodeUnavailable,
+	ReasonArchivePathLong:        CodeInvalid,
+	ReasonExportChanged:          CodeCorrupt,
+	ReasonArchiveOrderBlob:       CodeInvalid,
+	ReasonArchiveNoMember:        CodeInvalid,
+	ReasonArchiveOrder:           CodeInvalid,
+	ReasonArchiveNoLog:           CodeInvalid,
+	ReasonArchiveListLarge:       CodeTooLarge,
+	ReasonNotAnExport:            CodeInvalid,
+	ReasonArchiveMemberLarge:     CodeTooLarge,
+	ReasonTooDeep:                CodeTooLarge,
+	ReasonEventMissing:           CodeCorrupt,
+	ReasonLogEndsAt:              CodeCorrupt,
+	ReasonEventOfNewerChoir:      CodeUnavailable,
+	ReasonLogDamaged:             CodeCorrupt,
+	ReasonLogReadOnly:            CodeUnavailable,
+	ReasonRoleMayNotAppend:       CodeForbidden,
+	ReasonEventNeeds:             CodeInvalid,
+	ReasonEventAboutOther:        CodeInvalid,
+	ReasonAppendAnswering:        CodeBusy,
+	ReasonAppendCollided:         CodeBusy,
+	ReasonAppendFirstFailed:      CodeBusy,
+	ReasonFieldEventNumber:       CodeInvalid,
+	ReasonAppendQueueFull:        CodeBusy,
+	ReasonEventUnreadable:        CodeCorrupt,
+	ReasonLogClosedBefore:        CodeUnavailable,
+	ReasonLogClosed:              CodeUnavailable,
+	ReasonSqliteOfNewer:          CodeUnavailable,
+	ReasonSqliteNotReplaced:      CodeUnavailable,
+	ReasonJournalReading:         CodeUnavailable,
+	ReasonJournalDamaged:         CodeCorrupt,
+	ReasonJournalClosed:          CodeUnavailable,
+	ReasonEventDamaged:           CodeCorrupt,
+	ReasonLogPartRepaired:        CodeBusy,
+	ReasonNoEventYet:             CodeNotFound,
+	ReasonJournalDamagedPart:     CodeCorrupt,
+	ReasonModelCallFailed:        CodeProvider,
+	ReasonConversationLong:       CodeTooLarge,
+	ReasonModelConnectionBroke:   CodeProvider,
+	ReasonModelStreamCut:         CodeProvider,
+	ReasonModelStreamMalformed:   CodeProvider,
+	ReasonModelNothingFor:        CodeTimeout,
+	ReasonModelRedirects:         CodeProvider,
+	ReasonModelContentType:       CodeProvider,
+	ReasonWorkspaceTooMuch:       CodeTooLarge,
+	ReasonRemovedMoved:           CodeConflict,
+	ReasonTreeKeptChanging:       CodeConflict,
+	ReasonProgramNotInBuild:      CodeUnavailable,
+	ReasonModelCallStopped:       CodeCancelled,
+	ReasonModelCallLong:          CodeTimeout,
 }

@@ -388,9 +388,9 @@ func refusal(err error) error {
 		if path == "" {
 			path = fmt.Sprintf("line %d", line)
 		}
-		return choir.Invalid(path, "%s (line %d, column %d)", dec.Error(), line, col)
+		return choir.RefuseField(path, choir.ReasonConfigSyntax, choir.TextOf("why", dec.Error()), choir.CountOf("line", line), choir.CountOf("column", col))
 	}
-	return choir.Invalid("$", "%v", err)
+	return choir.RefuseField("$", choir.ReasonConfigWrong, choir.TextOf("why", err))
 }
 
 // isKindError reports whether the decoder's error is about a value of the wrong type, which

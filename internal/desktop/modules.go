@@ -59,8 +59,7 @@ func (m *Modules) Folder() string { return filepath.Join(m.dir, unpackedName) }
 // unavailable: this build has no packages (m is nil), or an error.
 func (m *Modules) Unpack(ctx context.Context) error {
 	if m == nil {
-		return choir.E("desktop.modules", choir.CodeUnavailable, "the desktop's source was changed, and this build of choir does not carry what serves it").
-			WithRemedy("build it with: make build")
+		return choir.Refuse("desktop.modules", choir.ReasonDesktopNotCarried)
 	}
 	return m.unpack(ctx, wholeName, m.packages)
 }

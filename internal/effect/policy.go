@@ -68,22 +68,22 @@ const maxPattern = 200
 func compile(r Rule) (rule, error) {
 	out := rule{Rule: r}
 	if r == (Rule{Name: r.Name}) {
-		return out, choir.Invalid("", "has no condition: give it tool, path, command, lines, files or egress")
+		return out, choir.RefuseField("", choir.ReasonApproveNoCondition)
 	}
 	for name, text := range map[string]string{"name": r.Name, "path": r.Path, "command": r.Command, "egress": r.Egress} {
 		if len(text) > maxPattern || strings.ContainsAny(text, "\n\x00") {
-			return out, choir.Invalid(name, "is one line of at most %d bytes", maxPattern)
+			return out, choir.RefuseField(name, choir.ReasonApproveOneLine, choir.CountOf("most", maxPattern))
 		}
 	}
 	switch {
 	case r.Tool != "" && !knownTool(r.Tool):
-		return out, choir.Invalid("tool", "%q is no tool", r.Tool).WithRemedy("the tools are %s", toolNames())
+		return out, choir.RefuseField("tool", choir.ReasonApproveNoTool, choir.TextOf("given", r.Tool), choir.TextOf("names", toolNames()))
 	case r.Lines < 0:
-		return out, choir.Invalid("lines", "must be at least 1, not %d", r.Lines)
+		return out, choir.RefuseField("lines", choir.ReasonApproveLeastOne, choir.TextOf("given", r.Lines))
 	case r.Files < 0:
-		return out, choir.Invalid("files", "must be at least 1, not %d", r.Files)
+		return out, choir.RefuseField("files", choir.ReasonApproveLeastOne, choir.TextOf("given", r.Files))
 	case r.Egress != "" && !validHost(r.Egress):
-		return out, choir.Invalid("egress", "%q is no host", r.Egress).WithRemedy("write example.com, *.example.com, or * for any host")
+		return out, choir.RefuseField("egress", choir.ReasonApproveNoHost, choir.TextOf("given", r.Egress))
 	}
 	if r.Path != "" {
 		out.path = compileGlob(r.Path)

@@ -220,7 +220,7 @@ func (a *appending) checkOnce(i int) error {
 		return nil
 	}
 	if _, moment := a.store.recent.first(after); moment && !found {
-		return choir.E("eventstore.append", choir.CodeBusy, "what %s answers is being appended", a.drafts[i].Type).WithRemedy("append it again")
+		return choir.Refuse("eventstore.append", choir.ReasonAppendAnswering, choir.TextOf("type", a.drafts[i].Type))
 	}
 	return underDraft(i, len(a.drafts), unanswered(&a.drafts[i]))
 }
@@ -298,8 +298,7 @@ func (a *appending) readColliding(ctx context.Context, read func() (choir.Event,
 	}
 	e, err := read()
 	if choir.CodeOf(err) == choir.CodeNotFound {
-		err = choir.E("eventstore.append", choir.CodeBusy, "the append of an event that this one collides with has just failed").
-			WithRemedy("append it again")
+		err = choir.Refuse("eventstore.append", choir.ReasonAppendCollided)
 	}
 	return e, err
 }
@@ -350,8 +349,7 @@ func (a *appending) fillDuplicates(ctx context.Context) error {
 		}
 		first, err := a.store.Event(ctx, r.ID)
 		if choir.CodeOf(err) == choir.CodeNotFound {
-			return choir.E("eventstore.append", choir.CodeBusy, "the first append of event %s has just failed", r.ID).
-				WithRemedy("append it again")
+			return choir.Refuse("eventstore.append", choir.ReasonAppendFirstFailed, choir.TextOf("id", r.ID))
 		}
 		if err != nil {
 			return err

@@ -116,7 +116,7 @@ func (p *pool) connect() (*sqlite.Conn, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return nil, choir.E("eventstore.read", choir.CodeUnavailable, "the log is closed")
+		return nil, choir.Refuse("eventstore.read", choir.ReasonLogClosed)
 	}
 	if n := len(p.idle); n > 0 {
 		conn := p.idle[n-1]
@@ -299,7 +299,7 @@ func migrateFrom(conn *sqlite.Conn, version int) error {
 
 // errNewerCopy reports a SQLite copy with a newer schema. The copy is then made anew
 // from the journal.
-var errNewerCopy = choir.E("eventstore.open", choir.CodeUnavailable, "the SQLite copy was made by a newer choir")
+var errNewerCopy = choir.Refuse("eventstore.open", choir.ReasonSqliteOfNewer)
 
 // stamp returns a hash of the schema and the reducers' event types. Copies made by an
 // older or newer choir have another stamp. It is stored as SQLite's application_id.

@@ -36,12 +36,12 @@ func Uncompressed(kernel []byte) ([]byte, error) {
 		return kernel, nil
 	}
 	if len(kernel) < headerBytes || string(kernel[headerMagic:headerMagic+4]) != "HdrS" || binary.LittleEndian.Uint16(kernel[protocol:]) < 0x208 {
-		return nil, choir.E(op, choir.CodeInvalid, "it is no kernel of Linux for x86")
+		return nil, choir.Refuse(op, choir.ReasonKernelOther)
 	}
 	from := (int64(kernel[setupSectors])+1)*512 + int64(binary.LittleEndian.Uint32(kernel[payloadOffset:]))
 	to := from + int64(binary.LittleEndian.Uint32(kernel[payloadLength:]))
 	if to > int64(len(kernel)) {
-		return nil, choir.E(op, choir.CodeInvalid, "the kernel is cut short")
+		return nil, choir.Refuse(op, choir.ReasonKernelShort)
 	}
 	payload := kernel[from:to]
 	elf, err := decompress(payload)
@@ -49,7 +49,7 @@ func Uncompressed(kernel []byte) ([]byte, error) {
 		return nil, err
 	}
 	if !bytes.HasPrefix(elf, elfMagic) || len(elf) != int(binary.LittleEndian.Uint32(payload[len(payload)-lengthBytes:])) {
-		return nil, choir.E(op, choir.CodeInvalid, "there is no whole ELF file in the kernel")
+		return nil, choir.Refuse(op, choir.ReasonKernelNoElf)
 	}
 	return elf, nil
 }
@@ -62,7 +62,7 @@ const lengthBytes = 4
 func decompress(payload []byte) ([]byte, error) {
 	const op = "image.kernel"
 	if len(payload) < 2*lengthBytes {
-		return nil, choir.E(op, choir.CodeInvalid, "the kernel has nothing in it")
+		return nil, choir.Refuse(op, choir.ReasonKernelEmpty)
 	}
 	in := io.Reader(bytes.NewReader(payload[:len(payload)-lengthBytes]))
 	var out io.Reader

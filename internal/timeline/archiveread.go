@@ -119,11 +119,11 @@ func (in *reading) manifest() (Archive, choir.Digest, error) {
 
 // manifestTooLarge returns code too_large for a manifest of size bytes.
 func manifestTooLarge(op string, size int64) *choir.Error {
-	return choir.E(op, choir.CodeTooLarge, "the list of what is in the archive has %d MiB, and at most %d MiB can be imported", size>>20, maxManifest>>20)
+	return choir.Refuse(op, choir.ReasonArchiveListLarge, choir.CountOf("size", size>>20), choir.CountOf("most", maxManifest>>20))
 }
 
 func noExport() error {
-	return choir.E("timeline.import", choir.CodeInvalid, "this is not a file that choir export made")
+	return choir.Refuse("timeline.import", choir.ReasonNotAnExport)
 }
 
 // firstMember returns the name and size of the manifest from its tar header; ok is false
@@ -167,7 +167,7 @@ func (in *reading) readMember(ctx context.Context, m Member, into Taker) error {
 
 func (in *reading) segment(m Member, into Taker) error {
 	if m.Size > maxSegment {
-		return choir.E("timeline.import", choir.CodeTooLarge, "%s has %d bytes, more than %d", m.Path, m.Size, maxSegment)
+		return choir.Refuse("timeline.import", choir.ReasonArchiveMemberLarge, choir.TextOf("path", m.Path), choir.CountOf("size", m.Size), choir.CountOf("most", maxSegment))
 	}
 	begin := in.at
 	content, err := in.full(m.Size, m.Path)

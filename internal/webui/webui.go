@@ -56,8 +56,7 @@ func built(name string) (fs.FS, error) {
 		_, err = fs.Stat(sub, "index.html")
 	}
 	if err != nil {
-		return nil, choir.E("webui."+name, choir.CodeUnavailable, "this build of choir does not carry the %s", name).
-			WithRemedy("build it with: make build")
+		return nil, choir.Refuse("webui."+name, choir.ReasonNotInBuild, choir.TextOf("what", name))
 	}
 	return sub, nil
 }

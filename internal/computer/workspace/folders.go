@@ -224,7 +224,7 @@ func (p *blobReader) Seek(offset int64, whence int) (int64, error) {
 		offset += p.size
 	}
 	if offset < 0 {
-		return 0, choir.Invalid("offset", "is before the beginning")
+		return 0, choir.RefuseField("offset", choir.ReasonFieldBeforeStart)
 	}
 	if offset == p.at {
 		return offset, nil

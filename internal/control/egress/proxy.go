@@ -162,7 +162,7 @@ func (p *Proxy) Close() {
 }
 
 // errClosed refuses what comes while the computer stops.
-var errClosed = choir.E("egress", choir.CodeUnavailable, "the computer stops")
+var errClosed = choir.Refuse("egress", choir.ReasonComputerStops)
 
 // ServeHTTP carries a request in absolute form, or a tunnel, out, or refuses it.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -53,7 +53,7 @@ func newMachineParts(cfg Config) (*machineParts, error) {
 		return nil, err
 	}
 	if m.prlimit, err = exec.LookPath("prlimit"); err != nil {
-		return nil, choir.E(op, choir.CodeUnavailable, "prlimit is not installed").WithRemedy("install it with: apt-get install -y util-linux")
+		return nil, choir.Refuse(op, choir.ReasonVmNoPrlimit)
 	}
 	if m.image, err = loadImage(cfg); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func findMkfs() (string, error) {
 			return at, nil
 		}
 	}
-	return "", choir.E("microvm.setup", choir.CodeUnavailable, "mke2fs is not installed").WithRemedy(remedyMkfs)
+	return "", choir.Refuse("microvm.setup", choir.ReasonVmNoMke2fs)
 }
 
 // loadImage returns the manifest of the image. Code unavailable when a part of it is
@@ -88,7 +88,7 @@ func findMkfs() (string, error) {
 func loadImage(cfg Config) (machineimage.Manifest, error) {
 	const op = "microvm.setup"
 	if cfg.Kernel == "" || cfg.Rootfs == "" {
-		return machineimage.Manifest{}, choir.E(op, choir.CodeUnavailable, "microvm.kernel and microvm.rootfs are not set").WithRemedy(remedyMake)
+		return machineimage.Manifest{}, choir.Refuse(op, choir.ReasonVmNoImage, choir.TextOf("suffix", machineimage.KernelSuffix))
 	}
 	m, err := machineimage.Load(cfg.Rootfs)
 	if err != nil {
@@ -100,7 +100,7 @@ func loadImage(cfg Config) (machineimage.Manifest, error) {
 			return m, noImage(err)
 		}
 		if info.Size() != want {
-			return m, choir.E(op, choir.CodeUnavailable, "%s has %d bytes, and the image's manifest says %d", at, info.Size(), want).WithRemedy(remedyMake)
+			return m, choir.Refuse(op, choir.ReasonVmImageSize, choir.TextOf("suffix", machineimage.KernelSuffix), choir.TextOf("path", at), choir.CountOf("size", info.Size()), choir.CountOf("wanted", want))
 		}
 	}
 	return m, nil

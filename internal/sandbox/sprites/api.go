@@ -169,7 +169,7 @@ func (a *api) send(ctx context.Context, what, method, path, kind string, body []
 	}
 	req, err := http.NewRequestWithContext(ctx, method, a.cfg.URL+path, bytes.NewReader(body))
 	if err != nil {
-		return choir.E("sprites.call", choir.CodeUnavailable, "sprites.url is not an address")
+		return choir.Refuse("sprites.call", choir.ReasonSpritesNoAddress)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	if kind != "" {
@@ -207,7 +207,7 @@ func (a *api) token(ctx context.Context) (string, error) {
 		return "", choir.Wrap("sprites.token", choir.CodeUnavailable, err, "there is no token for Fly Sprites")
 	}
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", choir.E("sprites.token", choir.CodeUnavailable, "what is in the place of the token for Fly Sprites is none: it has to be one line of letters, digits and signs").WithRemedy(remedyToken)
+		return "", choir.Refuse("sprites.token", choir.ReasonSpritesBadToken)
 	}
 	return token, nil
 }
@@ -237,7 +237,7 @@ func hostOf(address string) string {
 const remedyToken = "make a token at https://sprites.dev/account, put it into a file that only you can read, and set sprites.token_file to it"
 
 func noToken() error {
-	return choir.E("sprites.token", choir.CodeUnavailable, "there is no token for Fly Sprites: sprites.token_file is not set").WithRemedy(remedyToken)
+	return choir.Refuse("sprites.token", choir.ReasonSpritesNoToken)
 }
 
 // nonsense returns the error for an answer that the API does not have.

@@ -69,7 +69,7 @@ func (s *Store) use(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	}
 	defer func() { <-s.turn }()
 	if s.closed {
-		return choir.E("drafts", choir.CodeUnavailable, "the computer is closed").WithRemedy("try again once it runs")
+		return choir.Refuse("drafts", choir.ReasonComputerClosed)
 	}
 	if err := s.open(); err != nil {
 		return s.explain(err)
@@ -125,7 +125,7 @@ func prepare(conn *sqlite.Conn, path string) error {
 		return err
 	}
 	if found > version {
-		return choir.E("drafts.open", choir.CodeUnavailable, "%s is of a newer choir", path).WithRemedy("start that one")
+		return choir.Refuse("drafts.open", choir.ReasonFileOfNewerChoir, choir.TextOf("path", path))
 	}
 	return sqlitex.ExecuteScript(conn, schema, nil)
 }
