@@ -107,6 +107,24 @@ func list[S ~string](values ...S) (out []string) {
 	return out
 }
 
+// TestLabelsAreAligned: what stands behind labels begins in one column, in every language.
+func TestLabelsAreAligned(t *testing.T) {
+	t.Parallel()
+	for locale, want := range map[string][]string{
+		"C":  {"task    ", "verified", "hole    ", "repaired", "would end", "left     "},
+		"de": {"Aufgabe ", "Prüfung ", "Lücke     ", "repariert ", "endet      ", "bleibt     "},
+	} {
+		a := speaking(locale)
+		got := []string{a.label("approval", "task"), a.label("approval", "verified"), a.label("log", "hole"), a.label("log", "repaired"), a.label("change", "wouldEnd"), a.label("change", "left")}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", locale, got, want)
+		}
+	}
+	if got := speaking("de").label("runState", "unheard of"); !strings.HasPrefix(got, "unheard of") {
+		t.Errorf("a value without a word is said as %q", got)
+	}
+}
+
 // commandFiles returns the parsed source of the commands, without tests.
 func commandFiles(t *testing.T) map[string]*ast.File {
 	t.Helper()
