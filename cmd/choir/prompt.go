@@ -75,7 +75,7 @@ func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after ui
 		return nil
 	}
 	err = c.watch(ctx, run, after, idle, func(e choir.Event) (bool, error) {
-		if line := timeline.Say(&e); line != "" && !a.json {
+		if line := timeline.SayIn(a.spoken(), &e); line != "" && !a.json {
 			a.printf("  %6d  %s\n", e.Seq, line)
 		}
 		return e.Type == choir.TypeRunFinished || e.Type == choir.TypeQuestionAsked, nil

@@ -14,6 +14,7 @@ import (
 	"choiros/internal/computer/moments"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/control/api"
+	"choiros/internal/timeline"
 )
 
 func newRewindCommand(a *app) *cobra.Command {
@@ -78,7 +79,7 @@ func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) er
 	}
 	a.printEnds(r.Ends, r.DryRun)
 	for _, l := range r.Left {
-		a.printChange("left", a.sentence("rewind.left", "path", l.Path, "why", a.term("left", l.Reason)))
+		a.printChange("left", a.sentence("rewind.left", "path", l.Path, "why", timeline.WhyLeft(a.spoken(), l.Reason)))
 	}
 	for _, x := range r.Aside {
 		a.printChange("aside", a.sentence("rewind.aside", "path", x.From))
@@ -211,6 +212,9 @@ func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
 	if a.json {
 		a.printJSON(d)
 		return nil
+	}
+	if err := a.sayEvents(ctx, c, d.Events); err != nil {
+		return err
 	}
 	a.printMoments(d)
 	return nil

@@ -137,17 +137,13 @@ func (a *app) dollars(usd float64) string {
 }
 
 // size returns a number of bytes as people read it, such as "12.3 kB".
-func (a *app) size(n int64) string { return a.point(timeline.Bytes(n)) }
+func (a *app) size(n int64) string { return timeline.BytesIn(a.spoken(), n) }
 
-// decimal returns a number with this many digits behind the point.
+// decimal returns a number with this many digits behind the decimal point of the language.
 func (a *app) decimal(n float64, digits int) string {
-	return a.point(strconv.FormatFloat(n, 'f', digits, 64))
-}
-
-// point returns a number's text with the decimal point of the language.
-func (a *app) point(number string) string {
+	text := strconv.FormatFloat(n, 'f', digits, 64)
 	if a.spoken() == names.German {
-		return strings.Replace(number, ".", ",", 1)
+		return strings.Replace(text, ".", ",", 1)
 	}
-	return number
+	return text
 }

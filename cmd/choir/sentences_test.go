@@ -19,7 +19,6 @@ import (
 	"choiros/internal/eventstore"
 	"choiros/internal/machineimage"
 	"choiros/internal/names"
-	"choiros/internal/timeline"
 )
 
 var placeholder = regexp.MustCompile(`\{\w+\}`)
@@ -65,14 +64,6 @@ func TestTheDemoSaysWhatTheControlPlaneSays(t *testing.T) {
 	if got := sentences()[names.English]["models.place"].Other; got != names.ModelsPlace {
 		t.Errorf("the catalogue says %q, the control plane %q", got, names.ModelsPlace)
 	}
-	for _, r := range []choir.LeftReason{
-		choir.LeftFileTooLarge, choir.LeftTreeTooLarge, choir.LeftTooMany, choir.LeftTooDeep,
-		choir.LeftChanging, choir.LeftNoSpace, choir.LeftUnreadable, choir.LeftRemoving,
-	} {
-		if got := sentences()[names.English]["term.left."+string(r)].Other; got != timeline.WhyLeft(r) {
-			t.Errorf("the catalogue says %q, the log %q", got, timeline.WhyLeft(r))
-		}
-	}
 }
 
 // closedLists are the values that the words of each list are for, where they do not stand in the source of
@@ -85,7 +76,6 @@ var closedLists = map[string][]string{
 	"fileKind":   {"file", "dir", "symlink", "fifo"},
 	"flag":       {"string", "int", "uint", "duration", "stringArray"},
 	"image":      list(machineimage.StepKernel, machineimage.StepPackages, machineimage.StepRoot),
-	"left":       list(choir.LeftFileTooLarge, choir.LeftTreeTooLarge, choir.LeftTooMany, choir.LeftTooDeep, choir.LeftChanging, choir.LeftNoSpace, choir.LeftUnreadable, choir.LeftRemoving),
 	"mark":       list(eventstore.MarkPrompt, eventstore.MarkAnswer, eventstore.MarkTask, eventstore.MarkCall, eventstore.MarkFiles, eventstore.MarkOutside, eventstore.MarkCheckpoint, eventstore.MarkRewind, eventstore.MarkUndo, eventstore.MarkTake, eventstore.MarkFork, eventstore.MarkImport, eventstore.MarkRepo, eventstore.MarkTheme, eventstore.MarkCaches, eventstore.MarkWindows, eventstore.MarkDocument),
 	"model":      {"tools", "streaming", "images", "thinking"},
 	"modelLacks": {"tools", "streaming", "images", "thinking"},
@@ -105,6 +95,24 @@ func list[S ~string](values ...S) (out []string) {
 		out = append(out, string(v))
 	}
 	return out
+}
+
+// TestLabelsAreAligned: what stands behind labels begins in one column, in every language.
+func TestLabelsAreAligned(t *testing.T) {
+	t.Parallel()
+	for locale, want := range map[string][]string{
+		"C":  {"task    ", "verified", "hole    ", "repaired", "would end", "left     "},
+		"de": {"Aufgabe ", "Prüfung ", "Lücke     ", "repariert ", "endet      ", "bleibt     "},
+	} {
+		a := speaking(locale)
+		got := []string{a.label("approval", "task"), a.label("approval", "verified"), a.label("log", "hole"), a.label("log", "repaired"), a.label("change", "wouldEnd"), a.label("change", "left")}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", locale, got, want)
+		}
+	}
+	if got := speaking("de").label("runState", "unheard of"); !strings.HasPrefix(got, "unheard of") {
+		t.Errorf("a value without a word is said as %q", got)
+	}
 }
 
 // commandFiles returns the parsed source of the commands, without tests.
@@ -311,14 +319,15 @@ var explainedFiles = map[string]string{
 // explained are texts with words, and why they stand in the source.
 var explained = map[string]string{
 	"\n[runtime]\nmode = \"microvm\"\n\n[microvm]\nkernel = %q\nrootfs = %q\n": "lines of the configuration",
-	"git pull ":                        "a command",
-	"git am ":                          "a command",
-	"show EVENT":                       "the usage line of a verb",
-	"cat EVENT FILE":                   "the usage line of a verb",
-	"ls EVENT [FOLDER]":                "the usage line of a verb",
-	"exit code %d":                     "an error that is never printed",
-	"invalid argument":                 "words of the command library",
-	"\n  choir diff --with experiment": "an example",
+	"git pull ":                          "a command",
+	"git am ":                            "a command",
+	"show EVENT":                         "the usage line of a verb",
+	"cat EVENT FILE":                     "the usage line of a verb",
+	"ls EVENT [FOLDER]":                  "the usage line of a verb",
+	"exit code %d":                       "an error that is never printed",
+	". Git could not commit all of it: ": "the Associate's words, which are looked for",
+	"invalid argument":                   "words of the command library",
+	"\n  choir diff --with experiment":   "an example",
 	"import sys; print(sys.prefix); print(sys.base_prefix)":         "a program",
 	"import pytest, sys; print(sys.prefix); print(sys.base_prefix)": "a program",
 	"traces of ": "the name of a service in the log",

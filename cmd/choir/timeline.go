@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,8 @@ import (
 	"choiros/internal/computer/moments"
 	"choiros/internal/control/api"
 	"choiros/internal/eventstore"
+	"choiros/internal/names"
+	"choiros/internal/timeline"
 )
 
 func newTimelineCommand(a *app) *cobra.Command {
@@ -135,10 +138,11 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 		a.printJSON(m)
 		return nil
 	}
-	what := m.Text
-	if what == "" {
-		what = a.meaning(m.Type)
+	told := []moments.EventLine{{Seq: m.Seq, Text: m.Text}}
+	if err := a.sayEvents(ctx, c, told); err != nil {
+		return err
 	}
+	what := cmp.Or(told[0].Text, a.meaning(m.Type))
 	a.say("moment.head", "seq", m.Seq, "head", m.Head, "at", m.At.Std().Local().Format("2006-01-02 15:04:05"), "what", what, "type", m.Type)
 	if m.Collected {
 		a.say("moment.collected")
@@ -153,7 +157,7 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 		line("leftOut", a.sentence("moment.cache", "path", path))
 	}
 	for _, l := range m.LeftOver {
-		line("leftOut", a.sentence("moment.left", "why", a.term("left", l.Reason), "path", l.Path))
+		line("leftOut", a.sentence("moment.left", "why", timeline.WhyLeft(a.spoken(), l.Reason), "path", l.Path))
 	}
 	for _, d := range m.Documents {
 		line("document", a.sentence("moment.document", "version", d.Version, "title", d.Title, "id", d.ID))
@@ -171,11 +175,34 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 	return nil
 }
 
+// sayEvents puts lines of the person's language in the place of the control plane's English ones.
+func (a *app) sayEvents(ctx context.Context, c *client, list []moments.EventLine) error {
+	if a.spoken() == names.English {
+		return nil
+	}
+	for i := 0; i < len(list); {
+		page, err := c.events(ctx, "", list[i].Seq-1, false)
+		if err != nil || len(page.Events) == 0 {
+			return err
+		}
+		for _, e := range page.Events {
+			if i < len(list) && e.Seq == list[i].Seq {
+				list[i].Text = timeline.SayIn(a.spoken(), &e)
+				i++
+			}
+		}
+	}
+	return nil
+}
+
 // meaning describes an event type for people.
 func (a *app) meaning(t choir.Type) string {
 	info, ok := choir.LookupType(t)
 	if !ok {
 		return a.sentence("event.unknown")
+	}
+	if a.spoken() != names.English {
+		return a.sentence("event.inner") // the vocabulary describes its types in English alone
 	}
 	first, _, _ := strings.Cut(strings.TrimSuffix(info.Doc, "."), ";")
 	return first
