@@ -47,3 +47,31 @@ func TestADesktopThatNobodyLooksAtIsVerified(t *testing.T) {
 		t.Errorf("the bad change is still there: %v", err)
 	}
 }
+
+// TestTheDesktopChangesAsWasSaid has the words of a model, which it said by hand over the product (docs/EVAL.md),
+// said to this build: it looks for the clock of the bar, plans one step, changes the code, and the change is
+// verified by the desktop's own check.
+func TestTheDesktopChangesAsWasSaid(t *testing.T) {
+	t.Parallel()
+	if digest, _, _ := webui.DesktopModules(); digest == "" {
+		t.Skip("this build has no packages of the desktop: make build packs them")
+	}
+	said := filepath.Join(t.TempDir(), "said.jsonl")
+	if err := os.WriteFile(said, unpack(t, "testdata/desktop-said.jsonl.gz"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := newMachine(t, "")
+	model := m.connectScript(rulesOf(t, said))
+	m.up().healthy()
+	out := m.must("prompt", "Show the day of the week before the time in the bar.")
+	if !strings.Contains(out, "task ok: verification pass") || !strings.Contains(out, "finished: done") {
+		t.Error(out)
+	}
+	for _, u := range model.Unmatched() {
+		t.Error("the model was asked another thing:", u)
+	}
+	source, err := os.ReadFile(filepath.Join(m.workspace(), "choiros", "src", "shell", "Tray.tsx"))
+	if before, after, found := strings.Cut(string(source), `{ weekday: "short" })}`); err != nil || !found || strings.Contains(before, "toLocaleTimeString") || !strings.Contains(after, "toLocaleTimeString") {
+		t.Errorf("%v:\n%s", err, source)
+	}
+}
