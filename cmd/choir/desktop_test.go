@@ -63,6 +63,7 @@ func TestTheDesktopChangesAsWasSaid(t *testing.T) {
 	m := newMachine(t, "")
 	model := m.connectScript(rulesOf(t, said))
 	m.up().healthy()
+	m.waitForSnapshot(m.client())
 	out := m.must("prompt", "Show the day of the week before the time in the bar.")
 	if !strings.Contains(out, "task ok: verification pass") || !strings.Contains(out, "finished: done") {
 		t.Error(out)
