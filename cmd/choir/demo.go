@@ -71,7 +71,7 @@ func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error 
 		return err
 	}
 	if !a.json {
-		a.printf("%s\n\n", lines(a.demoNotice(started)))
+		a.printf("%s\n\n", lines(a.retell(started.Notice, "demo.notice", "demo.live")))
 	}
 	runErr := a.quietly(func(q *app) error { return q.followRun(ctx, c, started.Run) })
 	var exit exitError
@@ -100,14 +100,6 @@ func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error 
 		line("checked", report.Checked)
 	}
 	return nil
-}
-
-// demoNotice returns what is said before a demo.
-func (a *app) demoNotice(started api.Demo) string {
-	if started.Notice == demo.Notice {
-		return a.sentence("demo.notice")
-	}
-	return started.Notice
 }
 
 // quietly runs f, without output if a.json is set.

@@ -34,7 +34,8 @@ var helps = sync.OnceValue(func() map[names.Language]map[string]verbHelp {
 	return out
 })
 
-// describe puts the help of the person's language into a command and into all below it.
+// describe puts the help of the person's language into a command and into all below it. Commands and flags
+// are declared without it.
 func (a *app) describe(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		a.describe(sub)

@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/eventstore"
-	"choiros/internal/names"
 	"choiros/internal/timeline"
 )
 
@@ -148,26 +144,6 @@ func newCheckpointCommand(a *app) *cobra.Command {
 	return c
 }
 
-// madeCommits matches what the Associate says of a checkpoint that git made whole.
-var madeCommits = regexp.MustCompile(`^made (\d+) commits?: (.*)$`)
-
-// checkpointSaid returns what the Associate says of a checkpoint, in the person's language where it says no
-// more than how many commits it made.
-func (a *app) checkpointSaid(summary string) string {
-	if summary == sentences()[names.English]["checkpoint.nothing"].Other {
-		return a.sentence("checkpoint.nothing")
-	}
-	made := madeCommits.FindStringSubmatch(summary)
-	if made == nil || strings.Contains(summary, ". Git could not commit all of it: ") {
-		return summary
-	}
-	n, err := strconv.Atoi(made[1])
-	if err != nil {
-		return summary
-	}
-	return a.sentence("checkpoint.made", "n", n, "subject", made[2])
-}
-
 func runCheckpoint(ctx context.Context, a *app, c *client, req api.CheckpointRequest) error {
 	var r choir.AssociateResult
 	if err := c.post(ctx, c.path("/checkpoints"), req, &r); err != nil {
@@ -176,7 +152,7 @@ func runCheckpoint(ctx context.Context, a *app, c *client, req api.CheckpointReq
 	if a.json {
 		a.printJSON(r)
 	} else {
-		a.printf("%s\n", lines(a.checkpointSaid(r.Summary)))
+		a.printf("%s\n", lines(a.retell(r.Summary, "checkpoint.made", "checkpoint.nothing")))
 	}
 	if r.Status != choir.StatusOK {
 		return exitError(1)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,6 +67,42 @@ func (a *app) sentence(key string, values ...any) string {
 		filling[i] = valueOf(values[2*i].(string), values[2*i+1])
 	}
 	return s.Fill(string(l), filling)
+}
+
+// retell returns a sentence that the control plane said in English, in the person's language: by the first of
+// the keys whose English sentence it is. A sentence of none of the keys is returned itself.
+func (a *app) retell(said string, keys ...string) string {
+	if a.spoken() == names.English {
+		return said
+	}
+	for _, key := range keys {
+		s := sentences()[names.English][key]
+		for _, form := range []string{s.One, s.Other} {
+			expression := strings.ReplaceAll(regexp.QuoteMeta(form), `\{n\}`, `(?P<n>\d+)`)
+			pattern := regexp.MustCompile(`(?s)^` + quotedPlaceholder.ReplaceAllString(expression, `(?P<$1>.*)`) + `$`)
+			found := pattern.FindStringSubmatch(said)
+			if found == nil {
+				continue
+			}
+			var values []any
+			for i, name := range pattern.SubexpNames()[1:] {
+				values = append(values, name, numberOrText(found[i+1]))
+			}
+			return a.sentence(key, values...)
+		}
+	}
+	return said
+}
+
+// quotedPlaceholder matches a placeholder in a quoted expression.
+var quotedPlaceholder = regexp.MustCompile(`\\\{(\w+)\\\}`)
+
+// numberOrText returns the number that a text is, or else the text, which may have several lines.
+func numberOrText(text string) any {
+	if n, err := strconv.Atoi(text); err == nil {
+		return n
+	}
+	return lines(text)
 }
 
 // valueOf returns the value of a placeholder.
