@@ -299,7 +299,7 @@ func migrateFrom(conn *sqlite.Conn, version int) error {
 
 // errNewerCopy reports a SQLite copy with a newer schema. The copy is then made anew
 // from the journal.
-var errNewerCopy = choir.Refuse("eventstore.open", choir.ReasonSqliteOfNewer)
+var errNewerCopy = choir.Refuse("eventstore.open", choir.ReasonSQLiteOfNewer)
 
 // stamp returns a hash of the schema and the reducers' event types. Copies made by an
 // older or newer choir have another stamp. It is stored as SQLite's application_id.

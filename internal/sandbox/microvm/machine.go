@@ -53,7 +53,7 @@ func newMachineParts(cfg Config) (*machineParts, error) {
 		return nil, err
 	}
 	if m.prlimit, err = exec.LookPath("prlimit"); err != nil {
-		return nil, choir.Refuse(op, choir.ReasonVmNoPrlimit)
+		return nil, choir.Refuse(op, choir.ReasonVMNoPrlimit)
 	}
 	if m.image, err = loadImage(cfg); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func findMkfs() (string, error) {
 			return at, nil
 		}
 	}
-	return "", choir.Refuse("microvm.setup", choir.ReasonVmNoMke2fs)
+	return "", choir.Refuse("microvm.setup", choir.ReasonVMNoMke2fs)
 }
 
 // loadImage returns the manifest of the image. Code unavailable when a part of it is
@@ -88,7 +88,7 @@ func findMkfs() (string, error) {
 func loadImage(cfg Config) (machineimage.Manifest, error) {
 	const op = "microvm.setup"
 	if cfg.Kernel == "" || cfg.Rootfs == "" {
-		return machineimage.Manifest{}, choir.Refuse(op, choir.ReasonVmNoImage, choir.TextOf("suffix", machineimage.KernelSuffix))
+		return machineimage.Manifest{}, choir.Refuse(op, choir.ReasonVMNoImage, choir.TextOf("suffix", machineimage.KernelSuffix))
 	}
 	m, err := machineimage.Load(cfg.Rootfs)
 	if err != nil {
@@ -100,7 +100,7 @@ func loadImage(cfg Config) (machineimage.Manifest, error) {
 			return m, noImage(err)
 		}
 		if info.Size() != want {
-			return m, choir.Refuse(op, choir.ReasonVmImageSize, choir.TextOf("suffix", machineimage.KernelSuffix), choir.TextOf("path", at), choir.CountOf("size", info.Size()), choir.CountOf("wanted", want))
+			return m, choir.Refuse(op, choir.ReasonVMImageSize, choir.TextOf("suffix", machineimage.KernelSuffix), choir.TextOf("path", at), choir.CountOf("size", info.Size()), choir.CountOf("wanted", want))
 		}
 	}
 	return m, nil
