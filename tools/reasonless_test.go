@@ -26,6 +26,14 @@ var peoplesFolders = []string{
 // reasonless says who alone reads the errors without a reason in a folder, in a file, or in a function
 // of a file. An error with code internal needs no row: people are told to see the log.
 var reasonless = map[string]string{
+	"internal/choir/error.go":                             "what makes errors, with a reason or without",
+	"internal/choir/unseal.go":                            "causes: behind the reason of an import",
+	"internal/eventstore/replicated.go":                   "its code is that of the cluster's failure, which says the rest",
+	"internal/journal/errors.go":                          "the log: files of the journal",
+	"internal/sandbox/gvisor/boot.go":                     "causes: behind the reason that a sandbox does not run",
+	"internal/sandbox/microvm/boot.go":                    "causes: behind the reason that a sandbox does not run",
+	"internal/sandbox/microvm/firecracker.go:refused":     "causes: behind the reason that a sandbox does not run",
+	"internal/sandbox/sprites/boot.go":                    "causes: behind the reason that a sandbox does not run",
 	"cmd/choir/log.go:sayCluster":                         "its code is that of whatever kept the copies from being compared",
 	"internal/bus/cluster/session.go:publish":             "the log: a defect of the log's own reader",
 	"internal/bus/cluster/session.go:awaitAcks":           "the log: the stream is opened anew, which tells people",
@@ -72,7 +80,6 @@ var reasonless = map[string]string{
 	"internal/sandbox/registry.go:NewRegistry":            "developers: two drivers of one name",
 	"internal/sandbox/sprites/api.go:unreachable":         "causes: behind the reason that a sandbox does not run",
 	"internal/sandbox/sprites/api.go:nonsense":            "causes: behind the reason that a sandbox does not run",
-	"internal/sandbox/sprites/boot.go:tryMachine":         "the log: it is tried again",
 	"internal/sandbox/sprites/box.go":                     "the log: sandboxes that have ended, and measurements",
 	"internal/sandbox/sprites/driver.go":                  "the log: sandboxes of the last session",
 	"internal/sandbox/sprites/exec.go":                    "causes: behind the reason that a sandbox does not run",
@@ -81,7 +88,7 @@ var reasonless = map[string]string{
 	"internal/timeline/mergetree.go":                      "the log: digests that choir itself gives",
 }
 
-// TestAnErrorThatPeopleMeetHasAReason finds choir.E, choir.Invalid and WithRemedy in the folders
+// TestAnErrorThatPeopleMeetHasAReason finds choir.E, choir.Invalid, WithRemedy and literals in the folders
 // whose errors people meet, where choir.Refuse or choir.RefuseField belongs.
 func TestAnErrorThatPeopleMeetHasAReason(t *testing.T) {
 	used := map[string]bool{}
@@ -137,8 +144,15 @@ func reasonlessIn(t *testing.T, tree fs.FS, folder string) (calls []reasonlessCa
 				function = f.Name.Name
 			}
 			ast.Inspect(decl, func(n ast.Node) bool {
-				if call, ok := n.(*ast.CallExpr); ok && makesReasonless(call, file.Name.Name) {
-					calls = append(calls, reasonlessCall{path, function, nameOf(call.Fun), set.Position(call.Pos()).Line})
+				switch made := n.(type) {
+				case *ast.CallExpr:
+					if makesReasonless(made, file.Name.Name) {
+						calls = append(calls, reasonlessCall{path, function, nameOf(made.Fun), set.Position(made.Pos()).Line})
+					}
+				case *ast.CompositeLit:
+					if nameOf(made.Type) == "Error" && has(made, "Msg", "") && !has(made, "Reason", "") && !has(made, "Code", "CodeInternal") {
+						calls = append(calls, reasonlessCall{path, function, "Error", set.Position(made.Pos()).Line})
+					}
 				}
 				return true
 			})
@@ -171,6 +185,14 @@ func internalCode(call *ast.CallExpr) bool {
 	return len(call.Args) > 1 && nameOf(call.Args[1]) == "CodeInternal"
 }
 
+// has reports whether a literal sets a field, to a constant unless that is "".
+func has(made *ast.CompositeLit, field, constant string) bool {
+	return slices.ContainsFunc(made.Elts, func(e ast.Expr) bool {
+		set, ok := e.(*ast.KeyValueExpr)
+		return ok && nameOf(set.Key) == field && (constant == "" || nameOf(set.Value) == constant)
+	})
+}
+
 // TestTheLinterOfReasonsSeesEachCall gives it a file with every form of such an error.
 func TestTheLinterOfReasonsSeesEachCall(t *testing.T) {
 	planted := `package p
@@ -180,6 +202,8 @@ func f() error { return choir.Invalid("a", "b") }
 func g() error { return choir.Refuse("p", choir.ReasonX).WithRemedy("x") }
 func h() error { return choir.E("p", choir.CodeInternal, "x") }
 func i() error { return choir.Refuse("p", choir.ReasonX) }
+func j() error { return &choir.Error{Code: choir.CodeBusy, Msg: "busy"} }
+func k() error { return &choir.Error{Code: p.Code, Msg: p.Detail, Reason: p.Reason} }
 `
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(planted), 0o600); err != nil {
@@ -189,7 +213,7 @@ func i() error { return choir.Refuse("p", choir.ReasonX) }
 	for _, c := range reasonlessIn(t, os.DirFS(dir), ".") {
 		got = append(got, c.function+" "+c.call)
 	}
-	if want := []string{" E", "f Invalid", "g WithRemedy"}; !slices.Equal(got, want) {
+	if want := []string{" E", "f Invalid", "g WithRemedy", "j Error"}; !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }

@@ -278,6 +278,23 @@ const (
 	ReasonModelPriceUnknown      Reason = "model_price_unknown"
 	ReasonSQLiteDamaged          Reason = "sqlite_damaged"
 	ReasonDesktopNotCarried      Reason = "desktop_not_carried"
+	ReasonPayloadLarge           Reason = "payload_large"
+	ReasonDocumentLarge          Reason = "document_large"
+	ReasonDraftsDiskFull         Reason = "drafts_disk_full"
+	ReasonDraftsDamaged          Reason = "drafts_damaged"
+	ReasonPathNoFolder           Reason = "path_no_folder"
+	ReasonPathNoFile             Reason = "path_no_file"
+	ReasonPathNoFolderThen       Reason = "path_no_folder_then"
+	ReasonPathNoFileThen         Reason = "path_no_file_then"
+	ReasonPathTooLongToShow      Reason = "path_too_long_to_show"
+	ReasonPathThroughLink        Reason = "path_through_link"
+	ReasonWorkspaceSlow          Reason = "workspace_slow"
+	ReasonAppendSameBatch        Reason = "append_same_batch"
+	ReasonAppendUnanswered       Reason = "append_unanswered"
+	ReasonAppendIDTaken          Reason = "append_id_taken"
+	ReasonAppendOnce             Reason = "append_once"
+	ReasonLogDiskFull            Reason = "log_disk_full"
+	ReasonSQLiteDamagedNow       Reason = "sqlite_damaged_now"
 )
 
 // reasonCodes maps each reason to the code of its errors.
@@ -569,4 +586,21 @@ var pageReasons = map[Reason]Code{
 	ReasonModelPriceUnknown:      CodeUnavailable,
 	ReasonSQLiteDamaged:          CodeCorrupt,
 	ReasonDesktopNotCarried:      CodeUnavailable,
+	ReasonPayloadLarge:           CodeTooLarge,
+	ReasonDocumentLarge:          CodeTooLarge,
+	ReasonDraftsDiskFull:         CodeNoSpace,
+	ReasonDraftsDamaged:          CodeCorrupt,
+	ReasonPathNoFolder:           CodeConflict,
+	ReasonPathNoFile:             CodeConflict,
+	ReasonPathNoFolderThen:       CodeConflict,
+	ReasonPathNoFileThen:         CodeConflict,
+	ReasonPathTooLongToShow:      CodeTooLarge,
+	ReasonPathThroughLink:        CodeRefused,
+	ReasonWorkspaceSlow:          CodeTooLarge,
+	ReasonAppendSameBatch:        CodeConflict,
+	ReasonAppendUnanswered:       CodeNotFound,
+	ReasonAppendIDTaken:          CodeConflict,
+	ReasonAppendOnce:             CodeConflict,
+	ReasonLogDiskFull:            CodeNoSpace,
+	ReasonSQLiteDamagedNow:       CodeCorrupt,
 }

@@ -223,8 +223,8 @@ const (
 	ReasonVMNoMke2fs                Reason = "vm_no_mke2fs"
 	ReasonVMNoImage                 Reason = "vm_no_image"
 	ReasonVMImageSize               Reason = "vm_image_size"
-	ReasonVMQemuOld                 Reason = "vm_qemu_old"
-	ReasonVMNoQemu                  Reason = "vm_no_qemu"
+	ReasonVMQEMUOld                 Reason = "vm_qemu_old"
+	ReasonVMNoQEMU                  Reason = "vm_no_qemu"
 	ReasonSpritesNoAddress          Reason = "sprites_no_address"
 	ReasonSpritesBadToken           Reason = "sprites_bad_token"
 	ReasonSpritesNoToken            Reason = "sprites_no_token"
@@ -235,6 +235,14 @@ const (
 	ReasonRecordingOver             Reason = "recording_over"
 	ReasonRecordingDiffers          Reason = "recording_differs"
 	ReasonKernelCompressed          Reason = "kernel_compressed"
+	ReasonVMNoKVM                   Reason = "vm_no_kvm"
+	ReasonVMBootsNoLinux            Reason = "vm_boots_no_linux"
+	ReasonVMImageUnreadable         Reason = "vm_image_unreadable"
+	ReasonConfigUnseen              Reason = "config_unseen"
+	ReasonConfigUnfollowed          Reason = "config_unfollowed"
+	ReasonSpritesTokenRefused       Reason = "sprites_token_refused"
+	ReasonSpritesTooMany            Reason = "sprites_too_many"
+	ReasonImageProgramFailed        Reason = "image_program_failed"
 )
 
 // hostReasons maps each of these reasons to the code of its errors.
@@ -459,8 +467,8 @@ var hostReasons = map[Reason]Code{
 	ReasonVMNoMke2fs:                CodeUnavailable,
 	ReasonVMNoImage:                 CodeUnavailable,
 	ReasonVMImageSize:               CodeUnavailable,
-	ReasonVMQemuOld:                 CodeUnavailable,
-	ReasonVMNoQemu:                  CodeUnavailable,
+	ReasonVMQEMUOld:                 CodeUnavailable,
+	ReasonVMNoQEMU:                  CodeUnavailable,
 	ReasonSpritesNoAddress:          CodeUnavailable,
 	ReasonSpritesBadToken:           CodeUnavailable,
 	ReasonSpritesNoToken:            CodeUnavailable,
@@ -471,4 +479,12 @@ var hostReasons = map[Reason]Code{
 	ReasonRecordingOver:             CodeUnmatched,
 	ReasonRecordingDiffers:          CodeUnmatched,
 	ReasonKernelCompressed:          CodeInvalid,
+	ReasonVMNoKVM:                   CodeUnavailable,
+	ReasonVMBootsNoLinux:            CodeUnavailable,
+	ReasonVMImageUnreadable:         CodeUnavailable,
+	ReasonConfigUnseen:              CodeUnavailable,
+	ReasonConfigUnfollowed:          CodeUnavailable,
+	ReasonSpritesTokenRefused:       CodeUnavailable,
+	ReasonSpritesTooMany:            CodeBusy,
+	ReasonImageProgramFailed:        CodeUnavailable,
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -108,7 +107,9 @@ func findProgram(path, name string) (string, error) {
 func openKVM(device string) error {
 	dev, err := os.OpenFile(device, os.O_RDWR, 0)
 	if err != nil {
-		return &choir.Error{Op: "microvm.setup", Code: choir.CodeUnavailable, Msg: "Firecracker needs KVM, and " + device + " cannot be used", Err: err, Remedy: remedyNoKVM}
+		e := choir.Refuse("microvm.setup", choir.ReasonVMNoKVM, choir.TextOf("path", device))
+		e.Err = err
+		return e
 	}
 	return dev.Close()
 }
@@ -360,7 +361,7 @@ func (f *firecrackerMonitor) bootAlone(ctx, living context.Context, b *box, spec
 	}
 	<-living.Done() // its kernel has panicked, or took too long
 	if !strings.Contains(b.lastLines(), "Kernel panic") {
-		return &choir.Error{Op: "microvm.setup", Code: choir.CodeUnavailable, Msg: "KVM boots no Linux here; the console says " + strconv.Quote(b.lastLines()), Remedy: remedyNoKVM}
+		return choir.Refuse("microvm.setup", choir.ReasonVMBootsNoLinux, choir.TextOf("said", b.lastLines()))
 	}
 	return nil
 }

@@ -14,11 +14,7 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-const (
-	remedyMkfs = "install it with: apt-get install -y e2fsprogs"
-	remedyKVM  = "run choir on hardware, or on a machine with nested virtualization: modprobe kvm_intel || modprobe kvm_amd"
-	remedyMake = "build one with: choir image build --out FILE, and set microvm.rootfs to FILE and microvm.kernel to FILE" + machineimage.KernelSuffix
-)
+const remedyKVM = "run choir on hardware, or on a machine with nested virtualization: modprobe kvm_intel || modprobe kvm_amd"
 
 // machineParts holds what is found and prepared once for all calls of Create.
 type machineParts struct {
@@ -107,7 +103,9 @@ func loadImage(cfg Config) (machineimage.Manifest, error) {
 }
 
 func noImage(err error) error {
-	return &choir.Error{Op: "microvm.setup", Code: choir.CodeUnavailable, Msg: "the image cannot be read", Err: err, Remedy: remedyMake}
+	e := choir.Refuse("microvm.setup", choir.ReasonVMImageUnreadable, choir.TextOf("suffix", machineimage.KernelSuffix))
+	e.Err = err
+	return e
 }
 
 // guestIn returns the digests of the guest binaries in an image, by name.

@@ -402,6 +402,23 @@ export const german = {
     "export_list_large": { "said": "die Liste des Inhalts hat {size} MiB, und höchstens {most} MiB lassen sich einlesen", "help": "aufräumen, was nichts mehr braucht, oder von einem späteren Augenblick abzweigen und die Abzweigung ausgeben" },
     "model_price_unknown": { "said": "der Preis des Modells „{name}“ ist nicht bekannt, so dass kein Budget hielte", "help": "ihn angeben, wo das Modell verbunden ist (Modelle & Schlüssel in der oberen Leiste), oder in choir.toml hinzufügen, in US-Dollar je Million Tokens: [[models.price]] model = \"{name}\", input = ..., output = ...; oder, wenn ein Modell nichts kostet, free = true in seinem [[models.provider]]" },
     "sqlite_damaged": { "said": "die SQLite-Kopie ist beschädigt: {why}" },
-    "desktop_not_carried": { "said": "der Quelltext der Arbeitsfläche wurde geändert, und dieser Bau von choir enthält nicht, was ihn ausliefert", "help": "ihn bauen mit: make build" }
+    "desktop_not_carried": { "said": "der Quelltext der Arbeitsfläche wurde geändert, und dieser Bau von choir enthält nicht, was ihn ausliefert", "help": "ihn bauen mit: make build" },
+    "payload_large": { "said": "{field} hat {n} Bytes, mehr als {most}", "help": "den Inhalt in den Speicher legen und seinen Digest nennen" },
+    "document_large": { "said": "{field} hat mehr als 8 MiB", "help": "ihn als Datei im Arbeitsbereich halten" },
+    "drafts_disk_full": { "said": "die Platte ist voll", "help": "Platz schaffen; was du geschrieben hast, steht noch auf der Seite" },
+    "drafts_damaged": { "said": "die Datei der ungesicherten Texte ist beschädigt", "help": "Offenes sichern, choir anhalten und die Datei weglegen" },
+    "path_no_folder": { "said": "„{path}“ ist kein Ordner" },
+    "path_no_file": { "said": "„{path}“ ist keine Datei" },
+    "path_no_folder_then": { "said": "„{path}“ war kein Ordner" },
+    "path_no_file_then": { "said": "„{path}“ war keine Datei" },
+    "path_too_long_to_show": { "said": "„{path}“ ist länger als {most}", "help": "in einem Terminal ansehen oder storage.file_mb erhöhen" },
+    "path_through_link": { "said": "„{path}“ führt durch eine Verknüpfung", "help": "die Datei nennen, zu der sie führt" },
+    "workspace_slow": { "said": "der Arbeitsbereich ließ sich nicht in {span} lesen", "help": "Großes daraus entfernen, oder storage.workspace_mb und storage.entries senken" },
+    "append_same_batch": { "said": "{field} hat auch ein anderer Entwurf derselben Aufnahme, der etwas anderes sagt", "help": "nur einen von beiden aufnehmen" },
+    "append_unanswered": { "said": "{field} nennt, wovon kein {after} des Laufs {run} handelt; {type} beantwortet also nichts", "help": "es nach jenem Ereignis aufnehmen, mit demselben Lauf" },
+    "append_id_taken": { "said": "{field} ist anders als in Ereignis {event}, einem {type} der Quelle {source}, das die Kennung {id} hat", "help": "einem anderen Ereignis eine eigene Kennung geben" },
+    "append_once": { "said": "{field} hat sein {type} schon: Ereignis {event} der Quelle {source}", "help": "jenes Ereignis lesen; ein zweites gibt es nicht" },
+    "log_disk_full": { "said": "die Platte ist voll", "help": "Platz schaffen" },
+    "sqlite_damaged_now": { "said": "die SQLite-Kopie ist beschädigt", "help": "gleich erneut versuchen, oder choir log --repair ausführen: sie entsteht neu aus dem Journal" }
   }
 } as const;
