@@ -16,11 +16,12 @@ import (
 	"choiros/internal/choir"
 )
 
-// The files that declare the reasons: those that pages say too, and the host's own.
-const (
-	reasonsOfPages = "../internal/choir/reasons.go"
-	reasonsOfHost  = "../internal/choir/reasonshost.go"
-)
+// reasonFiles declare the reasons: those that pages say too, about fields and others, and at last
+// the host's own.
+var reasonFiles = []string{"../internal/choir/reasons.go", "../internal/choir/reasonsfield.go", "../internal/choir/reasonshost.go"}
+
+// hostReasons maps the names of the constants of the host's own reasons to them.
+func hostReasons(t *testing.T) map[string]choir.Reason { return reasonConstants(t, reasonFiles[2]) }
 
 // reasonConstants maps the names of the constants of a file to their reasons.
 func reasonConstants(t *testing.T, path string) map[string]choir.Reason {
@@ -78,12 +79,14 @@ func nameOf(e ast.Expr) string {
 // TestARefusalFillsItsSentence compares the values of each choir.Refuse and choir.RefuseField
 // with the placeholders of its reason's sentences, and finds reasons that nothing uses.
 func TestARefusalFillsItsSentence(t *testing.T) {
-	constants, used, checked := reasonConstants(t, reasonsOfPages), map[string]bool{}, 0
-	maps.Copy(constants, reasonConstants(t, reasonsOfHost))
+	constants, used, checked := map[string]choir.Reason{}, map[string]bool{}, 0
+	for _, path := range reasonFiles {
+		maps.Copy(constants, reasonConstants(t, path))
+	}
 	placeholder := regexp.MustCompile(`\{(\w+)\}`)
 	for _, root := range []string{"../cmd", "../internal"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path == reasonsOfPages || path == reasonsOfHost {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || slices.Contains(reasonFiles, path) {
 				return err
 			}
 			set := token.NewFileSet()
@@ -136,5 +139,52 @@ func TestARefusalFillsItsSentence(t *testing.T) {
 		if !used[name] {
 			t.Errorf("nothing is refused with %s", name)
 		}
+	}
+}
+
+// routed are the folders whose refusals pages get, without the files that work only while choir
+// starts or for the CLI alone.
+var routed = []string{"internal/computer", "internal/control", "internal/desktop", "internal/eventstore", "internal/journal", "internal/model/attempt", "internal/timeline"}
+
+// unrouted are these files.
+var unrouted = []string{
+	"internal/control/supervisor/computers.go", "internal/control/supervisor/diskproject.go", "internal/control/supervisor/folder.go",
+	"internal/control/supervisor/hostuid.go", "internal/control/supervisor/restore.go",
+	"internal/eventstore/restore.go", "internal/journal/lock.go", "internal/journal/repair.go",
+}
+
+// TestAPageHasTheSentencesOfWhatRoutesRefuse finds a reason of the host alone, whose German sentence
+// no page has, where a page may be the one that is refused.
+func TestAPageHasTheSentencesOfWhatRoutesRefuse(t *testing.T) {
+	host, unused := hostReasons(t), slices.Clone(unrouted)
+	for _, folder := range routed {
+		err := filepath.WalkDir(filepath.Join("..", folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				return err
+			}
+			name := strings.TrimPrefix(path, "../")
+			ast.Inspect(file, func(n ast.Node) bool {
+				of, ok := n.(*ast.Ident)
+				if !ok || host[of.Name] == "" {
+					return true
+				}
+				unused = slices.DeleteFunc(unused, func(file string) bool { return file == name })
+				if !slices.Contains(unrouted, name) {
+					t.Errorf("%s refuses with %s, whose sentences no page has: move it to internal/choir/reasons.go and problems.*.json", name, of.Name)
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range unused {
+		t.Errorf("%s gives no reason of the host", file)
 	}
 }

@@ -1,6 +1,7 @@
 package choir
 
 import (
+	"cmp"
 	_ "embed" // for the sentences
 	"encoding/json"
 	"errors"
@@ -252,13 +253,14 @@ func (c ProblemCatalogue) sayReason(language string, reason Reason, values []Val
 }
 
 // SayProblem returns a problem's sentences in a language: those of its reason, else its
-// English ones behind the sentence of its code.
+// English ones behind the sentence of its code. A remedy that its reason does not have is
+// said in English.
 func SayProblem(language string, p Problem) (said, help string) {
 	if language == "en" {
 		return p.Message, p.Remedy // they may say more, such as the cause
 	}
 	if said, help, ok := SayReason(language, p.Reason, p.Values); ok {
-		return said, help
+		return said, cmp.Or(help, p.Remedy)
 	}
 	about, ok := ProblemsIn(language).Codes[p.Code]
 	if !ok {

@@ -153,6 +153,13 @@ func TestAPathThatTheSentenceNamesIsSaidOnce(t *testing.T) {
 	}
 }
 
+func TestARemedyThatAReasonDoesNotHaveIsSaidInEnglish(t *testing.T) {
+	p := *ProblemOf(Refuse("x", ReasonPathChanged, TextOf("path", "a")).WithRemedy("wait 5 s"))
+	if said, help := SayProblem("de", p); said != "„a“ wurde inzwischen geändert" || help != "wait 5 s" {
+		t.Errorf("said %q, %q", said, help)
+	}
+}
+
 func TestARefusalOfAFieldIsSaidWithTheFieldInEachLanguage(t *testing.T) {
 	err := Under("layout", Under("windows[2]", RefuseField("title", ReasonFieldLong, TextOf("least", 1), TextOf("most", 20), TextOf("n", 30))))
 	if err.Error() != "layout.windows[2].title must have 1 to 20 characters, not 30" || CodeOf(err) != CodeTooLarge {

@@ -167,52 +167,6 @@ const (
 	ReasonKeyFileMissing         Reason = "key_file_missing"
 	ReasonKeyFileOpen            Reason = "key_file_open"
 	ReasonKeyFileEmpty           Reason = "key_file_empty"
-	ReasonFieldRequired          Reason = "field_required"
-	ReasonFieldUnknown           Reason = "field_unknown"
-	ReasonFieldUnknownMeant      Reason = "field_unknown_meant"
-	ReasonFieldUnknownKnown      Reason = "field_unknown_known"
-	ReasonFieldShort             Reason = "field_short"
-	ReasonFieldLong              Reason = "field_long"
-	ReasonFieldFew               Reason = "field_few"
-	ReasonFieldMany              Reason = "field_many"
-	ReasonFieldFewBytes          Reason = "field_few_bytes"
-	ReasonFieldManyBytes         Reason = "field_many_bytes"
-	ReasonFieldRange             Reason = "field_range"
-	ReasonFieldNoBoolean         Reason = "field_no_boolean"
-	ReasonFieldNoNumber          Reason = "field_no_number"
-	ReasonFieldNoText            Reason = "field_no_text"
-	ReasonFieldNoList            Reason = "field_no_list"
-	ReasonFieldNoObject          Reason = "field_no_object"
-	ReasonFieldNoTime            Reason = "field_no_time"
-	ReasonFieldNoBase64          Reason = "field_no_base64"
-	ReasonProjectNameRule        Reason = "project_name_rule"
-	ReasonFieldBeforeFrom        Reason = "field_before_from"
-	ReasonOnlyForRequest         Reason = "only_for_request"
-	ReasonOnlyForMinimised       Reason = "only_for_minimised"
-	ReasonOnlyForSnapped         Reason = "only_for_snapped"
-	ReasonFieldNotJSON           Reason = "field_not_json"
-	ReasonFieldOutOfRange        Reason = "field_out_of_range"
-	ReasonFieldTwice             Reason = "field_twice"
-	ReasonFieldBase64            Reason = "field_base64"
-	ReasonFieldWholeNumber       Reason = "field_whole_number"
-	ReasonFieldUuid              Reason = "field_uuid"
-	ReasonFieldUuid7             Reason = "field_uuid7"
-	ReasonFieldDigest            Reason = "field_digest"
-	ReasonFieldOneOf             Reason = "field_one_of"
-	ReasonEventTypeForm          Reason = "event_type_form"
-	ReasonFieldTime              Reason = "field_time"
-	ReasonEventTypeUnknown       Reason = "event_type_unknown"
-	ReasonModelBudgetZero        Reason = "model_budget_zero"
-	ReasonTaskGitAction          Reason = "task_git_action"
-	ReasonTaskOnlyGit            Reason = "task_only_git"
-	ReasonTaskGitArgs            Reason = "task_git_args"
-	ReasonTaskOnlyEdit           Reason = "task_only_edit"
-	ReasonTaskWorktreeProject    Reason = "task_worktree_project"
-	ReasonTaskWorktreeAttempt    Reason = "task_worktree_attempt"
-	ReasonTaskTrigger            Reason = "task_trigger"
-	ReasonTaskNoCommands         Reason = "task_no_commands"
-	ReasonArgvOrShell            Reason = "argv_or_shell"
-	ReasonAllowlistMode          Reason = "allowlist_mode"
 	ReasonStoreKeepsAll          Reason = "store_keeps_all"
 	ReasonBeingExported          Reason = "being_exported"
 	ReasonWorkspaceToBecome      Reason = "workspace_to_become"
@@ -224,30 +178,11 @@ const (
 	ReasonImportBlobSpare        Reason = "import_blob_spare"
 	ReasonLogEndsElsewhere       Reason = "log_ends_elsewhere"
 	ReasonNoSnapshotYet          Reason = "no_snapshot_yet"
-	ReasonTakeFromItself         Reason = "take_from_itself"
 	ReasonNoSharedPast           Reason = "no_shared_past"
 	ReasonNothingChangedThere    Reason = "nothing_changed_there"
-	ReasonFieldNoUTF8            Reason = "field_no_utf8"
-	ReasonOverlayOutcome         Reason = "overlay_outcome"
-	ReasonPageNameLine           Reason = "page_name_line"
 	ReasonComputerClosed         Reason = "computer_closed"
 	ReasonFileOfNewerChoir       Reason = "file_of_newer_choir"
-	ReasonThemeNameRule          Reason = "theme_name_rule"
-	ReasonTokenNameRule          Reason = "token_name_rule"
-	ReasonThemeTokenTwice        Reason = "theme_token_twice"
-	ReasonThemeValueCharacter    Reason = "theme_value_character"
-	ReasonThemeValueComment      Reason = "theme_value_comment"
-	ReasonThemeValueOpen         Reason = "theme_value_open"
-	ReasonThemeValueCall         Reason = "theme_value_call"
-	ReasonWindowNoChange         Reason = "window_no_change"
-	ReasonRunOpensNone           Reason = "run_opens_none"
-	ReasonSettingNameRule        Reason = "setting_name_rule"
-	ReasonAppNameRule            Reason = "app_name_rule"
-	ReasonFieldUnseen            Reason = "field_unseen"
 	ReasonCheckpointLate         Reason = "checkpoint_late"
-	ReasonTaskNotJSON            Reason = "task_not_json"
-	ReasonGrantTooLong           Reason = "grant_too_long"
-	ReasonGrantScope             Reason = "grant_scope"
 	ReasonGrantNoRun             Reason = "grant_no_run"
 	ReasonEventOfOther           Reason = "event_of_other"
 	ReasonLogOfOther             Reason = "log_of_other"
@@ -255,37 +190,17 @@ const (
 	ReasonProjectFolderThere     Reason = "project_folder_there"
 	ReasonProjectNotTrashed      Reason = "project_not_trashed"
 	ReasonBeingCloned            Reason = "being_cloned"
-	ReasonExportFormat           Reason = "export_format"
 	ReasonGitFailed              Reason = "git_failed"
 	ReasonGitSlow                Reason = "git_slow"
-	ReasonFieldSaysNothing       Reason = "field_says_nothing"
 	ReasonTooManyBroke           Reason = "too_many_broke"
 	ReasonSourceAsShipped        Reason = "source_as_shipped"
 	ReasonNoFolder               Reason = "no_folder"
 	ReasonBrowserSlow            Reason = "browser_slow"
-	ReasonFieldBeforeStart       Reason = "field_before_start"
-	ReasonVersionAndAsOf         Reason = "version_and_as_of"
-	ReasonFieldNoDigest          Reason = "field_no_digest"
-	ReasonFieldMustBeUuid7       Reason = "field_must_be_uuid7"
-	ReasonIfMatchMissing         Reason = "if_match_missing"
-	ReasonSeenMissing            Reason = "seen_missing"
-	ReasonFieldNoEvent           Reason = "field_no_event"
-	ReasonFieldOver              Reason = "field_over"
-	ReasonReplayKeyUsed          Reason = "replay_key_used"
-	ReasonFieldNoOffset          Reason = "field_no_offset"
-	ReasonSeqOrCheckpoint        Reason = "seq_or_checkpoint"
 	ReasonMetricsToken           Reason = "metrics_token"
 	ReasonConnectionLost         Reason = "connection_lost"
 	ReasonServiceKeyStays        Reason = "service_key_stays"
 	ReasonServiceChanged         Reason = "service_changed"
-	ReasonGrantOneHost           Reason = "grant_one_host"
 	ReasonVaultKeyChanged        Reason = "vault_key_changed"
-	ReasonAllowlistWithNone      Reason = "allowlist_with_none"
-	ReasonEgressMode             Reason = "egress_mode"
-	ReasonHostRule               Reason = "host_rule"
-	ReasonHostBelowAddress       Reason = "host_below_address"
-	ReasonFieldNoPort            Reason = "field_no_port"
-	ReasonHTTPMethodRule         Reason = "http_method_rule"
 	ReasonPathRule               Reason = "path_rule"
 	ReasonComputerStops          Reason = "computer_stops"
 	ReasonNoSuchRoute            Reason = "no_such_route"
@@ -300,13 +215,6 @@ const (
 	ReasonNoSuchModel            Reason = "no_such_model"
 	ReasonNoVault                Reason = "no_vault"
 	ReasonVaultBoundElsewhere    Reason = "vault_bound_elsewhere"
-	ReasonVaultHostRule          Reason = "vault_host_rule"
-	ReasonVaultOnlyGit           Reason = "vault_only_git"
-	ReasonVaultHeader            Reason = "vault_header"
-	ReasonVaultPrefix            Reason = "vault_prefix"
-	ReasonVaultNotGit            Reason = "vault_not_git"
-	ReasonVaultUser              Reason = "vault_user"
-	ReasonVaultGitMethods        Reason = "vault_git_methods"
 	ReasonRecordLocks            Reason = "record_locks"
 	ReasonDemoPlaying            Reason = "demo_playing"
 	ReasonDemoWouldReplace       Reason = "demo_would_replace"
@@ -318,12 +226,7 @@ const (
 	ReasonDesktopServerEnded     Reason = "desktop_server_ended"
 	ReasonDesktopServerSlow      Reason = "desktop_server_slow"
 	ReasonDesktopNoNode          Reason = "desktop_no_node"
-	ReasonArchivePathLong        Reason = "archive_path_long"
 	ReasonExportChanged          Reason = "export_changed"
-	ReasonArchiveOrderBlob       Reason = "archive_order_blob"
-	ReasonArchiveNoMember        Reason = "archive_no_member"
-	ReasonArchiveOrder           Reason = "archive_order"
-	ReasonArchiveNoLog           Reason = "archive_no_log"
 	ReasonArchiveListLarge       Reason = "archive_list_large"
 	ReasonNotAnExport            Reason = "not_an_export"
 	ReasonArchiveMemberLarge     Reason = "archive_member_large"
@@ -334,18 +237,15 @@ const (
 	ReasonLogDamaged             Reason = "log_damaged"
 	ReasonLogReadOnly            Reason = "log_read_only"
 	ReasonRoleMayNotAppend       Reason = "role_may_not_append"
-	ReasonEventNeeds             Reason = "event_needs"
-	ReasonEventAboutOther        Reason = "event_about_other"
 	ReasonAppendAnswering        Reason = "append_answering"
 	ReasonAppendCollided         Reason = "append_collided"
 	ReasonAppendFirstFailed      Reason = "append_first_failed"
-	ReasonFieldEventNumber       Reason = "field_event_number"
 	ReasonAppendQueueFull        Reason = "append_queue_full"
 	ReasonEventUnreadable        Reason = "event_unreadable"
 	ReasonLogClosedBefore        Reason = "log_closed_before"
 	ReasonLogClosed              Reason = "log_closed"
-	ReasonSqliteOfNewer          Reason = "sqlite_of_newer"
-	ReasonSqliteNotReplaced      Reason = "sqlite_not_replaced"
+	ReasonSQLiteOfNewer          Reason = "sqlite_of_newer"
+	ReasonSQLiteNotReplaced      Reason = "sqlite_not_replaced"
 	ReasonJournalReading         Reason = "journal_reading"
 	ReasonJournalDamaged         Reason = "journal_damaged"
 	ReasonJournalClosed          Reason = "journal_closed"
@@ -367,19 +267,50 @@ const (
 	ReasonProgramNotInBuild      Reason = "program_not_in_build"
 	ReasonModelCallStopped       Reason = "model_call_stopped"
 	ReasonModelCallLong          Reason = "model_call_long"
+	ReasonImportShort            Reason = "import_short"
+	ReasonImportFirstHead        Reason = "import_first_head"
+	ReasonImportManifest         Reason = "import_manifest"
+	ReasonImportNoZeros          Reason = "import_no_zeros"
+	ReasonImportHead             Reason = "import_head"
+	ReasonImportContent          Reason = "import_content"
+	ReasonImportMore             Reason = "import_more"
+	ReasonExportListLarge        Reason = "export_list_large"
+	ReasonModelPriceUnknown      Reason = "model_price_unknown"
+	ReasonSQLiteDamaged          Reason = "sqlite_damaged"
+	ReasonDesktopNotCarried      Reason = "desktop_not_carried"
+	ReasonPayloadLarge           Reason = "payload_large"
+	ReasonDocumentLarge          Reason = "document_large"
+	ReasonDraftsDiskFull         Reason = "drafts_disk_full"
+	ReasonDraftsDamaged          Reason = "drafts_damaged"
+	ReasonPathNoFolder           Reason = "path_no_folder"
+	ReasonPathNoFile             Reason = "path_no_file"
+	ReasonPathNoFolderThen       Reason = "path_no_folder_then"
+	ReasonPathNoFileThen         Reason = "path_no_file_then"
+	ReasonPathTooLongToShow      Reason = "path_too_long_to_show"
+	ReasonPathThroughLink        Reason = "path_through_link"
+	ReasonWorkspaceSlow          Reason = "workspace_slow"
+	ReasonAppendSameBatch        Reason = "append_same_batch"
+	ReasonAppendUnanswered       Reason = "append_unanswered"
+	ReasonAppendIDTaken          Reason = "append_id_taken"
+	ReasonAppendOnce             Reason = "append_once"
+	ReasonLogDiskFull            Reason = "log_disk_full"
+	ReasonSQLiteDamagedNow       Reason = "sqlite_damaged_now"
 )
 
 // reasonCodes maps each reason to the code of its errors.
-var reasonCodes = merge(pageReasons, hostReasons)
+var reasonCodes = merge(pageReasons, fieldReasons, hostReasons)
 
-// merge returns the rows of both tables as one.
-func merge(a, b map[Reason]Code) map[Reason]Code {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
+// merge returns the rows of all tables as one.
+func merge(tables ...map[Reason]Code) map[Reason]Code {
+	all := map[Reason]Code{}
+	for _, table := range tables {
+		maps.Copy(all, table)
+	}
 	return all
 }
 
-// pageReasons are the reasons that pages say too, in problems.*.json.
+// pageReasons are the reasons that pages say too, about more than one field. Their
+// sentences are in problems.*.json.
 var pageReasons = map[Reason]Code{
 	ReasonNoComputer:             CodeNotFound,
 	ReasonNotRunning:             CodeUnavailable,
@@ -544,52 +475,6 @@ var pageReasons = map[Reason]Code{
 	ReasonKeyFileMissing:         CodeNotFound,
 	ReasonKeyFileOpen:            CodeRefused,
 	ReasonKeyFileEmpty:           CodeUnavailable,
-	ReasonFieldRequired:          CodeInvalid,
-	ReasonFieldUnknown:           CodeInvalid,
-	ReasonFieldUnknownMeant:      CodeInvalid,
-	ReasonFieldUnknownKnown:      CodeInvalid,
-	ReasonFieldShort:             CodeInvalid,
-	ReasonFieldLong:              CodeTooLarge,
-	ReasonFieldFew:               CodeInvalid,
-	ReasonFieldMany:              CodeTooLarge,
-	ReasonFieldFewBytes:          CodeInvalid,
-	ReasonFieldManyBytes:         CodeTooLarge,
-	ReasonFieldRange:             CodeInvalid,
-	ReasonFieldNoBoolean:         CodeInvalid,
-	ReasonFieldNoNumber:          CodeInvalid,
-	ReasonFieldNoText:            CodeInvalid,
-	ReasonFieldNoList:            CodeInvalid,
-	ReasonFieldNoObject:          CodeInvalid,
-	ReasonFieldNoTime:            CodeInvalid,
-	ReasonFieldNoBase64:          CodeInvalid,
-	ReasonProjectNameRule:        CodeInvalid,
-	ReasonFieldBeforeFrom:        CodeInvalid,
-	ReasonOnlyForRequest:         CodeInvalid,
-	ReasonOnlyForMinimised:       CodeInvalid,
-	ReasonOnlyForSnapped:         CodeInvalid,
-	ReasonFieldNotJSON:           CodeInvalid,
-	ReasonFieldOutOfRange:        CodeInvalid,
-	ReasonFieldTwice:             CodeInvalid,
-	ReasonFieldBase64:            CodeInvalid,
-	ReasonFieldWholeNumber:       CodeInvalid,
-	ReasonFieldUuid:              CodeInvalid,
-	ReasonFieldUuid7:             CodeInvalid,
-	ReasonFieldDigest:            CodeInvalid,
-	ReasonFieldOneOf:             CodeInvalid,
-	ReasonEventTypeForm:          CodeInvalid,
-	ReasonFieldTime:              CodeInvalid,
-	ReasonEventTypeUnknown:       CodeInvalid,
-	ReasonModelBudgetZero:        CodeInvalid,
-	ReasonTaskGitAction:          CodeInvalid,
-	ReasonTaskOnlyGit:            CodeInvalid,
-	ReasonTaskGitArgs:            CodeInvalid,
-	ReasonTaskOnlyEdit:           CodeInvalid,
-	ReasonTaskWorktreeProject:    CodeInvalid,
-	ReasonTaskWorktreeAttempt:    CodeInvalid,
-	ReasonTaskTrigger:            CodeInvalid,
-	ReasonTaskNoCommands:         CodeInvalid,
-	ReasonArgvOrShell:            CodeInvalid,
-	ReasonAllowlistMode:          CodeInvalid,
 	ReasonStoreKeepsAll:          CodeUnavailable,
 	ReasonBeingExported:          CodeBusy,
 	ReasonWorkspaceToBecome:      CodeConflict,
@@ -601,30 +486,11 @@ var pageReasons = map[Reason]Code{
 	ReasonImportBlobSpare:        CodeInvalid,
 	ReasonLogEndsElsewhere:       CodeCorrupt,
 	ReasonNoSnapshotYet:          CodeNotFound,
-	ReasonTakeFromItself:         CodeInvalid,
 	ReasonNoSharedPast:           CodeConflict,
 	ReasonNothingChangedThere:    CodeNotFound,
-	ReasonFieldNoUTF8:            CodeInvalid,
-	ReasonOverlayOutcome:         CodeInvalid,
-	ReasonPageNameLine:           CodeInvalid,
 	ReasonComputerClosed:         CodeUnavailable,
 	ReasonFileOfNewerChoir:       CodeUnavailable,
-	ReasonThemeNameRule:          CodeInvalid,
-	ReasonTokenNameRule:          CodeInvalid,
-	ReasonThemeTokenTwice:        CodeInvalid,
-	ReasonThemeValueCharacter:    CodeInvalid,
-	ReasonThemeValueComment:      CodeInvalid,
-	ReasonThemeValueOpen:         CodeInvalid,
-	ReasonThemeValueCall:         CodeInvalid,
-	ReasonWindowNoChange:         CodeInvalid,
-	ReasonRunOpensNone:           CodeInvalid,
-	ReasonSettingNameRule:        CodeInvalid,
-	ReasonAppNameRule:            CodeInvalid,
-	ReasonFieldUnseen:            CodeInvalid,
 	ReasonCheckpointLate:         CodeTimeout,
-	ReasonTaskNotJSON:            CodeInvalid,
-	ReasonGrantTooLong:           CodeInvalid,
-	ReasonGrantScope:             CodeInvalid,
 	ReasonGrantNoRun:             CodeNotFound,
 	ReasonEventOfOther:           CodeNotFound,
 	ReasonLogOfOther:             CodeConflict,
@@ -632,37 +498,17 @@ var pageReasons = map[Reason]Code{
 	ReasonProjectFolderThere:     CodeConflict,
 	ReasonProjectNotTrashed:      CodeConflict,
 	ReasonBeingCloned:            CodeBusy,
-	ReasonExportFormat:           CodeInvalid,
 	ReasonGitFailed:              CodeConflict,
 	ReasonGitSlow:                CodeTimeout,
-	ReasonFieldSaysNothing:       CodeInvalid,
 	ReasonTooManyBroke:           CodeRateLimited,
 	ReasonSourceAsShipped:        CodeConflict,
 	ReasonNoFolder:               CodeNotFound,
 	ReasonBrowserSlow:            CodeTimeout,
-	ReasonFieldBeforeStart:       CodeInvalid,
-	ReasonVersionAndAsOf:         CodeInvalid,
-	ReasonFieldNoDigest:          CodeInvalid,
-	ReasonFieldMustBeUuid7:       CodeInvalid,
-	ReasonIfMatchMissing:         CodeInvalid,
-	ReasonSeenMissing:            CodeInvalid,
-	ReasonFieldNoEvent:           CodeInvalid,
-	ReasonFieldOver:              CodeInvalid,
-	ReasonReplayKeyUsed:          CodeInvalid,
-	ReasonFieldNoOffset:          CodeInvalid,
-	ReasonSeqOrCheckpoint:        CodeInvalid,
 	ReasonMetricsToken:           CodeUnauthenticated,
 	ReasonConnectionLost:         CodeUnavailable,
 	ReasonServiceKeyStays:        CodeUnavailable,
 	ReasonServiceChanged:         CodeUnavailable,
-	ReasonGrantOneHost:           CodeInvalid,
 	ReasonVaultKeyChanged:        CodeUnavailable,
-	ReasonAllowlistWithNone:      CodeInvalid,
-	ReasonEgressMode:             CodeInvalid,
-	ReasonHostRule:               CodeInvalid,
-	ReasonHostBelowAddress:       CodeInvalid,
-	ReasonFieldNoPort:            CodeInvalid,
-	ReasonHTTPMethodRule:         CodeInvalid,
 	ReasonPathRule:               CodeInvalid,
 	ReasonComputerStops:          CodeUnavailable,
 	ReasonNoSuchRoute:            CodeNotFound,
@@ -677,13 +523,6 @@ var pageReasons = map[Reason]Code{
 	ReasonNoSuchModel:            CodeNotFound,
 	ReasonNoVault:                CodeUnavailable,
 	ReasonVaultBoundElsewhere:    CodeConflict,
-	ReasonVaultHostRule:          CodeInvalid,
-	ReasonVaultOnlyGit:           CodeInvalid,
-	ReasonVaultHeader:            CodeInvalid,
-	ReasonVaultPrefix:            CodeInvalid,
-	ReasonVaultNotGit:            CodeInvalid,
-	ReasonVaultUser:              CodeInvalid,
-	ReasonVaultGitMethods:        CodeInvalid,
 	ReasonRecordLocks:            CodeUnavailable,
 	ReasonDemoPlaying:            CodeConflict,
 	ReasonDemoWouldReplace:       CodeConflict,
@@ -695,12 +534,7 @@ var pageReasons = map[Reason]Code{
 	ReasonDesktopServerEnded:     CodeUnavailable,
 	ReasonDesktopServerSlow:      CodeUnavailable,
 	ReasonDesktopNoNode:          CodeUnavailable,
-	ReasonArchivePathLong:        CodeInvalid,
 	ReasonExportChanged:          CodeCorrupt,
-	ReasonArchiveOrderBlob:       CodeInvalid,
-	ReasonArchiveNoMember:        CodeInvalid,
-	ReasonArchiveOrder:           CodeInvalid,
-	ReasonArchiveNoLog:           CodeInvalid,
 	ReasonArchiveListLarge:       CodeTooLarge,
 	ReasonNotAnExport:            CodeInvalid,
 	ReasonArchiveMemberLarge:     CodeTooLarge,
@@ -711,18 +545,15 @@ var pageReasons = map[Reason]Code{
 	ReasonLogDamaged:             CodeCorrupt,
 	ReasonLogReadOnly:            CodeUnavailable,
 	ReasonRoleMayNotAppend:       CodeForbidden,
-	ReasonEventNeeds:             CodeInvalid,
-	ReasonEventAboutOther:        CodeInvalid,
 	ReasonAppendAnswering:        CodeBusy,
 	ReasonAppendCollided:         CodeBusy,
 	ReasonAppendFirstFailed:      CodeBusy,
-	ReasonFieldEventNumber:       CodeInvalid,
 	ReasonAppendQueueFull:        CodeBusy,
 	ReasonEventUnreadable:        CodeCorrupt,
 	ReasonLogClosedBefore:        CodeUnavailable,
 	ReasonLogClosed:              CodeUnavailable,
-	ReasonSqliteOfNewer:          CodeUnavailable,
-	ReasonSqliteNotReplaced:      CodeUnavailable,
+	ReasonSQLiteOfNewer:          CodeUnavailable,
+	ReasonSQLiteNotReplaced:      CodeUnavailable,
 	ReasonJournalReading:         CodeUnavailable,
 	ReasonJournalDamaged:         CodeCorrupt,
 	ReasonJournalClosed:          CodeUnavailable,
@@ -744,4 +575,32 @@ var pageReasons = map[Reason]Code{
 	ReasonProgramNotInBuild:      CodeUnavailable,
 	ReasonModelCallStopped:       CodeCancelled,
 	ReasonModelCallLong:          CodeTimeout,
+	ReasonImportShort:            CodeCorrupt,
+	ReasonImportFirstHead:        CodeCorrupt,
+	ReasonImportManifest:         CodeCorrupt,
+	ReasonImportNoZeros:          CodeCorrupt,
+	ReasonImportHead:             CodeCorrupt,
+	ReasonImportContent:          CodeCorrupt,
+	ReasonImportMore:             CodeCorrupt,
+	ReasonExportListLarge:        CodeTooLarge,
+	ReasonModelPriceUnknown:      CodeUnavailable,
+	ReasonSQLiteDamaged:          CodeCorrupt,
+	ReasonDesktopNotCarried:      CodeUnavailable,
+	ReasonPayloadLarge:           CodeTooLarge,
+	ReasonDocumentLarge:          CodeTooLarge,
+	ReasonDraftsDiskFull:         CodeNoSpace,
+	ReasonDraftsDamaged:          CodeCorrupt,
+	ReasonPathNoFolder:           CodeConflict,
+	ReasonPathNoFile:             CodeConflict,
+	ReasonPathNoFolderThen:       CodeConflict,
+	ReasonPathNoFileThen:         CodeConflict,
+	ReasonPathTooLongToShow:      CodeTooLarge,
+	ReasonPathThroughLink:        CodeRefused,
+	ReasonWorkspaceSlow:          CodeTooLarge,
+	ReasonAppendSameBatch:        CodeConflict,
+	ReasonAppendUnanswered:       CodeNotFound,
+	ReasonAppendIDTaken:          CodeConflict,
+	ReasonAppendOnce:             CodeConflict,
+	ReasonLogDiskFull:            CodeNoSpace,
+	ReasonSQLiteDamagedNow:       CodeCorrupt,
 }

@@ -96,9 +96,9 @@ const (
 	ReasonConfigAbsolute            Reason = "config_absolute"
 	ReasonConfigNoImage             Reason = "config_no_image"
 	ReasonConfigJailer              Reason = "config_jailer"
-	ReasonConfigGuestCid            Reason = "config_guest_cid"
-	ReasonConfigUdsPath             Reason = "config_uds_path"
-	ReasonConfigNoToolchainsVm      Reason = "config_no_toolchains_vm"
+	ReasonConfigGuestCID            Reason = "config_guest_cid"
+	ReasonConfigUDSPath             Reason = "config_uds_path"
+	ReasonConfigNoToolchainsVM      Reason = "config_no_toolchains_vm"
 	ReasonConfigNoToken             Reason = "config_no_token"
 	ReasonConfigNotAbsolute         Reason = "config_not_absolute"
 	ReasonConfigNoToolchainsSprites Reason = "config_no_toolchains_sprites"
@@ -106,7 +106,7 @@ const (
 	ReasonConfigTokenUnencrypted    Reason = "config_token_unencrypted"
 	ReasonConfigNoNodes             Reason = "config_no_nodes"
 	ReasonConfigNeedsReplicated     Reason = "config_needs_replicated"
-	ReasonConfigNats                Reason = "config_nats"
+	ReasonConfigNATS                Reason = "config_nats"
 	ReasonConfigPassword            Reason = "config_password"
 	ReasonConfigNotAName            Reason = "config_not_a_name"
 	ReasonConfigTwice               Reason = "config_twice"
@@ -146,7 +146,7 @@ const (
 	ReasonImageSqfstar              Reason = "image_sqfstar"
 	ReasonKernelOther               Reason = "kernel_other"
 	ReasonKernelShort               Reason = "kernel_short"
-	ReasonKernelNoElf               Reason = "kernel_no_elf"
+	ReasonKernelNoELF               Reason = "kernel_no_elf"
 	ReasonKernelEmpty               Reason = "kernel_empty"
 	ReasonEvalName                  Reason = "eval_name"
 	ReasonEvalNoPrompt              Reason = "eval_no_prompt"
@@ -165,7 +165,6 @@ const (
 	ReasonEvalNoReport              Reason = "eval_no_report"
 	ReasonEvalTarPath               Reason = "eval_tar_path"
 	ReasonEvalTarBroken             Reason = "eval_tar_broken"
-	ReasonDesktopNotCarried         Reason = "desktop_not_carried"
 	ReasonQuotaOtherKind            Reason = "quota_other_kind"
 	ReasonQuotaNotMade              Reason = "quota_not_made"
 	ReasonQuotaNotMounted           Reason = "quota_not_mounted"
@@ -212,26 +211,38 @@ const (
 	ReasonLocalNoBwrap              Reason = "local_no_bwrap"
 	ReasonLocalFoldersClosed        Reason = "local_folders_closed"
 	ReasonLocalNoToolchain          Reason = "local_no_toolchain"
-	ReasonVmMke2fsFailed            Reason = "vm_mke2fs_failed"
-	ReasonVmNoFirecracker           Reason = "vm_no_firecracker"
-	ReasonVmNoJailer                Reason = "vm_no_jailer"
-	ReasonVmJailerVersion           Reason = "vm_jailer_version"
-	ReasonVmOldImage                Reason = "vm_old_image"
-	ReasonVmNoVersion               Reason = "vm_no_version"
-	ReasonVmVersionOld              Reason = "vm_version_old"
-	ReasonVmFreezeFirecracker       Reason = "vm_freeze_firecracker"
-	ReasonVmNoPrlimit               Reason = "vm_no_prlimit"
-	ReasonVmNoMke2fs                Reason = "vm_no_mke2fs"
-	ReasonVmNoImage                 Reason = "vm_no_image"
-	ReasonVmImageSize               Reason = "vm_image_size"
-	ReasonVmQemuOld                 Reason = "vm_qemu_old"
-	ReasonVmNoQemu                  Reason = "vm_no_qemu"
+	ReasonVMMke2fsFailed            Reason = "vm_mke2fs_failed"
+	ReasonVMNoFirecracker           Reason = "vm_no_firecracker"
+	ReasonVMNoJailer                Reason = "vm_no_jailer"
+	ReasonVMJailerVersion           Reason = "vm_jailer_version"
+	ReasonVMOldImage                Reason = "vm_old_image"
+	ReasonVMNoVersion               Reason = "vm_no_version"
+	ReasonVMVersionOld              Reason = "vm_version_old"
+	ReasonVMFreezeFirecracker       Reason = "vm_freeze_firecracker"
+	ReasonVMNoPrlimit               Reason = "vm_no_prlimit"
+	ReasonVMNoMke2fs                Reason = "vm_no_mke2fs"
+	ReasonVMNoImage                 Reason = "vm_no_image"
+	ReasonVMImageSize               Reason = "vm_image_size"
+	ReasonVMQEMUOld                 Reason = "vm_qemu_old"
+	ReasonVMNoQEMU                  Reason = "vm_no_qemu"
 	ReasonSpritesNoAddress          Reason = "sprites_no_address"
 	ReasonSpritesBadToken           Reason = "sprites_bad_token"
 	ReasonSpritesNoToken            Reason = "sprites_no_token"
 	ReasonSpritesEndedAtOnce        Reason = "sprites_ended_at_once"
 	ReasonSpritesNoLimits           Reason = "sprites_no_limits"
 	ReasonSpritesElsewhere          Reason = "sprites_elsewhere"
+	ReasonRecordingNoCaller         Reason = "recording_no_caller"
+	ReasonRecordingOver             Reason = "recording_over"
+	ReasonRecordingDiffers          Reason = "recording_differs"
+	ReasonKernelCompressed          Reason = "kernel_compressed"
+	ReasonVMNoKVM                   Reason = "vm_no_kvm"
+	ReasonVMBootsNoLinux            Reason = "vm_boots_no_linux"
+	ReasonVMImageUnreadable         Reason = "vm_image_unreadable"
+	ReasonConfigUnseen              Reason = "config_unseen"
+	ReasonConfigUnfollowed          Reason = "config_unfollowed"
+	ReasonSpritesTokenRefused       Reason = "sprites_token_refused"
+	ReasonSpritesTooMany            Reason = "sprites_too_many"
+	ReasonImageProgramFailed        Reason = "image_program_failed"
 )
 
 // hostReasons maps each of these reasons to the code of its errors.
@@ -329,9 +340,9 @@ var hostReasons = map[Reason]Code{
 	ReasonConfigAbsolute:            CodeInvalid,
 	ReasonConfigNoImage:             CodeInvalid,
 	ReasonConfigJailer:              CodeInvalid,
-	ReasonConfigGuestCid:            CodeInvalid,
-	ReasonConfigUdsPath:             CodeInvalid,
-	ReasonConfigNoToolchainsVm:      CodeInvalid,
+	ReasonConfigGuestCID:            CodeInvalid,
+	ReasonConfigUDSPath:             CodeInvalid,
+	ReasonConfigNoToolchainsVM:      CodeInvalid,
 	ReasonConfigNoToken:             CodeInvalid,
 	ReasonConfigNotAbsolute:         CodeInvalid,
 	ReasonConfigNoToolchainsSprites: CodeInvalid,
@@ -339,7 +350,7 @@ var hostReasons = map[Reason]Code{
 	ReasonConfigTokenUnencrypted:    CodeInvalid,
 	ReasonConfigNoNodes:             CodeInvalid,
 	ReasonConfigNeedsReplicated:     CodeInvalid,
-	ReasonConfigNats:                CodeInvalid,
+	ReasonConfigNATS:                CodeInvalid,
 	ReasonConfigPassword:            CodeInvalid,
 	ReasonConfigNotAName:            CodeInvalid,
 	ReasonConfigTwice:               CodeInvalid,
@@ -379,7 +390,7 @@ var hostReasons = map[Reason]Code{
 	ReasonImageSqfstar:              CodeUnavailable,
 	ReasonKernelOther:               CodeInvalid,
 	ReasonKernelShort:               CodeInvalid,
-	ReasonKernelNoElf:               CodeInvalid,
+	ReasonKernelNoELF:               CodeInvalid,
 	ReasonKernelEmpty:               CodeInvalid,
 	ReasonEvalName:                  CodeInvalid,
 	ReasonEvalNoPrompt:              CodeInvalid,
@@ -398,7 +409,6 @@ var hostReasons = map[Reason]Code{
 	ReasonEvalNoReport:              CodeInvalid,
 	ReasonEvalTarPath:               CodeInvalid,
 	ReasonEvalTarBroken:             CodeInvalid,
-	ReasonDesktopNotCarried:         CodeUnavailable,
 	ReasonQuotaOtherKind:            CodeUnavailable,
 	ReasonQuotaNotMade:              CodeUnavailable,
 	ReasonQuotaNotMounted:           CodeUnavailable,
@@ -445,24 +455,36 @@ var hostReasons = map[Reason]Code{
 	ReasonLocalNoBwrap:              CodeUnavailable,
 	ReasonLocalFoldersClosed:        CodeUnavailable,
 	ReasonLocalNoToolchain:          CodeUnavailable,
-	ReasonVmMke2fsFailed:            CodeUnavailable,
-	ReasonVmNoFirecracker:           CodeUnavailable,
-	ReasonVmNoJailer:                CodeUnavailable,
-	ReasonVmJailerVersion:           CodeUnavailable,
-	ReasonVmOldImage:                CodeUnavailable,
-	ReasonVmNoVersion:               CodeUnavailable,
-	ReasonVmVersionOld:              CodeUnavailable,
-	ReasonVmFreezeFirecracker:       CodeInvalid,
-	ReasonVmNoPrlimit:               CodeUnavailable,
-	ReasonVmNoMke2fs:                CodeUnavailable,
-	ReasonVmNoImage:                 CodeUnavailable,
-	ReasonVmImageSize:               CodeUnavailable,
-	ReasonVmQemuOld:                 CodeUnavailable,
-	ReasonVmNoQemu:                  CodeUnavailable,
+	ReasonVMMke2fsFailed:            CodeUnavailable,
+	ReasonVMNoFirecracker:           CodeUnavailable,
+	ReasonVMNoJailer:                CodeUnavailable,
+	ReasonVMJailerVersion:           CodeUnavailable,
+	ReasonVMOldImage:                CodeUnavailable,
+	ReasonVMNoVersion:               CodeUnavailable,
+	ReasonVMVersionOld:              CodeUnavailable,
+	ReasonVMFreezeFirecracker:       CodeInvalid,
+	ReasonVMNoPrlimit:               CodeUnavailable,
+	ReasonVMNoMke2fs:                CodeUnavailable,
+	ReasonVMNoImage:                 CodeUnavailable,
+	ReasonVMImageSize:               CodeUnavailable,
+	ReasonVMQEMUOld:                 CodeUnavailable,
+	ReasonVMNoQEMU:                  CodeUnavailable,
 	ReasonSpritesNoAddress:          CodeUnavailable,
 	ReasonSpritesBadToken:           CodeUnavailable,
 	ReasonSpritesNoToken:            CodeUnavailable,
 	ReasonSpritesEndedAtOnce:        CodeUnavailable,
 	ReasonSpritesNoLimits:           CodeUnavailable,
 	ReasonSpritesElsewhere:          CodeInvalid,
+	ReasonRecordingNoCaller:         CodeUnmatched,
+	ReasonRecordingOver:             CodeUnmatched,
+	ReasonRecordingDiffers:          CodeUnmatched,
+	ReasonKernelCompressed:          CodeInvalid,
+	ReasonVMNoKVM:                   CodeUnavailable,
+	ReasonVMBootsNoLinux:            CodeUnavailable,
+	ReasonVMImageUnreadable:         CodeUnavailable,
+	ReasonConfigUnseen:              CodeUnavailable,
+	ReasonConfigUnfollowed:          CodeUnavailable,
+	ReasonSpritesTokenRefused:       CodeUnavailable,
+	ReasonSpritesTooMany:            CodeBusy,
+	ReasonImageProgramFailed:        CodeUnavailable,
 }

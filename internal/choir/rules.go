@@ -81,9 +81,9 @@ func parseSpan(s string) (*span, error) {
 func (r *rules) text(s string) error {
 	switch {
 	case r.id && !ID(s).Valid():
-		return RefuseField("$", ReasonFieldUuid, TextOf("given", clip(s)))
+		return RefuseField("$", ReasonFieldUUID, TextOf("given", clip(s)))
 	case r.id7 && !ID(s).ValidV7():
-		return RefuseField("$", ReasonFieldUuid7, TextOf("given", clip(s)))
+		return RefuseField("$", ReasonFieldUUID7, TextOf("given", clip(s)))
 	case r.digest && !Digest(s).Valid():
 		return RefuseField("$", ReasonFieldDigest, TextOf("given", clip(s)))
 	case r.enum != nil && !contains(r.enum, s):

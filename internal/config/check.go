@@ -83,11 +83,11 @@ func (c Config) checkMicroVM() error {
 	case vm.Jailer != "" && vm.Jailer != "none" && !filepath.IsAbs(vm.Jailer):
 		return choir.RefuseField("microvm.jailer", choir.ReasonConfigJailer, choir.TextOf("given", vm.Jailer))
 	case vm.GuestCID != 0 && (vm.GuestCID < 3 || int64(vm.GuestCID) >= 1<<32-1):
-		return choir.RefuseField("microvm.guest_cid", choir.ReasonConfigGuestCid, choir.TextOf("given", vm.GuestCID))
+		return choir.RefuseField("microvm.guest_cid", choir.ReasonConfigGuestCID, choir.TextOf("given", vm.GuestCID))
 	case vm.UDSPath != "" && (!socketName.MatchString(vm.UDSPath) || vm.UDSPath == "api.sock"):
-		return choir.RefuseField("microvm.uds_path", choir.ReasonConfigUdsPath, choir.TextOf("given", vm.UDSPath))
+		return choir.RefuseField("microvm.uds_path", choir.ReasonConfigUDSPath, choir.TextOf("given", vm.UDSPath))
 	case c.Runtime.Mode == "microvm" && len(c.Runtime.Toolchains) > 0:
-		return choir.RefuseField("runtime.toolchains", choir.ReasonConfigNoToolchainsVm)
+		return choir.RefuseField("runtime.toolchains", choir.ReasonConfigNoToolchainsVM)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func checkNode(at, node string) error {
 	u, err := url.Parse(node)
 	switch {
 	case err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Hostname() == "" || u.Port() == "" || u.Path != "" || u.RawQuery != "":
-		return choir.RefuseField(at, choir.ReasonConfigNats)
+		return choir.RefuseField(at, choir.ReasonConfigNATS)
 	case u.User != nil:
 		return choir.RefuseField(at, choir.ReasonConfigPassword)
 	}

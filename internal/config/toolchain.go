@@ -95,11 +95,11 @@ func (c Config) checkToolchain(at, dir string, h Host) error {
 		return choir.RefuseField(at, choir.ReasonConfigNoFolder, choir.TextOf("path", dir))
 	}
 	if err != nil {
-		return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: at, Msg: "cannot be looked at", Err: err}
+		return choir.RefuseField(at, choir.ReasonConfigUnseen, choir.TextOf("why", err))
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: at, Msg: "cannot be followed", Err: err}
+		return choir.RefuseField(at, choir.ReasonConfigUnfollowed, choir.TextOf("why", err))
 	}
 	for _, path := range []string{dir, real} {
 		if reason, other := c.exposes(path, h); reason != "" {

@@ -78,13 +78,9 @@ func (s *Store) checkDraft(ctx context.Context, role choir.Role, d *choir.Draft)
 	case !ok:
 		return nil, choir.RefuseField("type", choir.ReasonEventTypeUnknown, choir.TextOf("type", d.Type))
 	case !info.MayAppend(role):
-		e := choir.Refuse("eventstore.append", choir.ReasonRoleMayNotAppend, choir.TextOf("role", role), choir.TextOf("type", d.Type))
-		e.Path = "type"
-		return nil, e
+		return nil, choir.Refuse("eventstore.append", choir.ReasonRoleMayNotAppend, choir.TextOf("role", role), choir.TextOf("type", d.Type)).At("type")
 	case len(d.Payload) > choir.InlineLimit:
-		return nil, &choir.Error{Op: "eventstore.append", Code: choir.CodeTooLarge, Path: "payload",
-			Msg:    fmt.Sprintf("has %d bytes, more than %d", len(d.Payload), choir.InlineLimit),
-			Remedy: "put the content into the blob store and name its digest"}
+		return nil, choir.RefuseField("payload", choir.ReasonPayloadLarge, choir.CountOf("n", len(d.Payload)), choir.CountOf("most", choir.InlineLimit))
 	case info.Run && d.Run == "":
 		return nil, choir.RefuseField("run", choir.ReasonEventNeeds, choir.TextOf("type", d.Type))
 	}

@@ -120,5 +120,5 @@ func (a *applier) timesRemade() int {
 // errNoCopy returns the error of operations that need the SQLite copy after its
 // replacement failed.
 func errNoCopy() error {
-	return choir.Refuse("eventstore.apply", choir.ReasonSqliteNotReplaced)
+	return choir.Refuse("eventstore.apply", choir.ReasonSQLiteNotReplaced)
 }

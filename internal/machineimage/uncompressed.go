@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
@@ -49,7 +50,7 @@ func Uncompressed(kernel []byte) ([]byte, error) {
 		return nil, err
 	}
 	if !bytes.HasPrefix(elf, elfMagic) || len(elf) != int(binary.LittleEndian.Uint32(payload[len(payload)-lengthBytes:])) {
-		return nil, choir.Refuse(op, choir.ReasonKernelNoElf)
+		return nil, choir.Refuse(op, choir.ReasonKernelNoELF)
 	}
 	return elf, nil
 }
@@ -78,7 +79,7 @@ func decompress(payload []byte) ([]byte, error) {
 	case bytes.HasPrefix(payload, []byte{0x1f, 0x8b}):
 		out, err = gzip.NewReader(bytes.NewReader(payload))
 	default:
-		return nil, choir.E(op, choir.CodeInvalid, "the kernel is compressed in a way that choir cannot read (it begins with %x; lz4, zstd and gzip can be read)", payload[:min(6, len(payload))])
+		return nil, choir.Refuse(op, choir.ReasonKernelCompressed, choir.TextOf("given", fmt.Sprintf("%x", payload[:min(6, len(payload))])))
 	}
 	var elf bytes.Buffer
 	if err == nil {

@@ -124,7 +124,7 @@ func NewExport(ctx context.Context, log Source, blobs blob.Store, head Head, rea
 		return nil, err
 	}
 	if len(e.raw) > maxManifest {
-		return nil, manifestTooLarge("timeline.export", int64(len(e.raw))).WithRemedy("collect what nothing needs any more, or fork from a later moment and export the fork")
+		return nil, manifestTooLarge("timeline.export", choir.ReasonExportListLarge, int64(len(e.raw)))
 	}
 	e.Digest = choir.DigestOf(e.raw)
 	return e, nil

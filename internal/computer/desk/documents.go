@@ -132,7 +132,7 @@ func (ds *documents) CreateDocument(ctx context.Context, role choir.Role, n NewD
 // checkContent returns an error if the content is too large to save or no UTF-8 text.
 func checkContent(content string) error {
 	if len(content) > maxDocument {
-		return &choir.Error{Op: "computer.document", Code: choir.CodeTooLarge, Path: "content", Msg: "has more than 8 MiB", Remedy: "keep it as a file of the workspace"}
+		return choir.RefuseField("content", choir.ReasonDocumentLarge)
 	}
 	if !utf8.ValidString(content) {
 		return choir.RefuseField("content", choir.ReasonFieldNoUTF8)

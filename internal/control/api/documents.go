@@ -225,5 +225,5 @@ func givenID(field string, id choir.ID) error {
 	if id == "" || id.ValidV7() {
 		return nil
 	}
-	return ProblemOf(choir.RefuseField(field, choir.ReasonFieldMustBeUuid7))
+	return ProblemOf(choir.RefuseField(field, choir.ReasonFieldMustBeUUID7))
 }

@@ -138,9 +138,10 @@ func (s *Store) explain(err error) error {
 	e := &choir.Error{Op: "drafts", Code: choir.CodeInternal, Path: s.path, Msg: "SQLite refused", Err: err}
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull:
-		e.Code, e.Msg, e.Remedy = choir.CodeNoSpace, "the disk is full", "free some space; what you typed is still in the page"
+		e = choir.Refuse("drafts", choir.ReasonDraftsDiskFull).At(s.path)
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
-		e.Code, e.Msg, e.Remedy = choir.CodeCorrupt, "the file of the unsaved texts is damaged", "save what is open, stop choir, and move the file away"
+		e = choir.Refuse("drafts", choir.ReasonDraftsDamaged).At(s.path)
 	}
+	e.Err = err
 	return e
 }

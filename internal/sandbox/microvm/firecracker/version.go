@@ -50,10 +50,10 @@ func VersionOf(ctx context.Context, program string) (Version, error) {
 	v, ok := parseVersion(string(out))
 	if !ok {
 		first, _, _ := strings.Cut(string(out), "\n")
-		return v, choir.Refuse(op, choir.ReasonVmNoVersion, choir.TextOf("program", program), choir.TextOf("said", first))
+		return v, choir.Refuse(op, choir.ReasonVMNoVersion, choir.TextOf("program", program), choir.TextOf("said", first))
 	}
 	if v.before(Oldest) {
-		return v, choir.Refuse(op, choir.ReasonVmVersionOld, choir.TextOf("program", program), choir.TextOf("version", v), choir.TextOf("wanted", Oldest))
+		return v, choir.Refuse(op, choir.ReasonVMVersionOld, choir.TextOf("program", program), choir.TextOf("version", v), choir.TextOf("wanted", Oldest))
 	}
 	return v, nil
 }
