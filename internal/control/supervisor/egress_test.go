@@ -46,6 +46,7 @@ import (
 type internet struct {
 	ca         string // the certificate that the servers have, in PEM
 	plain, tls *httptest.Server
+	npmLock    string // package-lock.json of what needs greet of npm
 }
 
 // address is where all names of the test lead.
@@ -60,12 +61,12 @@ func newInternet(t *testing.T) *internet {
 	authority, ca, _ := certify(t, &x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign}, nil, nil)
 	_, leaf, key := certify(t, &x509.Certificate{DNSNames: hosts, KeyUsage: x509.KeyUsageDigitalSignature}, authority.cert, authority.key)
 	mux := http.NewServeMux()
-	npmServer(t, mux)
+	npmLock := npmServer(t, mux)
 	goServer(t, mux)
 	pypiServer(t, mux)
 	gitServer(t, mux)
 	mux.HandleFunc("outside.test/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "outside") })
-	n := &internet{ca: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca}))}
+	n := &internet{npmLock: npmLock, ca: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca}))}
 	n.plain, n.tls = httptest.NewServer(mux), httptest.NewUnstartedServer(mux)
 	n.tls.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf}, PrivateKey: key}}}
 	n.tls.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -126,8 +127,8 @@ func (n *internet) outside() egress.Outside {
 	}
 }
 
-// npmServer serves the package greet of the npm registry.
-func npmServer(t *testing.T, mux *http.ServeMux) {
+// npmServer serves the package greet of the npm registry, and returns a lock file with it.
+func npmServer(t *testing.T, mux *http.ServeMux) (lock string) {
 	var tgz bytes.Buffer
 	zw := gzip.NewWriter(&tgz)
 	tw := tar.NewWriter(zw)
@@ -150,6 +151,7 @@ func npmServer(t *testing.T, mux *http.ServeMux) {
 		_, _ = w.Write(doc)
 	})
 	mux.HandleFunc("npm.test/greet/-/greet-1.0.0.tgz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(tgz.Bytes()) })
+	return `{"name":"n","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"n","version":"1.0.0","dependencies":{"greet":"1.0.0"}},"node_modules/greet":{"version":"1.0.0","resolved":"https://npm.test/greet/-/greet-1.0.0.tgz","integrity":"sha512-` + base64.StdEncoding.EncodeToString(sum[:]) + `"}}}`
 }
 
 // goServer serves the module example.test/greet of a Go module proxy.

@@ -198,6 +198,10 @@ export const german = {
       "said": "eine Regel in choir.toml hält Aufgaben von {host} fern",
       "help": "ohne ihn weitermachen"
     },
+    "egress_digest": {
+      "said": "{host} gab einen Inhalt mit falschem Digest",
+      "help": "es später erneut versuchen"
+    },
     "effect_held": {
       "said": "das Ergebnis wartet auf Freigabe",
       "help": "choir approvals"
