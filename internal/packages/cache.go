@@ -1,6 +1,7 @@
 package packages
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/netip"
@@ -34,6 +35,7 @@ type Cache struct {
 	cfg   Config
 	hosts map[string]Registry
 	store *store
+	pages *pages
 	ctx   context.Context
 	stop  context.CancelFunc
 	all   sync.WaitGroup // the fetches
@@ -53,7 +55,7 @@ func Open(cfg Config) (*Cache, error) {
 	if err != nil {
 		return nil, choir.Wrap("packages.open", choir.CodeUnavailable, err, "open the package cache %s", cfg.Dir)
 	}
-	c := &Cache{cfg: cfg, hosts: map[string]Registry{}, store: s, fetches: map[string]*fetch{}}
+	c := &Cache{cfg: cfg, pages: &pages{from: cfg.From, now: cfg.Now, of: map[Request]*page{}}, hosts: map[string]Registry{}, store: s, fetches: map[string]*fetch{}}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	for _, r := range cfg.Registries {
 		for _, host := range r.Hosts() {
@@ -101,6 +103,8 @@ func (c *Cache) Item(host, path string) (Item, bool) {
 // Content is the content of an item, to be read once and closed. Read ends with an error, and not
 // with io.EOF, unless all that was read is what the registry promised.
 type Content struct {
+	Type    string // for the header Content-Type
+	ETag    string // of a page; "" for none
 	Size    int64
 	Kept    bool       // it was there, or was being fetched for somebody else
 	Address netip.Addr // where it was fetched from; none if it was there
@@ -108,6 +112,7 @@ type Content struct {
 	ctx   context.Context
 	file  *os.File // of the store
 	fetch *fetch   // else what is being fetched
+	page  *bytes.Reader
 	at    int64
 }
 
@@ -124,7 +129,7 @@ func (c *Cache) Open(ctx context.Context, item Item) (*Content, error) {
 		}
 		if f == nil {
 			if file, size, ok := c.store.open(key, c.cfg.Now()); ok {
-				return &Content{Size: size, Kept: true, ctx: ctx, file: file}, nil
+				return &Content{Type: item.Type, Size: size, Kept: true, ctx: ctx, file: file}, nil
 			}
 			continue // it was changed, and is gone now
 		}
@@ -132,7 +137,7 @@ func (c *Cache) Open(ctx context.Context, item Item) (*Content, error) {
 			f.leave()
 			return nil, err
 		}
-		return &Content{Size: f.size, Kept: !first, Address: f.address, ctx: ctx, fetch: f}, nil
+		return &Content{Type: item.Type, Size: f.size, Kept: !first, Address: f.address, ctx: ctx, fetch: f}, nil
 	}
 }
 
@@ -165,8 +170,11 @@ func (c *Cache) fetching(key string, item Item) (f *fetch, first bool, err error
 
 // Read implements io.Reader.
 func (c *Content) Read(p []byte) (int, error) {
-	if c.file != nil {
+	switch {
+	case c.file != nil:
 		return c.file.Read(p)
+	case c.page != nil:
+		return c.page.Read(p)
 	}
 	n, err := c.fetch.readAt(c.ctx, p, c.at)
 	c.at += int64(n)
@@ -175,8 +183,11 @@ func (c *Content) Read(p []byte) (int, error) {
 
 // Close implements io.Closer.
 func (c *Content) Close() error {
-	if c.file != nil {
+	switch {
+	case c.file != nil:
 		return c.file.Close()
+	case c.page != nil:
+		return nil
 	}
 	c.fetch.leave()
 	return nil

@@ -26,7 +26,7 @@ var newHash = []struct {
 	{"sha1", sha1.New}, // of tarballs of npm from before 2017
 }
 
-// hasDigest returns the check of a digest; nil for one that is not known or has another length.
+// hasDigest returns the check of a digest; nil for an unknown kind, or a digest of another length.
 func hasDigest(name string, want []byte) check {
 	for _, kind := range newHash {
 		if kind.name != name || kind.make().Size() != len(want) {

@@ -149,7 +149,7 @@ func (f *fetch) run() {
 	var right check
 	var unknown error
 	learning.Go(func() {
-		if right, unknown = f.item.learn(ctx, f.cache.cfg.From); unknown != nil {
+		if right, unknown = f.item.learn(ctx, f.cache.pages.read); unknown != nil {
 			cancel() // the content is of no use
 			return
 		}
@@ -194,7 +194,7 @@ func (f *fetch) finish(sum string, err error) {
 
 // download writes the content to a new file, and returns the SHA-256 of it.
 func (f *fetch) download(ctx context.Context) (sum string, err error) {
-	a, err := f.cache.cfg.From.Fetch(ctx, f.item.Host, f.item.Path, "*/*")
+	a, err := f.cache.cfg.From.Fetch(ctx, Request{Host: f.item.Host, Path: f.item.Path, Accept: "*/*"})
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -27,9 +28,28 @@ func (n NPM) Item(host, path string) (Item, bool) {
 	}
 	return Item{
 		Host: host, Path: path, Type: "application/octet-stream",
-		learn: func(ctx context.Context, from Fetcher) (check, error) { return npmDigest(ctx, from, host, path, name, version) },
+		learn: func(ctx context.Context, read pageReader) (check, error) {
+			return npmDigest(ctx, read, host, path, name, version)
+		},
 	}, true
 }
+
+// Page implements Registry. It knows /NAME, also below a scope.
+func (n NPM) Page(host, path, accept string) (kind string, ok bool) {
+	if !slices.Contains(n.Names, host) || !npmName.MatchString(path) {
+		return "", false
+	}
+	switch {
+	case strings.Contains(accept, npmPage):
+		return npmPage, true
+	case accept == "" || strings.Contains(accept, "*/*") || strings.Contains(accept, "application/json"):
+		return "application/json", true
+	}
+	return "", false
+}
+
+// npmName is the path of a page of all versions.
+var npmName = regexp.MustCompile(`^/(@[a-z0-9._~-]+/)?[a-z0-9~][a-z0-9._~-]*$`)
 
 // npmVersion holds the digests of a version, and where its tarball is.
 type npmVersion struct {
@@ -40,16 +60,19 @@ type npmVersion struct {
 	} `json:"dist"`
 }
 
+// npmPage is the media type of the pages of packages for installing them.
+const npmPage = "application/vnd.npm.install-v1+json"
+
 // npmDigest returns the check of a tarball by the page of its version, or else by the page of all
 // versions.
-func npmDigest(ctx context.Context, from Fetcher, host, path, name, version string) (check, error) {
+func npmDigest(ctx context.Context, read pageReader, host, path, name, version string) (check, error) {
 	var one npmVersion
-	page, err := readPage(ctx, from, host, "/"+name+"/"+version, "application/json")
+	page, err := read(ctx, Request{Host: host, Path: "/" + name + "/" + version, Accept: "application/json"})
 	if err == nil {
 		err = json.Unmarshal(page, &one)
 	}
 	if err != nil || one.Dist.Tarball == "" {
-		if page, err = readPage(ctx, from, host, "/"+name, "application/vnd.npm.install-v1+json"); err != nil {
+		if page, err = read(ctx, Request{Host: host, Path: "/" + name, Accept: npmPage}); err != nil {
 			return nil, err
 		}
 		var all struct {

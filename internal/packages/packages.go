@@ -9,7 +9,6 @@ package packages
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
@@ -19,10 +18,17 @@ import (
 
 // Fetcher asks hosts. Its methods may be called by any goroutine.
 type Fetcher interface {
-	// Fetch asks a host over TLS on port 443 for a path that has no escapes. It follows no
-	// redirect and decodes nothing. The caller closes the body of the answer, which ends with an
-	// error unless it is whole.
-	Fetch(ctx context.Context, host, path, accept string) (Answer, error)
+	// Fetch asks a host over TLS on port 443. It follows no redirect and decodes nothing. The
+	// caller closes the body of the answer, which ends with an error unless it is whole.
+	Fetch(context.Context, Request) (Answer, error)
+}
+
+// Request is a GET of the cache's own.
+type Request struct {
+	Host, Path string // a path without escapes
+	Accept     string
+	Gzip       bool   // the answer may be encoded so
+	ETag       string // of the answer that is known; "" for none
 }
 
 // Answer is the answer of a host.
@@ -41,6 +47,10 @@ type Registry interface {
 	// Item returns the item at a path of one of the hosts. ok is false for all that can change,
 	// or whose digest no one says.
 	Item(host, path string) (item Item, ok bool)
+	// Page returns the media type for which the cache asks when a program asks for a page of
+	// one of the hosts with a header Accept. ok is false for all that is no list of versions, or
+	// a media type that is not known.
+	Page(host, path, accept string) (kind string, ok bool)
 }
 
 // Item is content that never changes.
@@ -50,7 +60,7 @@ type Item struct {
 	// Asks are other hosts that the cache asks for the digest.
 	Asks []string
 	// learn returns the check of the content, by what the registry says of it.
-	learn func(context.Context, Fetcher) (check, error)
+	learn func(context.Context, pageReader) (check, error)
 }
 
 // check reports whether a file has the content that the registry promised.
@@ -62,26 +72,6 @@ var ErrPass = errors.New("packages: not of the cache")
 
 // ErrFalse is the error of content that has another digest than the registry says.
 var ErrFalse = errors.New("packages: the content has another digest than its registry says")
-
-// maxPage is the most bytes of a page that says digests.
-const maxPage = 64 << 20
-
-// readPage returns a page of a host.
-func readPage(ctx context.Context, from Fetcher, host, path, accept string) ([]byte, error) {
-	a, err := from.Fetch(ctx, host, path, accept)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Body.Close()
-	if a.Status != http.StatusOK || encoded(a.Header) {
-		return nil, fmt.Errorf("%s%s: status %d: %w", host, path, a.Status, ErrPass)
-	}
-	page, err := io.ReadAll(io.LimitReader(a.Body, maxPage+1))
-	if err == nil && len(page) > maxPage {
-		err = fmt.Errorf("%s%s: more than %d bytes: %w", host, path, maxPage, ErrPass)
-	}
-	return page, err
-}
 
 // encoded reports whether an answer is encoded, so that its bytes are not the content.
 func encoded(h http.Header) bool {

@@ -48,5 +48,8 @@ func listed() []Rule {
 func Registries() []packages.Registry {
 	return []packages.Registry{
 		packages.NPM{Names: []string{"registry.npmjs.org", "registry.yarnpkg.com"}},
+		packages.PyPI{Index: "pypi.org", Files: "files.pythonhosted.org"},
+		packages.NewGoModules("proxy.golang.org", "sum.golang.org", "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8"),
+		packages.Cargo{Index: "index.crates.io", Files: "static.crates.io"},
 	}
 }

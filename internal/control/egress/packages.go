@@ -10,21 +10,22 @@ import (
 	"net/http/httptrace"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/packages"
 )
 
-// servePackage answers a request for content of a registry from the package cache. served is false
-// for a request that has to be carried to its host.
+// servePackage answers a request for content or a page of a registry from the package cache.
+// served is false for a request that has to be carried to its host.
 func (p *Proxy) servePackage(w http.ResponseWriter, r *http.Request, work Work, one *passage) (served bool, err error) {
-	item, ok := p.packageOf(r, one.target)
-	if !ok || p.injects(one.target) || !p.letsAsk(work, item) {
+	if !p.isPlain(r, one.target) {
 		return false, nil
 	}
-	content, err := p.cfg.Packages.Open(one.ctx, item)
+	content, err := p.openPackage(r, work, one)
 	switch {
 	case errors.Is(err, packages.ErrFalse):
 		return true, refuse(one.target, choir.EgressDigest, one.mode, choir.ReasonEgressDigest)
@@ -36,7 +37,10 @@ func (p *Proxy) servePackage(w http.ResponseWriter, r *http.Request, work Work, 
 	defer content.Close()
 	one.cached, one.address = content.Kept, content.Address
 	one.passed, one.answerable, one.status = true, false, http.StatusOK
-	w.Header().Set("Content-Type", item.Type)
+	w.Header().Set("Content-Type", content.Type)
+	if content.ETag != "" {
+		w.Header().Set("ETag", content.ETag)
+	}
 	w.Header().Set("Content-Length", strconv.FormatInt(content.Size, 10))
 	w.WriteHeader(http.StatusOK)
 	err = copyAnswer(w, &countedReader{from: content, of: one, limit: p.cfg.Limits.Bytes})
@@ -50,19 +54,30 @@ func (p *Proxy) servePackage(w http.ResponseWriter, r *http.Request, work Work, 
 	return true, nil
 }
 
-// packageOf returns the item that a request asks for. ok is false unless the request has nothing
-// but host and path by which a host could answer it otherwise than the request of everybody else.
-func (p *Proxy) packageOf(r *http.Request, t Target) (item packages.Item, ok bool) {
-	if p.cfg.Packages == nil || !t.Secure || t.Port != tlsPort || t.Method != http.MethodGet || t.Overridden || !cleanPath(t.Path) ||
-		r.URL.RawQuery != "" || r.URL.ForceQuery || r.ContentLength != 0 || len(r.TransferEncoding) > 0 {
-		return packages.Item{}, false
+// openPackage returns the content or page that a request asks for. It returns packages.ErrPass
+// if its host has to be asked.
+func (p *Proxy) openPackage(r *http.Request, work Work, one *passage) (*packages.Content, error) {
+	t := one.target
+	if item, ok := p.cfg.Packages.Item(t.Host, t.Path); ok && p.letsAsk(work, item) {
+		return p.cfg.Packages.Open(one.ctx, item)
 	}
-	for _, name := range []string{"Authorization", "Cookie", "Range", "Upgrade", "Expect"} {
-		if _, has := r.Header[name]; has {
-			return packages.Item{}, false
-		}
+	if page, ok := p.cfg.Packages.PageOf(t.Host, t.Path, strings.Join(r.Header["Accept"], ",")); ok {
+		return p.cfg.Packages.Page(one.ctx, page)
 	}
-	return p.cfg.Packages.Item(t.Host, t.Path)
+	return nil, packages.ErrPass
+}
+
+// isPlain reports whether a request has nothing but host and path by which a host could answer it
+// otherwise than the request of everybody else.
+func (p *Proxy) isPlain(r *http.Request, t Target) bool {
+	if p.cfg.Packages == nil || p.injects(t) || !t.Secure || t.Port != tlsPort || t.Method != http.MethodGet || t.Overridden ||
+		!cleanPath(t.Path) || r.URL.RawQuery != "" || r.URL.ForceQuery || r.ContentLength != 0 || len(r.TransferEncoding) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc([]string{"Authorization", "Cookie", "Range", "Upgrade", "Expect"}, func(name string) bool {
+		_, has := r.Header[name]
+		return has
+	})
 }
 
 // letsAsk reports whether the work may reach all hosts that the cache asks for the digest of an
@@ -151,7 +166,7 @@ func (c *RegistryClient) dial(ctx context.Context, _, authority string) (net.Con
 }
 
 // Fetch implements packages.Fetcher.
-func (c *RegistryClient) Fetch(ctx context.Context, host, path, accept string) (packages.Answer, error) {
+func (c *RegistryClient) Fetch(ctx context.Context, r packages.Request) (packages.Answer, error) {
 	var address netip.Addr
 	trace := &httptrace.ClientTrace{GotConn: func(on httptrace.GotConnInfo) {
 		if secure, ok := on.Conn.(*tls.Conn); ok {
@@ -159,9 +174,15 @@ func (c *RegistryClient) Fetch(ctx context.Context, host, path, accept string) (
 		}
 	}}
 	out := &http.Request{
-		Method: http.MethodGet, URL: &url.URL{Scheme: "https", Host: host, Path: path, RawPath: path}, Host: host,
-		Header: http.Header{"Accept": {accept}, "Accept-Encoding": {"identity"}, "User-Agent": {"choir package cache"}},
+		Method: http.MethodGet, URL: &url.URL{Scheme: "https", Host: r.Host, Path: r.Path, RawPath: r.Path}, Host: r.Host,
+		Header: http.Header{"Accept": {r.Accept}, "Accept-Encoding": {"identity"}, "User-Agent": {"choir package cache"}},
 		Proto:  "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if r.Gzip {
+		out.Header.Set("Accept-Encoding", "gzip")
+	}
+	if r.ETag != "" {
+		out.Header.Set("If-None-Match", r.ETag)
 	}
 	answer, err := c.transport.RoundTrip(out.WithContext(httptrace.WithClientTrace(ctx, trace)))
 	if err != nil {

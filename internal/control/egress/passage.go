@@ -54,7 +54,7 @@ func (o *passage) record(now time.Time) choir.EgressPassed {
 		Method: clip(o.target.Method, 40), Path: clip(o.target.Path, 2000), Status: o.status,
 		Grant: o.grant.id(), Sent: o.sent.Load(), Received: o.received.Load(), Millis: max(0, now.Sub(o.began).Milliseconds()),
 	}
-	if !o.cached {
+	if o.address.IsValid() {
 		e.Address = o.address.String()
 	}
 	var cut cutError

@@ -198,7 +198,11 @@ func (p *Proxy) passRequest(w http.ResponseWriter, r *http.Request, work Work, o
 	defer p.endPassage(one)
 	served, err := p.servePackage(w, r, work, one)
 	if !served {
-		err = p.carry(w, r, work, one)
+		var conn net.Conn
+		if conn, err = p.dial(one); err == nil {
+			defer conn.Close()
+			err = p.carry(w, r, work, one, conn)
+		}
 	}
 	if err != nil {
 		err = p.refused(r, work, err)
@@ -215,13 +219,8 @@ func (p *Proxy) passRequest(w http.ResponseWriter, r *http.Request, work Work, o
 	}
 }
 
-// carry dials the host of an admitted request or tunnel and carries it there.
-func (p *Proxy) carry(w http.ResponseWriter, r *http.Request, work Work, one *passage) error {
-	conn, err := p.dial(one)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
+// carry carries a request or tunnel to its host over conn.
+func (p *Proxy) carry(w http.ResponseWriter, r *http.Request, work Work, one *passage, conn net.Conn) error {
 	if one.target.Tunnel {
 		return p.tunnel(w, one, conn)
 	}

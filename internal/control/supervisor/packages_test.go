@@ -5,6 +5,8 @@ import (
 	"crypto/x509"
 	"net/http"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/controltest"
 	"choiros/internal/packages"
+	"choiros/internal/sandbox/local"
 )
 
 // switched is a handler that can be switched off and counts what it was asked for.
@@ -56,10 +59,16 @@ func (n *internet) cachePlane(t *testing.T) (*controltest.Plane, *switched) {
 	cfg.Outside = n.outside()
 	cfg.Outside.Roots = roots
 	cfg.File.Egress = config.Egress{Mode: "allowlist", PackageCacheMB: 64}
-	for _, host := range hosts[:3] {
+	for _, host := range hosts {
 		cfg.File.Egress.Allowlist = append(cfg.File.Egress.Allowlist, config.EgressHost{Host: host})
 	}
-	cfg.Registries = []packages.Registry{packages.NPM{Names: []string{"npm.test"}}}
+	cfg.Registries = []packages.Registry{
+		packages.NPM{Names: []string{"npm.test"}}, packages.PyPI{Index: "pypi.test", Files: "files.test"},
+		packages.NewGoModules("go.test", "sum.test", n.locked.sums), packages.Cargo{Index: "index.test", Files: "crates.test"},
+	}
+	if dir := rustToolchain(); dir != "" {
+		cfg.Driver = local.New(local.Config{StateDir: filepath.Join(cfg.Data, "sandbox"), Toolchains: []string{dir}})
+	}
 	return controltest.StartWith(t, cfg), web
 }
 
@@ -107,8 +116,11 @@ func TestASecondInstallInAnotherComputerNeedsNoRegistry(t *testing.T) {
 	p, web := n.cachePlane(t)
 	first := p.Computers()[0]
 	second := forkOf(t, p)
-	for _, c := range []struct{ tool, needs, script, says, host string }{
-		{"npm", "/usr/bin/npm", "mkdir n; cd n; echo '{\"name\":\"n\",\"version\":\"1.0.0\",\"dependencies\":{\"greet\":\"1.0.0\"}}' > package.json; echo '" + n.npmLock + "' > package-lock.json; npm ci --cafile $SSL_CERT_FILE --fetch-retries 0 --no-audit --no-fund --no-update-notifier; node -p 'require(\"greet\")'", "hello from npm", "npm.test"},
+	for _, c := range []struct{ tool, needs, script, says string }{
+		{"npm", "/usr/bin/npm", "mkdir n; cd n; echo '{\"name\":\"n\",\"version\":\"1.0.0\",\"dependencies\":{\"greet\":\"1.0.0\"}}' > package.json; echo '" + n.locked.npm + "' > package-lock.json; npm ci --cafile $SSL_CERT_FILE --fetch-retries 0 --no-audit --no-fund --no-update-notifier; node -p 'require(\"greet\")'", "hello from npm"},
+		{"pip", "/usr/bin/pip3", "echo '" + n.locked.pip + "' > r.txt; /usr/bin/python3 -m pip install --require-hashes -r r.txt --retries 0 --index-url https://pypi.test/simple --no-cache-dir --disable-pip-version-check --target p; PYTHONPATH=p /usr/bin/python3 -c 'import greet; print(greet.hello)'", "hello from pypi"},
+		{"go", "/usr/local/go/bin/go", "export GOPROXY=https://go.test GOSUMDB='" + n.locked.sums + " https://sum.test' GOTOOLCHAIN=local HOME=$TMPDIR; mkdir g; cd g; printf 'module m\\n\\ngo 1.21\\n\\nrequire example.test/greet v1.0.0\\n' > go.mod; printf '" + strings.ReplaceAll(n.locked.goSum, "\n", "\\n") + "' > go.sum; /usr/local/go/bin/go mod download; cat $(/usr/local/go/bin/go list -m -f '{{.Dir}}' example.test/greet)/greet.go", "hello from go"},
+		{"cargo", "rustc", "export CARGO_HOME=$TMPDIR/c; mkdir -p r/src r/.cargo; cd r; printf '[package]\\nname = \"m\"\\nversion = \"0.1.0\"\\n[dependencies]\\ngreet = \"1.0.0\"\\n' > Cargo.toml; echo > src/lib.rs; printf '" + strings.ReplaceAll(n.locked.cargo, "\n", "\\n") + "' > Cargo.lock; printf '[source.crates-io]\\nreplace-with = \"t\"\\n[source.t]\\nregistry = \"sparse+https://index.test/\"\\n[net]\\nretry = 0\\n' > .cargo/config.toml; cargo fetch --locked; cat $CARGO_HOME/registry/src/*/greet-1.0.0/src/lib.rs", "hello from cargo"},
 	} {
 		t.Run(c.tool, func(t *testing.T) {
 			if _, err := exec.LookPath(c.needs); err != nil {
@@ -121,8 +133,16 @@ func TestASecondInstallInAnotherComputerNeedsNoRegistry(t *testing.T) {
 				if len(r.CommandsRun) != 1 || r.Status != choir.StatusOK || !strings.Contains(r.CommandsRun[0].StdoutTail, c.says) {
 					t.Fatalf("computer %d: %s %s: %+v", i, r.Status, r.Summary, r.CommandsRun)
 				}
-				t.Logf("computer %d: %d requests to the registry, %d bytes of it", i, web.asked.Load()-asked, web.bytes.Load()-bytes)
-				_ = task
+				asked, bytes = web.asked.Load()-asked, web.bytes.Load()-bytes
+				t.Logf("computer %d: %d requests to the registry, %d bytes of it", i, asked, bytes)
+				passed := passagesIn(t, in, task)
+				kept := slices.ContainsFunc(passed, func(e choir.EgressPassed) bool {
+					return e.Cached && e.Address == "" && e.Status == 200 && e.Received > 0 && e.Sent == 0
+				})
+				asks := slices.ContainsFunc(passed, func(e choir.EgressPassed) bool { return !e.Cached })
+				if len(passed) == 0 || (asked > 0) != (i == 0) || asks != (i == 0) || kept != (i == 1) {
+					t.Errorf("computer %d: %d requests to the registry, recorded %+v", i, asked, passed)
+				}
 				web.off.Store(true)
 			}
 		})
