@@ -22,9 +22,9 @@ const pageLife = 10 * time.Minute
 
 // Bounds of pages, in bytes.
 const (
-	maxPage  = 64 << 20 // of one that is read
-	maxKept  = 16 << 20 // of one that is kept
-	maxPages = 64 << 20 // of all that are kept
+	maxPage  = 64 << 20 // of a page that is read
+	maxKept  = 16 << 20 // of a page that is kept
+	maxPages = 64 << 20 // of all pages that are kept
 )
 
 // pages keeps pages of registries in memory: lists of versions, with their digests. They are what
@@ -47,7 +47,7 @@ type page struct {
 	used       time.Time // guarded by pages.mu
 }
 
-// pageReader returns a page of a registry. It returns ErrPass, wrapped, for one that is not there.
+// pageReader returns a page of a registry. It returns ErrPass, wrapped, if there is no such page.
 type pageReader func(context.Context, Request) ([]byte, error)
 
 // read implements pageReader.
@@ -86,7 +86,7 @@ func (s *pages) get(ctx context.Context, r Request) (p *page, kept bool, err err
 		return nil, false, err
 	}
 	p.used, p.until = now, now.Add(freshFor(a.Header))
-	s.keep(r, p)
+	s.keepPage(r, p)
 	return p, false, nil
 }
 
@@ -130,9 +130,9 @@ func freshFor(h http.Header) time.Duration {
 	return min(time.Duration(max(0, min(seconds, 1<<20)))*time.Second, pageLife)
 }
 
-// keep keeps a page, in place of those that were not used for longest. One that has to be asked
-// for as a whole again is not kept.
-func (s *pages) keep(r Request, p *page) {
+// keepPage keeps a page, in place of the pages that were not used for longest. A page that would
+// have to be asked for as a whole again is not kept.
+func (s *pages) keepPage(r Request, p *page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if was := s.of[r]; was != nil {
