@@ -22,10 +22,12 @@ type fetch struct {
 	item   Item
 	ctx    context.Context
 	cancel context.CancelFunc
+	// reserved are the bytes for which the store has made room; for the fetching alone.
+	reserved int64
 
 	mu      sync.Mutex // guards the rest; held for no reading, writing or asking
 	waiting int
-	news    chan struct{} // closed and replaced at each change of what follows
+	news    chan struct{} // closed and replaced at each change of waiting and of what follows
 	file    *os.File      // nil before the host has answered; closed by the last who leaves
 	size    int64         // of the content; -1 until it is known
 	written int64
@@ -57,6 +59,7 @@ func (f *fetch) join() (ok bool) {
 		return false
 	}
 	f.waiting++
+	f.wake()
 	return true
 }
 
@@ -84,6 +87,11 @@ func (f *fetch) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
+	f.wake()
+}
+
+// wake wakes all who wait for a change. The caller holds mu.
+func (f *fetch) wake() {
 	close(f.news)
 	f.news = make(chan struct{})
 }
@@ -156,8 +164,11 @@ func (f *fetch) run() {
 		f.change(func() { f.learned = true })
 	})
 	sum, err := f.download(ctx)
+	if err != nil {
+		cancel() // its digest is of no use
+	}
 	learning.Wait()
-	if err == nil && unknown != nil {
+	if unknown != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = unknown
 	}
 	if err == nil {
@@ -173,13 +184,13 @@ func (f *fetch) run() {
 func (f *fetch) finish(sum string, err error) {
 	switch {
 	case err == nil:
-		if err = f.cache.store.add(f.key, f.file.Name(), sum, f.written, f.cache.cfg.Now()); err != nil {
-			err = nil // it is right, and read on from the file that is open
-			_ = os.Remove(f.file.Name())
+		if f.cache.store.add(f.key, f.file.Name(), sum, f.written, f.cache.cfg.Now()) != nil {
+			_ = os.Remove(f.file.Name()) // it is right, and read on from the file that is open
 		}
 	case f.file != nil:
 		_ = os.Remove(f.file.Name()) // else the next start removes it
 	}
+	f.cache.store.free(f.reserved)
 	if err != nil && !errors.Is(err, ErrFalse) {
 		err = errors.Join(ErrPass, err)
 	}
@@ -192,6 +203,15 @@ func (f *fetch) finish(sum string, err error) {
 	})
 }
 
+// reserve makes room for n more bytes.
+func (f *fetch) reserve(n int64) error {
+	err := f.cache.store.reserve(n)
+	if err == nil {
+		f.reserved += n
+	}
+	return err
+}
+
 // download writes the content to a new file, and returns the SHA-256 of it.
 func (f *fetch) download(ctx context.Context) (sum string, err error) {
 	a, err := f.cache.cfg.From.Fetch(ctx, Request{Host: f.item.Host, Path: f.item.Path, Accept: "*/*"})
@@ -202,22 +222,13 @@ func (f *fetch) download(ctx context.Context) (sum string, err error) {
 	if a.Status != http.StatusOK || encoded(a.Header) {
 		return "", ErrPass
 	}
-	var reserved int64
-	defer func() { f.cache.store.free(reserved) }()
-	reserve := func(n int64) error {
-		if err := f.cache.store.reserve(n); err != nil {
-			return err
-		}
-		reserved += n
-		return nil
-	}
 	file, err := f.cache.store.create()
 	if err != nil {
 		return "", err
 	}
 	f.change(func() { f.file, f.address = file, a.Address })
 	if a.Size > 0 {
-		if err := reserve(a.Size); err != nil {
+		if err := f.reserve(a.Size); err != nil {
 			return "", err
 		}
 		// A full disk is known before anything is given out. Some file systems cannot.
@@ -231,8 +242,8 @@ func (f *fetch) download(ctx context.Context) (sum string, err error) {
 	for {
 		n, err := a.Body.Read(buf)
 		if n > 0 {
-			if f.written+int64(n) > reserved {
-				if err := reserve(max(room, int64(n))); err != nil {
+			if f.written+int64(n) > f.reserved {
+				if err := f.reserve(max(room, int64(n))); err != nil {
 					return "", err
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,10 +138,9 @@ func (s *store) create() (*os.File, error) { return os.CreateTemp(s.dir, unfinis
 func (s *store) reserve(n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n > s.limit-s.reserved {
+	if n > s.limit-s.reserved || !s.makeRoom(n) {
 		return ErrPass
 	}
-	s.makeRoom(n)
 	s.reserved += n
 	return nil
 }
@@ -160,7 +160,6 @@ func (s *store) add(key, file, sum string, size int64, now time.Time) error {
 	if _, ok := s.files[key]; ok {
 		s.remove(key)
 	}
-	s.makeRoom(size)
 	if err := os.Rename(file, s.path(key, k)); err != nil {
 		return err
 	}
@@ -169,24 +168,32 @@ func (s *store) add(key, file, sum string, size int64, now time.Time) error {
 	return nil
 }
 
-// makeRoom removes what was not used for longest until n more bytes fit. The caller holds mu.
-func (s *store) makeRoom(n int64) {
-	if s.size+s.reserved+n <= s.limit {
-		return
+// makeRoom removes what was not used for longest until n more bytes fit below the limit, and on
+// the disk, and reports whether they do. The caller holds mu.
+func (s *store) makeRoom(n int64) (fits bool) {
+	enough := func() bool { return s.size+s.reserved+n <= s.limit && s.diskHas(n) }
+	if enough() {
+		return true
 	}
-	keys := make([]string, 0, len(s.files))
-	for key := range s.files {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b string) int {
+	keys := slices.SortedFunc(maps.Keys(s.files), func(a, b string) int {
 		return cmp.Or(s.files[a].used.Compare(s.files[b].used), cmp.Compare(a, b))
 	})
 	for _, key := range keys {
-		if s.size+s.reserved+n <= s.limit {
-			return
+		if s.remove(key); enough() {
+			return true
 		}
-		s.remove(key)
 	}
+	return false
+}
+
+// diskHas reports whether n more bytes fit on the disk beside what is left free for the log, the
+// content of workspaces and the control plane's own files, twice what these leave to each other.
+func (s *store) diskHas(n int64) bool {
+	var st unix.Statfs_t
+	if err := unix.Statfs(s.dir, &st); err != nil || st.Blocks == 0 {
+		return err == nil
+	}
+	return int64(st.Bavail)*st.Bsize-n >= min(int64(st.Blocks)*st.Bsize/10, 512<<20)
 }
 
 // remove removes an item. Who has it open reads on. The caller holds mu.
