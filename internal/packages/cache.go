@@ -133,11 +133,12 @@ func (c *Cache) Open(ctx context.Context, item Item) (*Content, error) {
 			}
 			continue // it was changed, and is gone now
 		}
-		if err := f.await(ctx, c.cfg.Patience); err != nil {
+		content := &Content{Type: item.Type, Kept: !first, ctx: ctx, fetch: f}
+		if content.Size, content.Address, err = f.await(ctx, c.cfg.Patience); err != nil {
 			f.leave()
 			return nil, err
 		}
-		return &Content{Type: item.Type, Size: f.size, Kept: !first, Address: f.address, ctx: ctx, fetch: f}, nil
+		return content, nil
 	}
 }
 

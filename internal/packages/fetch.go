@@ -97,27 +97,25 @@ func (f *fetch) wake() {
 }
 
 // await waits until the content may be read: when it is whole, or after some patience when its
-// size and digest are known.
-func (f *fetch) await(ctx context.Context, patience time.Duration) error {
+// size and digest are known. It returns the size, and the address that was dialled.
+func (f *fetch) await(ctx context.Context, patience time.Duration) (int64, netip.Addr, error) {
 	over := time.NewTimer(patience)
 	defer over.Stop()
 	late := false
 	for {
 		f.mu.Lock()
-		ended, err, ready, news := f.ended, f.err, f.size >= 0 && f.learned && f.written > 0, f.news
+		ended, err, size, address, news := f.ended, f.err, f.size, f.address, f.news
+		ready := late && size >= 0 && f.learned && f.written > 0
 		f.mu.Unlock()
-		if ended {
-			return err
-		}
-		if late && ready {
-			return nil
+		if ended || ready {
+			return size, address, err
 		}
 		select {
 		case <-news:
 		case <-over.C:
 			late = true
 		case <-ctx.Done():
-			return ctx.Err()
+			return 0, netip.Addr{}, ctx.Err()
 		}
 	}
 }

@@ -112,6 +112,9 @@ func (c *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// cacheAgent is how the package cache calls itself to registries.
+const cacheAgent = "choir package cache"
+
 // RegistryClient asks registries for the package cache.
 type RegistryClient struct {
 	outside   Outside
@@ -175,7 +178,7 @@ func (c *RegistryClient) Fetch(ctx context.Context, r packages.Request) (package
 	}}
 	out := &http.Request{
 		Method: http.MethodGet, URL: &url.URL{Scheme: "https", Host: r.Host, Path: r.Path, RawPath: r.Path}, Host: r.Host,
-		Header: http.Header{"Accept": {r.Accept}, "Accept-Encoding": {"identity"}, "User-Agent": {"choir package cache"}},
+		Header: http.Header{"Accept": {r.Accept}, "Accept-Encoding": {"identity"}, "User-Agent": {cacheAgent}},
 		Proto:  "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
 	if r.Gzip {
