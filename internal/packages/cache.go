@@ -77,14 +77,6 @@ func (c *Cache) Close() {
 // Looks reports whether requests to a host are looked at.
 func (c *Cache) Looks(host string) bool { return c.hosts[host] != nil }
 
-// Hosts returns the hosts whose requests are looked at, in the order of the registries.
-func (c *Cache) Hosts() (hosts []string) {
-	for _, r := range c.cfg.Registries {
-		hosts = append(hosts, r.Hosts()...)
-	}
-	return hosts
-}
-
 // Usage returns how many items there are, their bytes, and the limit of these.
 func (c *Cache) Usage() (items int, bytes, limit int64) {
 	items, bytes = c.store.usage()

@@ -1,10 +1,12 @@
 package supervisor
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"choiros/internal/control/egress"
 	"choiros/internal/packages"
+	"choiros/internal/sandbox"
 )
 
 // packagesFolder is the folder of the package cache in the data folder.
@@ -15,10 +17,11 @@ const packagesFolder = "packages"
 type packageCache struct {
 	*packages.Cache
 	client *egress.RegistryClient
+	failed error // to open it
 }
 
 // openPackages opens the package cache if the settings have room for it. Without it installations
-// go on, so that its error is told in the log of choir only.
+// go on, so that an error is told by the doctor and in the log of choir only.
 func (s *System) openPackages() {
 	limit := int64(s.cfg.File.Egress.PackageCacheMB) << 20
 	if limit == 0 {
@@ -30,9 +33,34 @@ func (s *System) openPackages() {
 	})
 	if err != nil {
 		s.cfg.Log.Warn("egress: there is no package cache", "error", err)
+		s.packages.failed = err
 		return
 	}
 	s.packages = packageCache{Cache: cache, client: client}
+}
+
+// packageChecks returns the check that tells what the package cache holds; none without one.
+func (s *System) packageChecks() []sandbox.Check {
+	check := sandbox.Check{Name: "package cache", OK: s.packages.failed == nil}
+	switch {
+	case s.packages.failed != nil:
+		check.Detail = s.packages.failed.Error()
+		check.Remedy = "look at the folder, and start choir again"
+	case s.packages.Cache != nil:
+		items, bytes, limit := s.packages.Usage()
+		check.Detail = fmt.Sprintf("%d packages of %.1f MB, of at most %d MB, for all computers (egress.package_cache_mb)", items, float64(bytes)/(1<<20), limit>>20)
+	default:
+		return nil
+	}
+	return []sandbox.Check{check}
+}
+
+// registryHosts returns the hosts of registries.
+func registryHosts(all []packages.Registry) (hosts []string) {
+	for _, r := range all {
+		hosts = append(hosts, r.Hosts()...)
+	}
+	return hosts
 }
 
 // close ends the fetches of the cache and the connections to registries.

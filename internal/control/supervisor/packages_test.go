@@ -3,7 +3,9 @@ package supervisor_test
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/control/controltest"
+	"choiros/internal/control/supervisor"
 	"choiros/internal/packages"
 	"choiros/internal/sandbox/local"
 )
@@ -146,5 +149,28 @@ func TestASecondInstallInAnotherComputerNeedsNoRegistry(t *testing.T) {
 				web.off.Store(true)
 			}
 		})
+	}
+	if c := checkOf(t, p.System, "package cache"); !c.OK || !strings.Contains(c.Detail, "of at most 64 MB") || strings.HasPrefix(c.Detail, "0 packages") {
+		t.Errorf("the doctor says %+v", c)
+	}
+	if c := checkOf(t, p.System, "egress"); !strings.Contains(c.Detail, "npm.test:443, pypi.test:443, files.test:443, go.test:443, index.test:443, crates.test:443") {
+		t.Errorf("the doctor says %q", c.Detail)
+	}
+}
+
+// TestAPackageCacheThatCannotBeKeptIsTold starts choir with a file in the place of the folder.
+func TestAPackageCacheThatCannotBeKeptIsTold(t *testing.T) {
+	cfg := controltest.Config(t, newData(t))
+	cfg.File.Egress.PackageCacheMB = 64
+	if err := errors.Join(os.Mkdir(cfg.Data, 0o711), os.WriteFile(filepath.Join(cfg.Data, "packages"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := supervisor.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if c := checkOf(t, s, "package cache"); c.OK || !strings.Contains(c.Detail, "packages") || c.Remedy == "" {
+		t.Errorf("the doctor says %+v", c)
 	}
 }
