@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
@@ -52,15 +53,16 @@ func (c *counting) Write(p []byte) (int, error) {
 }
 
 // cachePlane starts a control plane with a package cache of the registries of this network.
-func (n *internet) cachePlane(t *testing.T) (*controltest.Plane, *switched) {
+func (n *internet) cachePlane(t *testing.T, now func() time.Time) (*controltest.Plane, *switched) {
 	t.Helper()
 	web := &switched{Handler: n.tls.Config.Handler}
 	n.tls.Config.Handler = web
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(n.ca))
 	cfg := controltest.Config(t, newData(t))
-	cfg.Outside = n.outside()
+	cfg.Outside, cfg.Now = n.outside(), now
 	cfg.Outside.Roots = roots
+	cfg.File.Computers.HibernateAfter = "0" // the test moves the clock
 	cfg.File.Egress = config.Egress{Mode: "allowlist", PackageCacheMB: 64}
 	for _, host := range hosts {
 		cfg.File.Egress.Allowlist = append(cfg.File.Egress.Allowlist, config.EgressHost{Host: host})
@@ -113,40 +115,48 @@ func executeIn(t *testing.T, c *computer.Computer, line string) (choir.ID, choir
 }
 
 // TestASecondInstallInAnotherComputerNeedsNoRegistry installs with a lock file in one computer,
-// switches the registry off, and installs in another.
+// switches the registry off, and installs in another. When the pages of the registry are old, an
+// install asks whether these have changed, where its tool wants pages.
 func TestASecondInstallInAnotherComputerNeedsNoRegistry(t *testing.T) {
 	n := newInternet(t)
-	p, web := n.cachePlane(t)
+	var later atomic.Int64 // nanoseconds
+	p, web := n.cachePlane(t, func() time.Time { return time.Now().Add(time.Duration(later.Load())) })
 	first := p.Computers()[0]
 	second := forkOf(t, p)
-	for _, c := range []struct{ tool, needs, script, says string }{
-		{"npm", "/usr/bin/npm", "mkdir n; cd n; echo '{\"name\":\"n\",\"version\":\"1.0.0\",\"dependencies\":{\"greet\":\"1.0.0\"}}' > package.json; echo '" + n.locked.npm + "' > package-lock.json; npm ci --cafile $SSL_CERT_FILE --fetch-retries 0 --no-audit --no-fund --no-update-notifier; node -p 'require(\"greet\")'", "hello from npm"},
-		{"pip", "/usr/bin/pip3", "echo '" + n.locked.pip + "' > r.txt; /usr/bin/python3 -m pip install --require-hashes -r r.txt --retries 0 --index-url https://pypi.test/simple --no-cache-dir --disable-pip-version-check --target p; PYTHONPATH=p /usr/bin/python3 -c 'import greet; print(greet.hello)'", "hello from pypi"},
-		{"go", "/usr/local/go/bin/go", "export GOPROXY=https://go.test GOSUMDB='" + n.locked.sums + " https://sum.test' GOTOOLCHAIN=local HOME=$TMPDIR; mkdir g; cd g; printf 'module m\\n\\ngo 1.21\\n\\nrequire example.test/greet v1.0.0\\n' > go.mod; printf '" + strings.ReplaceAll(n.locked.goSum, "\n", "\\n") + "' > go.sum; /usr/local/go/bin/go mod download; cat $(/usr/local/go/bin/go list -m -f '{{.Dir}}' example.test/greet)/greet.go", "hello from go"},
-		{"cargo", "rustc", "export CARGO_HOME=$TMPDIR/c; mkdir -p r/src r/.cargo; cd r; printf '[package]\\nname = \"m\"\\nversion = \"0.1.0\"\\n[dependencies]\\ngreet = \"1.0.0\"\\n' > Cargo.toml; echo > src/lib.rs; printf '" + strings.ReplaceAll(n.locked.cargo, "\n", "\\n") + "' > Cargo.lock; printf '[source.crates-io]\\nreplace-with = \"t\"\\n[source.t]\\nregistry = \"sparse+https://index.test/\"\\n[net]\\nretry = 0\\n' > .cargo/config.toml; cargo fetch --locked; cat $CARGO_HOME/registry/src/*/greet-1.0.0/src/lib.rs", "hello from cargo"},
+	for _, c := range []struct {
+		tool, needs, script, says string
+		pages                     int64 // that its tool wants beside the lock file
+	}{
+		{"npm", "/usr/bin/npm", "rm -rf n; mkdir n; cd n; echo '{\"name\":\"n\",\"version\":\"1.0.0\",\"dependencies\":{\"greet\":\"1.0.0\"}}' > package.json; echo '" + n.locked.npm + "' > package-lock.json; npm ci --cache $NEW --cafile $SSL_CERT_FILE --fetch-retries 0 --no-audit --no-fund --no-update-notifier; node -p 'require(\"greet\")'", "hello from npm", 0},
+		{"pip", "/usr/bin/pip3", "echo '" + n.locked.pip + "' > r.txt; /usr/bin/python3 -m pip install --require-hashes -r r.txt --retries 0 --index-url https://pypi.test/simple --no-cache-dir --disable-pip-version-check --upgrade --target p; PYTHONPATH=p /usr/bin/python3 -c 'import greet; print(greet.hello)'", "hello from pypi", 1},
+		{"go", "/usr/local/go/bin/go", "export GOPROXY=https://go.test GOSUMDB='" + n.locked.sums + " https://sum.test' GOTOOLCHAIN=local HOME=$TMPDIR GOMODCACHE=$NEW; mkdir -p g; cd g; printf 'module m\\n\\ngo 1.21\\n\\nrequire example.test/greet v1.0.0\\n' > go.mod; printf '" + strings.ReplaceAll(n.locked.goSum, "\n", "\\n") + "' > go.sum; /usr/local/go/bin/go mod download; cat $(/usr/local/go/bin/go list -m -f '{{.Dir}}' example.test/greet)/greet.go", "hello from go", 0},
+		{"cargo", "rustc", "export CARGO_HOME=$NEW; mkdir -p r/src r/.cargo; cd r; printf '[package]\\nname = \"m\"\\nversion = \"0.1.0\"\\n[dependencies]\\ngreet = \"1.0.0\"\\n' > Cargo.toml; echo > src/lib.rs; printf '" + strings.ReplaceAll(n.locked.cargo, "\n", "\\n") + "' > Cargo.lock; printf '[source.crates-io]\\nreplace-with = \"t\"\\n[source.t]\\nregistry = \"sparse+https://index.test/\"\\n[net]\\nretry = 0\\n' > .cargo/config.toml; cargo fetch --locked; cat $CARGO_HOME/registry/src/*/greet-1.0.0/src/lib.rs", "hello from cargo", 2},
 	} {
 		t.Run(c.tool, func(t *testing.T) {
 			if _, err := exec.LookPath(c.needs); err != nil {
 				t.Skipf("%s is not on this machine", c.needs)
 			}
-			web.off.Store(false)
-			for i, in := range []*computer.Computer{first, second} {
+			for i, in := range []*computer.Computer{first, second, second} {
+				web.off.Store(i == 1)
+				if i == 2 {
+					later.Add(int64(11 * time.Minute))
+				}
 				asked, bytes := web.asked.Load(), web.bytes.Load()
-				task, r := executeIn(t, in, "set -e; "+c.script)
+				task, r := executeIn(t, in, "set -e; export NEW=$(mktemp -d); "+c.script)
 				if len(r.CommandsRun) != 1 || r.Status != choir.StatusOK || !strings.Contains(r.CommandsRun[0].StdoutTail, c.says) {
-					t.Fatalf("computer %d: %s %s: %+v", i, r.Status, r.Summary, r.CommandsRun)
+					t.Fatalf("install %d: %s %s: %+v", i, r.Status, r.Summary, r.CommandsRun)
 				}
 				asked, bytes = web.asked.Load()-asked, web.bytes.Load()-bytes
-				t.Logf("computer %d: %d requests to the registry, %d bytes of it", i, asked, bytes)
+				t.Logf("install %d: %d requests to the registry, %d bytes of it", i, asked, bytes)
 				passed := passagesIn(t, in, task)
 				kept := slices.ContainsFunc(passed, func(e choir.EgressPassed) bool {
 					return e.Cached && e.Address == "" && e.Status == 200 && e.Received > 0 && e.Sent == 0
 				})
 				asks := slices.ContainsFunc(passed, func(e choir.EgressPassed) bool { return !e.Cached })
-				if len(passed) == 0 || (asked > 0) != (i == 0) || asks != (i == 0) || kept != (i == 1) {
-					t.Errorf("computer %d: %d requests to the registry, recorded %+v", i, asked, passed)
+				wants, fresh := i == 0 || i == 2 && c.pages > 0, i == 0
+				if len(passed) == 0 || (asked > 0) != wants || asks && !wants || kept == fresh || i == 2 && (asked != c.pages || bytes > 0) {
+					t.Errorf("install %d: %d requests to the registry, %d bytes, recorded %+v", i, asked, bytes, passed)
 				}
-				web.off.Store(true)
 			}
 		})
 	}

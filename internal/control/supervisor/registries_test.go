@@ -39,12 +39,26 @@ func fileOfPyPI(name string, content []byte) string {
 	return "/packages/" + h[:2] + "/" + h[2:4] + "/" + h[4:] + "/" + name
 }
 
+// isKnown says of a page what PyPI's and crates.io's say: that it holds for ten minutes, and after
+// that whether it has changed, which it reports.
+func isKnown(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Set("Cache-Control", "max-age=600, public")
+	w.Header().Set("ETag", `"1"`)
+	known := r.Header.Get("If-None-Match") == `"1"`
+	if known {
+		w.WriteHeader(http.StatusNotModified)
+	}
+	return known
+}
+
 // simplePage serves the page of a project with one wheel and its metadata.
 func simplePage(mux *http.ServeMux, wheel string, content, metadata []byte) {
 	path := fileOfPyPI(wheel, content)
 	sum, described := sha256.Sum256(content), sha256.Sum256(metadata)
 	mux.HandleFunc("pypi.test/simple/greet/", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "max-age=600, public")
+		if isKnown(w, r) {
+			return
+		}
 		if !strings.Contains(r.Header.Get("Accept"), "vnd.pypi.simple.v1+json") {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprintf(w, `<!doctype html><a href="https://files.test%s#sha256=%x">%s</a>`, path, sum, wheel)
@@ -110,10 +124,10 @@ func cargoServer(mux *http.ServeMux) (lock string) {
 	zw.Close()
 	sum := sha256.Sum256(crate.Bytes())
 	page := func(path, body string) {
-		mux.HandleFunc("index.test"+path, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Cache-Control", "max-age=600")
-			w.Header().Set("ETag", `"1"`)
-			_, _ = io.WriteString(w, body)
+		mux.HandleFunc("index.test"+path, func(w http.ResponseWriter, r *http.Request) {
+			if !isKnown(w, r) {
+				_, _ = io.WriteString(w, body)
+			}
 		})
 	}
 	page("/config.json", `{"dl":"https://crates.test/crates"}`)
