@@ -52,22 +52,22 @@ type pageReader func(context.Context, Request) ([]byte, error)
 
 // read implements pageReader.
 func (s *pages) read(ctx context.Context, r Request) ([]byte, error) {
-	p, _, err := s.get(ctx, r)
+	p, _, err := s.get(ctx, r, false)
 	if err != nil {
 		return nil, err
 	}
 	return p.body, nil
 }
 
-// get returns a page, and whether the registry was not asked for it.
-func (s *pages) get(ctx context.Context, r Request) (p *page, kept bool, err error) {
+// get returns a page, and whether the registry was not asked for it. With anew it always is.
+func (s *pages) get(ctx context.Context, r Request, anew bool) (p *page, kept bool, err error) {
 	now := s.now()
 	s.mu.Lock()
 	if p = s.of[r]; p != nil {
 		p.used = now
 	}
 	s.mu.Unlock()
-	if p != nil && now.Before(p.until) {
+	if p != nil && now.Before(p.until) && !anew {
 		return p, true, nil
 	}
 	ask := r
@@ -165,10 +165,10 @@ func (s *pages) drop(r Request) {
 	delete(s.of, r)
 }
 
-// Page returns a page of a registry, as it was at most pageLife ago. It returns ErrPass, wrapped,
-// for a page that the host has to answer itself.
-func (c *Cache) Page(ctx context.Context, r Request) (*Content, error) {
-	p, kept, err := c.pages.get(ctx, r)
+// Page returns a page of a registry, as it was at most pageLife ago, or as it is now if anew is set.
+// It returns ErrPass, wrapped, for a page that the host has to answer itself.
+func (c *Cache) Page(ctx context.Context, r Request, anew bool) (*Content, error) {
+	p, kept, err := c.pages.get(ctx, r, anew)
 	if err == nil && len(p.body) > maxKept {
 		err = ErrPass
 	}

@@ -12,7 +12,7 @@ import (
 
 // TestAPageIsKeptAsLongAsItsRegistrySays asks for a page again and again while time passes.
 func TestAPageIsKeptAsLongAsItsRegistrySays(t *testing.T) {
-	version, whole := 1, 0
+	version, whole, anew := 1, 0, false
 	header := map[string]string{}
 	w := newWeb(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range header {
@@ -37,7 +37,7 @@ func TestAPageIsKeptAsLongAsItsRegistrySays(t *testing.T) {
 	}
 	see := func(what, body string, kept bool, downloads int) {
 		t.Helper()
-		content, err := c.Page(t.Context(), r)
+		content, err := c.Page(t.Context(), r, anew)
 		if err != nil {
 			t.Fatal(what, err)
 		}
@@ -53,6 +53,9 @@ func TestAPageIsKeptAsLongAsItsRegistrySays(t *testing.T) {
 	see("five minutes", "version 1", false, 3)
 	version = 2
 	see("at once", "version 1", true, 3)
+	anew = true
+	see("as it is now", "version 1", false, 3)
+	anew = false
 	at.move(4 * time.Minute)
 	see("four minutes later", "version 1", true, 3)
 	at.move(2 * time.Minute)
@@ -88,7 +91,7 @@ func TestPagesAreBounded(t *testing.T) {
 	}))
 	c := openCache(t, t.TempDir(), w)
 	for i := range 10 {
-		content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: fmt.Sprintf("/p%d", i), Accept: "application/json"})
+		content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: fmt.Sprintf("/p%d", i), Accept: "application/json"}, false)
 		if err != nil || content.Kept {
 			t.Fatal(err)
 		}
@@ -98,14 +101,14 @@ func TestPagesAreBounded(t *testing.T) {
 		}
 		c.pages.mu.Unlock()
 	}
-	if content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: "/p9", Accept: "application/json"}); err != nil || !content.Kept {
+	if content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: "/p9", Accept: "application/json"}, false); err != nil || !content.Kept {
 		t.Errorf("the newest is not kept: %v", err)
 	}
-	if content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: "/p0", Accept: "application/json"}); err != nil || content.Kept {
+	if content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: "/p0", Accept: "application/json"}, false); err != nil || content.Kept {
 		t.Errorf("the oldest is kept: %v", err)
 	}
 	for _, size = range []int{maxKept + 1, maxPage + 1} {
-		if _, err := c.Page(t.Context(), Request{Host: "npm.test", Path: "/huge", Accept: "application/json"}); !errors.Is(err, ErrPass) {
+		if _, err := c.Page(t.Context(), Request{Host: "npm.test", Path: "/huge", Accept: "application/json"}, false); !errors.Is(err, ErrPass) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}

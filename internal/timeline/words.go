@@ -95,8 +95,14 @@ func sayWork(p choir.Payload) string {
 			return "the model did not answer: " + Line(p.Error)
 		}
 	case *choir.EgressRefused:
+		if p.Why == choir.EgressDigest {
+			return "refused content of " + p.Host + ", which has a false digest"
+		}
 		return "refused to reach " + p.Host
 	case *choir.EgressPassed:
+		if p.Cached {
+			return fmt.Sprintf("had %s of %s from the package cache", Bytes(p.Received), p.Host)
+		}
 		return fmt.Sprintf("reached %s: %s sent, %s received", p.Host, Bytes(p.Sent), Bytes(p.Received))
 	case *choir.EgressGranted:
 		return fmt.Sprintf("let %s:%d out (%s)", p.Host, p.Port, p.Scope)

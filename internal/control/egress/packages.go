@@ -62,7 +62,9 @@ func (p *Proxy) openPackage(r *http.Request, work Work, one *passage) (*packages
 		return p.cfg.Packages.Open(one.ctx, item)
 	}
 	if page, ok := p.cfg.Packages.PageOf(t.Host, t.Path, strings.Join(r.Header["Accept"], ",")); ok {
-		return p.cfg.Packages.Page(one.ctx, page)
+		// pip says max-age=0 always, which asks for no more than others get.
+		anew := strings.Contains(strings.ToLower(strings.Join(r.Header["Cache-Control"], ",")), "no-cache")
+		return p.cfg.Packages.Page(one.ctx, page, anew)
 	}
 	return nil, packages.ErrPass
 }

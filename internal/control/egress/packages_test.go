@@ -3,6 +3,7 @@ package egress
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"crypto/sha512"
 	"crypto/tls"
 	"crypto/x509"
@@ -64,6 +65,10 @@ func newRegistry(t *testing.T) *registry {
 			_, _ = w.Write(g.body)
 		case r.URL.Path == "/greet/1.0.0":
 			fmt.Fprintf(w, `{"dist":{"tarball":"https://good.test%s","integrity":"sha512-%s"}}`, tarballPath, integrity)
+		case r.Host == "other.test" && r.URL.Path == "/gr/ee/greet":
+			fmt.Fprintf(w, `{"name":"greet","vers":"1.0.0","cksum":"%x"}`, sha256.Sum256(g.body))
+		case r.Host == "good.test" && r.URL.Path == "/crates/greet/1.0.0/download":
+			_, _ = w.Write(g.body)
 		case r.URL.Path == "/greet":
 			w.Header().Set("Cache-Control", "max-age=300")
 			fmt.Fprintf(w, `{"name":"greet","asked for":%q}`, r.Header.Get("Accept"))
@@ -71,16 +76,15 @@ func newRegistry(t *testing.T) *registry {
 			fmt.Fprintf(w, "evil from %s%s", r.Host, r.URL.Path)
 		}
 	}))
-	leaf, err := theirs.leaf("good.test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.server.TLS, g.server.Config.ErrorLog = &tls.Config{Certificates: []tls.Certificate{*leaf}}, quiet
+	g.server.TLS, g.server.Config.ErrorLog = &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		return theirs.leaf(hello.ServerName)
+	}}, quiet
 	g.server.StartTLS()
 	t.Cleanup(g.server.Close)
 	g.roots.AppendCertsFromPEM(theirs.PEM())
 	g.world = newWorld()
 	g.world.serve(good, 443, g.server.URL)
+	g.world.serve(other, 443, g.server.URL)
 	g.outside = NewRegistryClient(Outside{Resolver: g.world, Permit: g.world.permit, Dial: g.world.dial, Roots: g.roots}, DefaultLimits())
 	t.Cleanup(g.outside.Close)
 	g.Cache, err = packages.Open(packages.Config{Dir: g.dir, Limit: 64 << 20, Registries: []packages.Registry{packages.NPM{Names: []string{"good.test"}}}, From: g.outside, Now: time.Now})
@@ -221,6 +225,41 @@ func TestThePolicyIsAskedBeforeTheCache(t *testing.T) {
 	}
 	if e := little.nextPassage(); e.Cut != "limit" || !e.Cached {
 		t.Errorf("over the limit of bytes: %+v", e)
+	}
+}
+
+// TestTheCacheAsksNoHostThatATaskMayNotReach wants a crate whose digest is at a host that the policy
+// lets out, or does not.
+func TestTheCacheAsksNoHostThatATaskMayNotReach(t *testing.T) {
+	both := []choir.EgressHost{{Host: "good.test"}, {Host: "other.test"}}
+	for name, c := range map[string]struct {
+		hosts   []choir.EgressHost
+		profile *choir.EgressProfile
+		asks    bool
+	}{
+		"both":                {both, nil, true},
+		"one":                 {both[:1], nil, false},
+		"a part of the other": {[]choir.EgressHost{both[0], {Host: "other.test", Paths: []string{"/a"}}}, nil, false},
+		"one for the task":    {both, &choir.EgressProfile{Mode: choir.EgressAllowlist, Allowlist: both[:1]}, false},
+	} {
+		g := newRegistry(t)
+		cache, err := packages.Open(packages.Config{
+			Dir: t.TempDir(), Limit: 64 << 20, Registries: []packages.Registry{packages.Cargo{Index: "other.test", Files: "good.test"}}, From: g.outside, Now: time.Now,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(cache.Close)
+		one, cfg := g.computer(policyOf(t, c.hosts...), func(cfg *Config) { cfg.Packages = cache })
+		one.work = Work{Profile: c.profile}
+		statuses, last := one.inside(cfg, getInside("/crates/greet/1.0.0/download"))
+		if body, _ := io.ReadAll(last.Body); statuses[0] != 200 || !bytes.Equal(body, g.body) {
+			t.Errorf("%s: %v, %d bytes", name, statuses, len(body))
+		}
+		byCache, byPrograms := fetched(g.asked())
+		if items, _, _ := cache.Usage(); (byCache == 2) != c.asks || (byPrograms == 0) != c.asks || (items == 1) != c.asks {
+			t.Errorf("%s: the cache asked %d times, the program %d, %d items", name, byCache, byPrograms, items)
+		}
 	}
 }
 
