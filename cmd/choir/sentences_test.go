@@ -119,7 +119,7 @@ func TestLabelsAreAligned(t *testing.T) {
 func TestASentenceOfTheControlPlaneIsRetold(t *testing.T) {
 	t.Parallel()
 	german := speaking("de")
-	keys := []string{"checkpoint.made", "checkpoint.nothing", "window.opened", "window.became", "setting.then"}
+	keys := []string{"checkpoint.made", "checkpoint.nothing", "diff.windowOpened", "diff.windowBecame", "diff.setting"}
 	for said, want := range map[string]string{
 		"made 1 commit: before (it all) {n}":  "1 Commit angelegt: before (it all) {n}",
 		"made 3 commits: made 1 commit: x":    "3 Commits angelegt: made 1 commit: x",
