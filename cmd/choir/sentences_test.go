@@ -331,7 +331,7 @@ var verbOfFormat = regexp.MustCompile(`%[-+# 0]*[\d*]*(\.\d+)?[a-zA-Z]`)
 
 // notForPeople are the functions whose texts are no sentences of the CLI: errors, which have catalogues of
 // their own (internal/choir/problems.*.json), and the log of the server.
-var notForPeople = []string{"E", "Invalid", "Wrap", "Refuse", "WithRemedy", "Errorf", "Info", "Warn", "Error", "MustCompile"}
+var notForPeople = []string{"E", "Invalid", "Wrap", "Refuse", "RefuseField", "WithRemedy", "Errorf", "Info", "Warn", "Error", "MustCompile"}
 
 // explainedFiles are files with texts that are no sentences of the CLI, and why. What they print is looked at
 // all the same.
