@@ -119,7 +119,7 @@ func TestLabelsAreAligned(t *testing.T) {
 func TestASentenceOfTheControlPlaneIsRetold(t *testing.T) {
 	t.Parallel()
 	german := speaking("de")
-	keys := []string{"checkpoint.made", "checkpoint.nothing", "window.opened", "window.became", "setting.then"}
+	keys := []string{"checkpoint.made", "checkpoint.nothing", "diff.windowOpened", "diff.windowBecame", "diff.setting"}
 	for said, want := range map[string]string{
 		"made 1 commit: before (it all) {n}":  "1 Commit angelegt: before (it all) {n}",
 		"made 3 commits: made 1 commit: x":    "3 Commits angelegt: made 1 commit: x",
@@ -331,7 +331,7 @@ var verbOfFormat = regexp.MustCompile(`%[-+# 0]*[\d*]*(\.\d+)?[a-zA-Z]`)
 
 // notForPeople are the functions whose texts are no sentences of the CLI: errors, which have catalogues of
 // their own (internal/choir/problems.*.json), and the log of the server.
-var notForPeople = []string{"E", "Invalid", "Wrap", "Refuse", "WithRemedy", "Errorf", "Info", "Warn", "Error", "MustCompile"}
+var notForPeople = []string{"E", "Invalid", "Wrap", "Refuse", "RefuseField", "WithRemedy", "Errorf", "Info", "Warn", "Error", "MustCompile"}
 
 // explainedFiles are files with texts that are no sentences of the CLI, and why. What they print is looked at
 // all the same.
