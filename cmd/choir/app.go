@@ -27,7 +27,9 @@ type app struct {
 	config   string
 	computer string
 	json     bool
-	env      func(string) string
+	// forProgram is set if --json is among the arguments, before they are parsed.
+	forProgram bool
+	env        func(string) string
 	// record is the file for recorded model exchanges; recording closes it, nil before the first.
 	record    string
 	recording func() error
@@ -47,28 +49,32 @@ func newApp() *app {
 	return &app{in: os.Stdin, console: newConsole(os.Stdout, os.Stderr), env: os.Getenv}
 }
 
-const rootHelp = `Choir is the Automatic Computer: a computer that agents work in, that you own,
-and that can be rewound.
-
-Exit codes: 0 done, 1 failed, 2 usage, 3 needs input, 4 refused by policy,
-5 unavailable here.`
-
 // execute runs one command line, reports its error and returns its exit code.
 func execute(ctx context.Context, args []string, a *app) int {
-	root := newRootCommand(a)
+	// A flag that cannot be read keeps those after it from being read.
+	a.forProgram = slices.Contains(args, "--json")
+	root := newProgram(a)
 	root.SetArgs(args)
 	verb, err := root.ExecuteContextC(ctx)
-	// A flag that cannot be read keeps those after it from being read.
-	a.json = a.json || slices.Contains(args, "--json")
+	a.json = a.json || a.forProgram
 	return a.report(verbError(verb, err))
 }
 
-// newRootCommand returns the command choir with all verbs.
+// newProgram returns the command choir with all verbs, also the command library's own.
+func newProgram(a *app) *cobra.Command {
+	root := newRootCommand(a)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	a.describe(root)
+	return root
+}
+
+// newRootCommand returns the command choir with all verbs of its own.
 func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
-		Use: "choir", Short: "The Automatic Computer", Long: rootHelp,
+		Use:          "choir",
 		SilenceUsage: true, SilenceErrors: true,
-		Example: "  choir up\n  choir demo\n  choir repo add ~/src/hello\n  choir prompt --repo hello \"make the tests pass\"",
+		Example: "  choir up\n  choir demo\n  choir repo add ~/src/hello\n  choir prompt --repo hello \"{mend}\"",
 	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -76,10 +82,10 @@ func newRootCommand(a *app) *cobra.Command {
 	// Known from the beginning, so that it does not swallow what follows it.
 	root.InitDefaultHelpFlag()
 	f := root.PersistentFlags()
-	f.StringVar(&a.data, "data", "", "data folder (default "+a.defaultData()+")")
-	f.StringVar(&a.config, "config", "", "configuration file (default the data folder's choir.toml, then /etc/choir/config.toml)")
-	f.StringVar(&a.computer, "computer", "", "computer of the data folder, by its id or name (default the first)")
-	f.BoolVar(&a.json, "json", false, "print JSON")
+	f.StringVar(&a.data, "data", "", "")
+	f.StringVar(&a.config, "config", "", "")
+	f.StringVar(&a.computer, "computer", "", "")
+	f.BoolVar(&a.json, "json", false, "")
 	root.PersistentPreRunE = func(*cobra.Command, []string) (err error) {
 		if a.data == "" {
 			a.data = a.defaultData()
@@ -88,10 +94,12 @@ func newRootCommand(a *app) *cobra.Command {
 		return err
 	}
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(a.showUsage)
 	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
 		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a), newTrashCommand(a), newUndoCommand(a), newEgressCommand(a), newApprovalsCommand(a), newApproveCommand(a), newRefuseCommand(a), newVaultCommand(a),
 		withOther(a, newDiffCommand(a)), newComputersCommand(a), newForkCommand(a), newTakeCommand(a), newExportCommand(a), newImportCommand(a), newImageCommand(a), newDemoCommand(a), newEvalCommand(a), newBenchCommand(a), newMetricsCommand(a), newModelCommand(a), newVersionCommand(a))
 	checkArguments(root)
+	a.describe(root)
 	return root
 }
 

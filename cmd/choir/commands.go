@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,8 +20,7 @@ import (
 func newRunCommandsCommand(a *app) *cobra.Command {
 	var follow, end string
 	c := &cobra.Command{
-		Use: "commands [ID]", Short: "List the commands that tasks run now, of one run or of all; follow or end one",
-		Long:    "List the commands that the agents' tasks run now: those that have run for more than a second.\nThey are shown in the desktop's Terminal too. A command that you end is ended for the agent as well, which is told.",
+		Use:     "commands [ID]",
 		Example: "  choir run commands\n  choir run commands --follow COMMAND\n  choir run commands --end COMMAND",
 		RunE: func(c *cobra.Command, args []string) error {
 			cl, err := a.dial(c.Context())
@@ -45,8 +43,8 @@ func newRunCommandsCommand(a *app) *cobra.Command {
 			return runCommandList(a, all)
 		},
 	}
-	c.Flags().StringVar(&follow, "follow", "", "print the output of this command until it ends")
-	c.Flags().StringVar(&end, "end", "", "end this command; its task goes on")
+	c.Flags().StringVar(&follow, "follow", "", "")
+	c.Flags().StringVar(&end, "end", "", "")
 	c.MarkFlagsMutuallyExclusive("follow", "end")
 	return c
 }
@@ -72,11 +70,9 @@ func runCommandList(a *app, all []terminals.Info) error {
 		a.printJSON(all)
 		return nil
 	}
-	if len(all) == 0 {
-		a.printf("No task runs a command now.\n")
-	}
+	a.sayNone(len(all), "commands.none")
 	for _, t := range all {
-		a.printf("%s  since %s  %s\n    of the task: %s\n", t.ID, t.Opened.Std().Local().Format("15:04:05"), t.Agent.Command, t.Agent.Title)
+		a.say("commands.command", "id", t.ID, "at", t.Opened.Std().Local().Format("15:04:05"), "command", t.Agent.Command, "task", t.Agent.Title)
 	}
 	return nil
 }
@@ -104,7 +100,7 @@ func runCommandEnd(ctx context.Context, a *app, c *client, all []terminals.Info,
 		a.printJSON(t)
 		return nil
 	}
-	a.printf("The command was ended; its task goes on: %s\n", t.Agent.Command)
+	a.say("commands.ended", "command", t.Agent.Command)
 	return nil
 }
 
@@ -143,7 +139,7 @@ func runCommandFollow(ctx context.Context, a *app, c *client, all []terminals.In
 		case n.Output != nil:
 			seen = n.Output.From
 		case n.End != nil:
-			a.errorf("%s\n", endOf(*n.End))
+			a.sayEnd(*n.End)
 			return nil
 		}
 	}
@@ -158,14 +154,15 @@ func writeSocket(ctx context.Context, ws *websocket.Conn, say api.TerminalSay) e
 	return ws.Write(ctx, websocket.MessageText, raw)
 }
 
-// endOf describes how a command ended.
-func endOf(e terminals.End) string {
-	how := "exit code " + strconv.Itoa(e.Code)
+// sayEnd prints how a command ended, and that it did so now.
+func (a *app) sayEnd(e terminals.End) {
+	at := time.Now().Format("15:04:05")
 	switch {
 	case e.Reason == choir.TerminalLost:
-		how = "together with the process that ran it"
+		a.sayAside("commands.lost", "at", at)
 	case e.Signal != "":
-		how = "by " + e.Signal
+		a.sayAside("commands.signalled", "at", at, "signal", e.Signal)
+	default:
+		a.sayAside("commands.exited", "at", at, "code", e.Code)
 	}
-	return "[it ended at " + time.Now().Format("15:04:05") + ", " + how + "]"
 }

@@ -20,8 +20,7 @@ func newDemoCommand(a *app) *cobra.Command {
 	var recording, repo string
 	var live bool
 	c := &cobra.Command{
-		Use: "demo", Short: "Watch a recorded run on a real repository, in a real sandbox", Args: cobra.NoArgs,
-		Long:    "Run the demo: " + demo.Notice + "\nExits 0 only if the verified change is really in the repository.",
+		Use: "demo", Args: cobra.NoArgs,
 		Example: "  choir demo\n  choir demo --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			parts, err := demoParts(recording, repo)
@@ -32,9 +31,9 @@ func newDemoCommand(a *app) *cobra.Command {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runDemo(ctx, a, cl, parts) })
 		},
 	}
-	c.Flags().BoolVar(&live, "live", false, "ask the configured model instead of playing the recording")
-	c.Flags().StringVar(&recording, "recording", "", "play this recording instead")
-	c.Flags().StringVar(&repo, "repo", "", "work on this folder instead")
+	c.Flags().BoolVar(&live, "live", false, "")
+	c.Flags().StringVar(&recording, "recording", "", "")
+	c.Flags().StringVar(&repo, "repo", "", "")
 	return c
 }
 
@@ -72,28 +71,33 @@ func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error 
 		return err
 	}
 	if !a.json {
-		a.printf("%s\n\n", lines(started.Notice))
+		a.printf("%s\n\n", lines(a.retell(started.Notice, "demo.notice", "demo.live")))
 	}
 	runErr := a.quietly(func(q *app) error { return q.followRun(ctx, c, started.Run) })
 	var exit exitError
 	if runErr != nil && !errors.As(runErr, &exit) {
 		return runErr
 	}
-	report, err := c.demoReport(ctx, started)
+	report, err := a.demoReport(ctx, c, started)
 	if err != nil {
 		return err
 	}
+	line := func(name, text string) { a.printf("%s  %s\n", a.label("demo", name), text) }
 	if a.json {
 		a.printJSON(report)
 	} else {
-		a.printf("\ncommit     %s\nevents     %d to %d\nisolation  %s\ntree       %s\n", report.Commit, report.FirstSeq, report.LastSeq, report.Isolation, report.Tree)
+		a.printf("\n")
+		line("commit", report.Commit)
+		line("events", a.sentence("demo.events", "first", report.FirstSeq, "last", report.LastSeq))
+		line("isolation", report.Isolation)
+		line("tree", report.Tree)
 	}
 	if report.Reason != "" {
-		a.errorf("choir: the demo failed: %s\n", lines(report.Reason))
+		a.warn("demo.failed", "why", lines(report.Reason))
 		return exitError(1)
 	}
 	if !a.json {
-		a.printf("checked    %s\n", report.Checked)
+		line("checked", report.Checked)
 	}
 	return nil
 }
@@ -113,7 +117,7 @@ type discard struct{}
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // demoReport collects the results of a demo run and, if they are good, tries the change.
-func (c *client) demoReport(ctx context.Context, started api.Demo) (demoReport, error) {
+func (a *app) demoReport(ctx context.Context, c *client, started api.Demo) (demoReport, error) {
 	r := demoReport{Notice: started.Notice, Run: started.Run}
 	var v api.RunView
 	if err := c.get(ctx, c.path("/runs/"+string(started.Run)), &v); err != nil {
@@ -138,34 +142,34 @@ func (c *client) demoReport(ctx context.Context, started api.Demo) (demoReport, 
 			r.Verified, r.Commit = true, *t.Result.Checkpoint
 		}
 	}
-	r.Reason = demoFailure(v, r)
+	r.Reason = a.demoFailure(v, r)
 	if r.Reason != "" {
 		return r, nil
 	}
 	var err error
-	r.Checked, r.Reason, err = c.tryChange(ctx)
+	r.Checked, r.Reason, err = a.tryChange(ctx, c)
 	return r, err
 }
 
 // demoFailure returns the reason why a demo run failed, "" if it did not.
-func demoFailure(v api.RunView, r demoReport) string {
+func (a *app) demoFailure(v api.RunView, r demoReport) string {
 	for _, t := range v.Tasks {
 		if t.Result != nil && t.Result.Code == choir.ResultVerifyFailed {
-			return "verification failed: " + timeline.Line(t.Result.Verify.Log)
+			return a.sentence("demo.verifyFailed", "log", timeline.Line(t.Result.Verify.Log))
 		}
 	}
 	switch {
 	case v.State != eventstore.RunDone:
-		return strings.TrimSpace(fmt.Sprintf("the run %s: %s", v.State, v.Answer))
+		return strings.TrimSpace(a.sentence("demo.ended", "state", a.term("runState", v.State), "answer", lines(v.Answer)))
 	case !r.Verified || r.Commit == "":
-		return "no verified change was checkpointed"
+		return a.sentence("demo.noCheckpoint")
 	}
 	return ""
 }
 
 // tryChange runs the changed program in the sandbox, outside the run, and checks that the
 // checkpoint's commit is checked out. It returns what was checked, or the reason of a failure.
-func (c *client) tryChange(ctx context.Context) (checked, reason string, err error) {
+func (a *app) tryChange(ctx context.Context, c *client) (checked, reason string, err error) {
 	const script = `test -z "$(git status --porcelain)" && make --silent test && printf 'b a b c\n' | sh bin/tally --top 1`
 	raw := fmt.Sprintf(`{"kind":"run","instruction":"Try the change.","repo":%q,"verify_profile":{"mode":"none"},"commands":[{"argv":["sh","-c",%q]}]}`, demo.Name, script)
 	result, err := c.task(ctx, []byte(raw), nil)
@@ -173,11 +177,11 @@ func (c *client) tryChange(ctx context.Context) (checked, reason string, err err
 		return "", "", err
 	}
 	if result.Status != choir.StatusOK || len(result.CommandsRun) == 0 {
-		return "", "the change does not work: " + timeline.Line(result.Summary), nil
+		return "", a.sentence("demo.doesNotWork", "why", timeline.Line(result.Summary)), nil
 	}
 	out := strings.TrimSpace(result.CommandsRun[0].StdoutTail)
 	if !strings.HasSuffix(out, "2 b") {
-		return "", "the changed program printed " + timeline.Line(out), nil
+		return "", a.sentence("demo.printed", "said", timeline.Line(out)), nil
 	}
-	return "the committed program passes its tests and prints \"2 b\" for --top 1", "", nil
+	return a.sentence("demo.checked"), "", nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -14,15 +15,7 @@ import (
 func newDoctorCommand(a *app) *cobra.Command {
 	var report string
 	c := &cobra.Command{
-		Use: "doctor", Short: "Say what this machine can isolate, what is missing, and what is in force", Args: cobra.NoArgs,
-		Long: `Say what this machine can isolate, what is missing, and what is in force.
-
-With --report, pack what a maintainer needs into a new file, a gzipped tar: versions,
-findings, settings, facts of the kernel, counts and sizes, the end of choir's log, and what
-the running choir does. It has no keys, no tokens, no prompts, no names and nothing of your
-files; what is in it and what is left out is printed.
-
-Exit codes: 0 done, 1 failed, 5 this machine cannot isolate a sandbox.`,
+		Use: "doctor", Args: cobra.NoArgs,
 		Example: "  choir doctor\n  choir doctor --report choir-report.tar.gz",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if report != "" {
@@ -31,7 +24,7 @@ Exit codes: 0 done, 1 failed, 5 this machine cannot isolate a sandbox.`,
 			return runDoctor(c.Context(), a)
 		},
 	}
-	c.Flags().StringVar(&report, "report", "", "pack what a maintainer needs, without secrets, into this new file")
+	c.Flags().StringVar(&report, "report", "", "")
 	return c
 }
 
@@ -86,32 +79,35 @@ func examine(ctx context.Context, cfg supervisor.Config) (api.Doctor, error) {
 }
 
 func (a *app) showDoctor(d api.Doctor) {
-	a.printf("choir %s, data in %s\n\nIsolation: %s\n", d.Version, d.Data, d.Isolation.Level.Name)
+	line := func(name, text string) { a.printf("%s %s\n", a.label("doctor", name), text) }
+	a.say("doctor.head", "version", d.Version, "data", d.Data)
+	a.printf("\n")
+	line("isolation", d.Isolation.Level.Name)
 	if d.Isolation.Level.Limits != "" {
-		a.printf("Limits:    %s\n", d.Isolation.Level.Limits)
+		line("limits", d.Isolation.Level.Limits)
 	}
 	if d.Isolation.Level.Tasks != "" {
-		a.printf("Tasks:     a task in a project can write only there, by %s\n", d.Isolation.Level.Tasks)
+		line("tasks", a.sentence("doctor.tasks", "how", d.Isolation.Level.Tasks))
 	}
 	for _, m := range d.Isolation.Level.Missing {
-		a.printf("Missing:   %s\n", m)
+		line("missing", m)
 	}
 	a.printf("\n")
 	for _, c := range append(d.Isolation.Checks, d.Checks...) {
-		mark := "ok "
+		mark := a.label("ok", "ok")
 		if !c.OK {
-			mark = "-- "
+			mark = a.label("ok", "lacks")
 			if c.Required {
-				mark = "NO "
+				mark = a.label("ok", "fails")
 			}
 		}
-		a.printf("%s %-22s %s\n", mark, c.Name, c.Detail)
+		a.printf("%s  %-22s %s\n", mark, c.Name, c.Detail)
 		if !c.OK && c.Remedy != "" {
-			a.printf("    %-22s try: %s\n", "", c.Remedy)
+			a.printf("%*s  %-22s %s\n", utf8.RuneCountInString(mark), "", "", a.sentence("doctor.try", "remedy", c.Remedy))
 		}
 	}
-	a.printf("\nSettings\n")
+	a.printf("\n%s\n", a.sentence("doctor.settings"))
 	for _, s := range d.Settings {
-		a.printf("  %-28s %-20s (%s)\n", s.Key, s.Value, s.From)
+		a.printf("  %-28s %-20s (%s)\n", s.Key, s.Value, a.term("setting", s.From))
 	}
 }

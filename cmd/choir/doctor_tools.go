@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +41,7 @@ func (a *app) suggestToolchains(ctx context.Context, checks []sandbox.Check) err
 	}
 	for i, c := range checks {
 		if ask := hostTools[c.Name]; ask != nil && !c.OK {
-			checks[i] = suggest(c, file, host, askHost(ctx, ask))
+			checks[i] = a.suggest(c, file, host, askHost(ctx, ask))
 		}
 	}
 	return nil
@@ -49,7 +49,7 @@ func (a *app) suggestToolchains(ctx context.Context, checks []sandbox.Check) err
 
 // suggest returns the check of a tool that tasks do not find, completed for its folders on this
 // machine.
-func suggest(c sandbox.Check, file config.Config, host config.Host, folders []string) sandbox.Check {
+func (a *app) suggest(c sandbox.Check, file config.Config, host config.Host, folders []string) sandbox.Check {
 	all := slices.Clone(file.Runtime.Toolchains)
 	for _, dir := range folders {
 		// What lies in /usr is there already.
@@ -59,25 +59,26 @@ func suggest(c sandbox.Check, file config.Config, host config.Host, folders []st
 	}
 	if len(all) == len(file.Runtime.Toolchains) {
 		if len(folders) > 0 && slices.Contains(all, folders[0]) {
-			c.Detail = "tasks cannot run it, though " + folders[0] + " is shown to them"
-			c.Remedy = "let everybody read it: chmod -R o+rX " + folders[0]
+			c.Detail = a.sentence("tools.notReadable", "folder", folders[0])
+			c.Remedy = a.sentence("tools.makeReadable", "folder", folders[0])
 		}
 		return c
 	}
-	c.Detail = fmt.Sprintf("tasks do not find it; this machine has it in %s", strings.Join(folders, " and "))
+	found := strings.Join(folders, a.sentence("and"))
+	c.Detail = a.sentence("tools.notShown", "folders", found)
 	file.Runtime.Toolchains = all
 	if err := file.CheckToolchains(host); err != nil {
-		c.Detail += fmt.Sprintf(", which cannot be shown: %v", err)
+		c.Detail = a.sentence("tools.cannotShow", "folders", found, "why", err)
 		return c
 	}
-	c.Remedy = "runtime.toolchains = ["
+	line := "runtime.toolchains = ["
 	for i, dir := range all {
 		if i > 0 {
-			c.Remedy += ", "
+			line += ", "
 		}
-		c.Remedy += fmt.Sprintf("%q", dir)
+		line += strconv.Quote(dir)
 	}
-	c.Remedy += "] in the configuration, or toolchains below [runtime]"
+	c.Remedy = a.sentence("tools.configure", "line", line+"]")
 	return c
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,11 +35,7 @@ type evalOptions struct {
 func newEvalCommand(a *app) *cobra.Command {
 	var o evalOptions
 	c := &cobra.Command{
-		Use: "eval FOLDER", Short: "Run a set of tasks and check each result with a check the agent never sees",
-		Long: "Run a set of tasks, each on a computer of its own that is removed afterwards, and check each result with a hidden check in another sandbox.\n" +
-			"FOLDER has a folder for each task, or is a file of published instances (.jsonl, as SWE-bench has them) whose repositories are clones below --repos. docs/EVAL.md says what is in them.\n" +
-			"The models are those of the configuration, or recordings. The report is kept beside FOLDER, and the next one is compared with it.\n" +
-			"Exit code 1 when fewer of the same tasks are solved than in the report it is compared with.",
+		Use:     "eval FOLDER",
 		Example: "  choir eval eval/tasks\n  choir eval eval/tasks --only sh-rotate,c-ring --json\n  choir eval lite.jsonl --repos ~/clones\n  choir eval eval/tasks --program 'claude -p --dangerously-skip-permissions \"$1\" </dev/null' --against eval/tasks.last.json",
 		RunE: func(c *cobra.Command, args []string) error {
 			o.set = args[0]
@@ -49,15 +46,15 @@ func newEvalCommand(a *app) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.only, "only", "", "run these tasks alone, by their names with commas between them")
-	f.StringVar(&o.repos, "repos", "", "folder with the clones of published instances, as OWNER__NAME or OWNER/NAME")
-	f.StringVar(&o.against, "against", "", "compare with this report (default the one kept beside FOLDER)")
-	f.StringVar(&o.keep, "keep", "", "write the report to this file (default FOLDER.last.json, with --program FOLDER.program.last.json)")
-	f.StringVar(&o.recording, "model-recording", "", "play the recordings TASK.jsonl of this folder instead of asking a model")
-	f.StringVar(&o.record, "record", "", "write a recording TASK.jsonl of each task into this folder")
-	f.StringVar(&o.program, "program", "", "run this command in the sandbox in the agents' place; it has the prompt as $1 and on its standard input, and the model gateway's addresses in its environment")
-	f.IntVar(&o.calls, "program-calls", 200, "model calls that the program may make for one task")
-	f.StringVar(&o.dir, "dir", "", "where to make the temporary folder of the computers (default /var/tmp)")
+	f.StringVar(&o.only, "only", "", "")
+	f.StringVar(&o.repos, "repos", "", "")
+	f.StringVar(&o.against, "against", "", "")
+	f.StringVar(&o.keep, "keep", "", "")
+	f.StringVar(&o.recording, "model-recording", "", "")
+	f.StringVar(&o.record, "record", "", "")
+	f.StringVar(&o.program, "program", "", "")
+	f.IntVar(&o.calls, "program-calls", 200, "")
+	f.StringVar(&o.dir, "dir", "", "")
 	return c
 }
 
@@ -222,7 +219,9 @@ func (e *evaluation) runAll(ctx context.Context, tasks []eval.Task) ([]eval.Outc
 		}
 		all = append(all, outcome)
 		if !e.app.json {
-			e.app.printf("%2d of %d  %-24s %-8s %d calls, %.1f s\n", i+1, len(tasks), t.Name, string(outcome.Verdict), outcome.Calls, outcome.Seconds)
+			a := e.app
+			a.printf("%s  %-24s %s  %s\n", a.sentence("eval.place", "i", fmt.Sprintf("%2d", i+1), "all", len(tasks)), t.Name,
+				a.label("verdict", outcome.Verdict), a.sentence("eval.figures", "calls", outcome.Calls, "seconds", a.decimal(outcome.Seconds, 1)))
 		}
 	}
 	return all, nil

@@ -16,10 +16,7 @@ import (
 
 func newExportCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "export FILE", Short: "Write the whole computer into one file",
-		Long: "Write the whole computer, its log, files and history, into one file with the hash of each part.\n" +
-			"It works while the computer runs, and without choir running. Files that look like keys are left out.\n" +
-			"FILE may be - for standard output.",
+		Use:     "export FILE",
 		Example: "  choir export computer.choir\n  choir export - | zstd > computer.choir.zst",
 		RunE: func(c *cobra.Command, args []string) error {
 			return runExport(c.Context(), a, args[0])
@@ -56,7 +53,7 @@ func runExport(ctx context.Context, a *app, file string) error {
 		a.printJSON(out)
 		return nil
 	}
-	a.printf("Wrote %s: %s, the computer up to event %d. Bring it in elsewhere with: choir import %s\n", file, timeline.Bytes(out.Bytes), out.Seq, file)
+	a.say("export.wrote", "file", file, "size", a.size(out.Bytes), "seq", out.Seq)
 	return nil
 }
 

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -11,9 +14,7 @@ import (
 func newForkCommand(a *app) *cobra.Command {
 	var req api.ForkRequest
 	c := &cobra.Command{
-		Use: "fork [EVENT]", Short: "Make a second computer of a moment",
-		Long: "Make a second computer that begins with this one's past up to an event, by default up to now.\n" +
-			"Both go on from there by themselves. Files that look like keys stay in the first.",
+		Use:     "fork [EVENT]",
 		Example: "  choir fork --name experiment\n  choir fork 120 --name before --dry-run\n  choir diff --with experiment\n  choir take --from experiment",
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if req.Name == "" {
@@ -27,8 +28,8 @@ func newForkCommand(a *app) *cobra.Command {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runFork(ctx, a, cl, req) })
 		},
 	}
-	c.Flags().StringVar(&req.Name, "name", "", "what the new computer is called")
-	c.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "only say what it would begin with")
+	c.Flags().StringVar(&req.Name, "name", "", "")
+	c.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "")
 	return c
 }
 
@@ -43,23 +44,23 @@ func runFork(ctx context.Context, a *app, c *client, req api.ForkRequest) error 
 		return nil
 	}
 	if f.DryRun {
-		a.printf("%s would begin after event %d, with the files of then; nothing was made.\n", f.Name, f.Seq)
+		a.say("fork.dry", "name", f.Name, "seq", f.Seq)
 		return nil
 	}
-	a.printf("%s begins after event %d. Use it with: --computer %q\n", f.Name, f.Seq, f.Name)
+	a.say("fork.made", "name", f.Name, "seq", f.Seq, "quoted", strconv.Quote(f.Name))
 	return nil
 }
 
 // warnWithheld prints a warning for each path left out because it looks like a key.
 func (a *app) warnWithheld(paths []string) {
 	for _, path := range paths {
-		a.warn("left out, because it looks like a key: " + path)
+		a.warn("withheld", "path", path)
 	}
 }
 
 func newComputersCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "computers", Short: "List the computers of the data folder", Args: cobra.NoArgs,
+		Use: "computers", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runComputers(ctx, a, cl) })
 		},
@@ -75,16 +76,19 @@ func runComputers(ctx context.Context, a *app, c *client) error {
 		a.printJSON(list)
 		return nil
 	}
+	events := func(n any) string { return a.sentence("computers.events", "events", fmt.Sprintf("%6v", n)) }
 	for _, v := range list {
+		state, name := events(v.Head), v.Name
+		switch {
+		case v.Failed != "":
+			state = a.sentence("computers.notOpened")
+		case v.Hibernated:
+			name = a.sentence("computers.hibernates", "name", v.Name)
+		}
+		a.printf("%s  %-*s  %s\n", v.ID, utf8.RuneCountInString(events("")), state, name)
 		if v.Failed != "" {
-			a.printf("%s  not opened     %s\n%38s%s\n", v.ID, v.Name, "", v.Failed)
-			continue
+			a.printf("%38s%s\n", "", v.Failed)
 		}
-		if v.Hibernated {
-			a.printf("%s  %6d events  %s  (hibernates)\n", v.ID, v.Head, v.Name)
-			continue
-		}
-		a.printf("%s  %6d events  %s\n", v.ID, v.Head, v.Name)
 	}
 	return nil
 }

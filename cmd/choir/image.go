@@ -13,24 +13,16 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/guestbin"
 	"choiros/internal/machineimage"
-	"choiros/internal/timeline"
 )
 
 func newImageCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "image", Short: "Make what virtual machines boot", Args: cobra.NoArgs,
+		Use: "image", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var out, packages string
 	build := &cobra.Command{
-		Use: "build", Short: "Write a root file system, and a kernel, for the microvm rung", Args: cobra.NoArgs,
-		Long: `Write a root file system of this machine's Debian packages to FILE, with Python, Node, git
-and the guest binaries, and beside it FILE.kernel with its modules, and FILE.manifest.json,
-which lists what is in it with digests. Nothing is installed; the kernel's package is
-downloaded by apt-get. The same packages give the same bytes.
-
-No file in the image is newer than SOURCE_DATE_EPOCH, or, without it, than the newest file
-of a package.`,
+		Use: "build", Args: cobra.NoArgs,
 		Example: "  choir image build --out /var/lib/choir/machine.img\n  choir image build --out machine.img --packages \"build-essential cmake\"",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if out == "" {
@@ -39,8 +31,8 @@ of a package.`,
 			return runImageBuild(c.Context(), a, out, strings.Fields(packages))
 		},
 	}
-	build.Flags().StringVar(&out, "out", "", "the root file system to write")
-	build.Flags().StringVar(&packages, "packages", "", "installed packages that it has besides, with spaces between them")
+	build.Flags().StringVar(&out, "out", "", "")
+	build.Flags().StringVar(&packages, "packages", "", "")
 	c.AddCommand(build)
 	return c
 }
@@ -51,9 +43,9 @@ func runImageBuild(ctx context.Context, a *app, out string, packages []string) e
 	if err != nil {
 		return err
 	}
-	c := machineimage.Config{Out: path, Environ: os.Environ(), Packages: packages, Guest: map[string][]byte{}, Say: func(line string) {
+	c := machineimage.Config{Out: path, Environ: os.Environ(), Packages: packages, Guest: map[string][]byte{}, Begins: func(step machineimage.Step) {
 		if !a.json {
-			a.printf("%s ...\n", line)
+			a.printf("%s ...\n", a.term("image", step))
 		}
 	}}
 	if epoch := a.env("SOURCE_DATE_EPOCH"); epoch != "" {
@@ -76,9 +68,9 @@ func runImageBuild(ctx context.Context, a *app, out string, packages []string) e
 		a.printJSON(m)
 		return nil
 	}
-	a.printf("%s: Linux %s, %s, %s, %d MiB, digest %s\n", path, m.Kernel.Release,
-		timeline.Count(len(m.Packages), "package"), timeline.Count(len(m.Files), "file"), m.Root.Bytes>>20, m.Root.Digest)
-	a.printf("What is in it: %s\nUse it with these lines of choir.toml:\n\n[runtime]\nmode = \"microvm\"\n\n[microvm]\nkernel = %q\nrootfs = %q\n",
-		path+machineimage.ManifestSuffix, path+machineimage.KernelSuffix, path)
+	a.say("image.made", "path", path, "kernel", m.Kernel.Release, "packages", a.count("package", len(m.Packages)),
+		"files", a.count("file", len(m.Files)), "size", m.Root.Bytes>>20, "digest", m.Root.Digest)
+	a.say("image.use", "manifest", path+machineimage.ManifestSuffix)
+	a.printf("\n[runtime]\nmode = \"microvm\"\n\n[microvm]\nkernel = %q\nrootfs = %q\n", path+machineimage.KernelSuffix, path)
 	return nil
 }

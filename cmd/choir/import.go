@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +17,8 @@ import (
 func newImportCommand(a *app) *cobra.Command {
 	var name string
 	c := &cobra.Command{
-		Use: "import FILE", Short: "Make a computer of an exported file",
-		Long: "Make a computer of a file that choir export wrote, beside those that are there.\n" +
-			"Everything in the file is verified first; a file that is damaged anywhere makes nothing.\n" +
-			"FILE may be - for standard input.",
-		Example: "  choir import computer.choir\n  choir import computer.choir --name \"from the laptop\"",
+		Use:     "import FILE",
+		Example: "  choir import computer.choir\n  choir import computer.choir --name \"{name}\"",
 		RunE: func(c *cobra.Command, args []string) error {
 			file := io.NopCloser(a.in)
 			if args[0] != "-" {
@@ -34,7 +32,7 @@ func newImportCommand(a *app) *cobra.Command {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runImport(ctx, a, cl, file, name) })
 		},
 	}
-	c.Flags().StringVar(&name, "name", "", "what the computer is called (default as where it comes from)")
+	c.Flags().StringVar(&name, "name", "", "")
 	return c
 }
 
@@ -44,12 +42,12 @@ func runImport(ctx context.Context, a *app, c *client, file io.Reader, name stri
 		return err
 	}
 	for _, path := range made.Withheld {
-		a.warn("not in the file, because it looks like a key: " + path)
+		a.warn("import.withheld", "path", path)
 	}
 	if a.json {
 		a.printJSON(made)
 		return nil
 	}
-	a.printf("%s is here, up to event %d. Use it with: --computer %q\n", made.Name, made.Seq, made.Name)
+	a.say("import.made", "name", made.Name, "seq", made.Seq, "quoted", strconv.Quote(made.Name))
 	return nil
 }

@@ -16,7 +16,7 @@ func newLogCommand(a *app) *cobra.Command {
 	var after uint64
 	var restore string
 	c := &cobra.Command{
-		Use: "log", Short: "Print the log, follow it, verify every byte of it, or repair it", Args: cobra.NoArgs,
+		Use: "log", Args: cobra.NoArgs,
 		Example: "  choir log --follow\n  choir log --json --after 100\n  choir log --verify\n  choir log --repair\n" +
 			"  choir log --restore-from-cluster 0198aaaa-0000-7000-8000-000000000001 --data new-folder --config choir.toml",
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -35,11 +35,11 @@ func newLogCommand(a *app) *cobra.Command {
 			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runLog(ctx, a, cl, after, follow) })
 		},
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on as the log grows")
-	c.Flags().BoolVar(&verify, "verify", false, "check both copies, every hash and the chain; a choir that runs mends what one copy can restore")
-	c.Flags().BoolVar(&repair, "repair", false, "verify, and restore either copy from the other; what is bad in both is named")
-	c.Flags().StringVar(&restore, "restore-from-cluster", "", "make a new data folder with the log of this computer, from bus.cluster's copy")
-	c.Flags().Uint64Var(&after, "after", 0, "only events after this sequence number")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "")
+	c.Flags().BoolVar(&verify, "verify", false, "")
+	c.Flags().BoolVar(&repair, "repair", false, "")
+	c.Flags().StringVar(&restore, "restore-from-cluster", "", "")
+	c.Flags().Uint64Var(&after, "after", 0, "")
 	return c
 }
 
@@ -49,7 +49,7 @@ func runLog(ctx context.Context, a *app, c *client, after uint64, follow bool) e
 		return err
 	}
 	if v.ReadOnly != "" && v.ReadOnly != eventstore.OnlyReading {
-		a.errorf("The log is damaged: %s.\nEverything that is whole follows. Try: choir log --verify\n", v.ReadOnly)
+		a.sayAside("log.damaged", "why", v.ReadOnly)
 	}
 	for {
 		page, err := c.events(ctx, "", after, follow)
@@ -75,7 +75,7 @@ func (a *app) printEvent(e choir.Event) {
 		a.printJSON(e)
 		return
 	}
-	a.printf("%6d  %s  %-9s  %-20s  %s\n", e.Seq, e.Time.Std().Local().Format("15:04:05.000"), e.Source, e.Type, timeline.Say(&e))
+	a.printf("%6d  %s  %-9s  %-20s  %s\n", e.Seq, e.Time.Std().Local().Format("15:04:05.000"), e.Source, e.Type, timeline.SayIn(a.spoken(), &e))
 }
 
 // runVerify has the log verified and prints the report. Code corrupt: it is damaged.
@@ -87,15 +87,16 @@ func runVerify(ctx context.Context, a *app, c *client) error {
 	if a.json {
 		a.printJSON(r)
 	} else {
-		a.printf("%d events, head %s\n", r.Events, r.Head)
+		a.say("log.events", "events", r.Events, "head", r.Head)
+		line := func(name, text string) { a.printf("%s  %s\n", a.label("log", name), text) }
 		for _, d := range r.Repaired {
-			a.printf("repaired  events %d to %d in the %s copy: %s\n", d.From, d.To, d.Copy, d.Damage)
+			line("repaired", a.sentence("log.range", "from", d.From, "to", d.To, "copy", d.Copy, "damage", d.Damage))
 		}
 		for _, d := range r.Damaged {
-			a.printf("damaged   events %d to %d in the %s copy: %s\n", d.From, d.To, d.Copy, d.Damage)
+			line("damaged", a.sentence("log.range", "from", d.From, "to", d.To, "copy", d.Copy, "damage", d.Damage))
 		}
 		for _, h := range r.Holes {
-			a.printf("hole      events %d to %d: %s\n", h.From, h.To, h.Damage)
+			line("hole", a.sentence("log.rangeOfBoth", "from", h.From, "to", h.To, "damage", h.Damage))
 		}
 	}
 	if len(r.Holes) > 0 {
@@ -105,7 +106,7 @@ func runVerify(ctx context.Context, a *app, c *client) error {
 		return choir.Refuse("", choir.ReasonLogDamagedInOne, choir.CountOf("n", len(r.Damaged)))
 	}
 	if !a.json {
-		a.printf("The log is whole: both copies, every hash, one chain.\n")
+		a.say("log.whole")
 	}
 	return a.sayCluster(r)
 }
@@ -122,7 +123,7 @@ func (a *app) sayCluster(r eventstore.Report) error {
 		return choir.E("", c.Code, "the copy in the cluster could not be compared: %s", c.Reason)
 	}
 	if !a.json {
-		a.printf("The cluster has %d of its %d events, byte for byte.\n", r.Cluster.Events, r.Events)
+		a.say("log.cluster", "there", r.Cluster.Events, "events", r.Events)
 	}
 	return nil
 }
@@ -130,16 +131,16 @@ func (a *app) sayCluster(r eventstore.Report) error {
 func newCheckpointCommand(a *app) *cobra.Command {
 	var message, repo string
 	c := &cobra.Command{
-		Use: "checkpoint", Short: "Make a checkpoint now", Args: cobra.NoArgs,
-		Example: "  choir checkpoint -m \"before the big change\"",
+		Use: "checkpoint", Args: cobra.NoArgs,
+		Example: "  choir checkpoint -m \"{message}\"",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				return runCheckpoint(ctx, a, cl, api.CheckpointRequest{Subject: message, Repo: repo})
 			})
 		},
 	}
-	c.Flags().StringVarP(&message, "message", "m", "", "in your words")
-	c.Flags().StringVar(&repo, "repo", "", "only this project")
+	c.Flags().StringVarP(&message, "message", "m", "", "")
+	c.Flags().StringVar(&repo, "repo", "", "")
 	return c
 }
 
@@ -151,7 +152,7 @@ func runCheckpoint(ctx context.Context, a *app, c *client, req api.CheckpointReq
 	if a.json {
 		a.printJSON(r)
 	} else {
-		a.printf("%s\n", lines(r.Summary))
+		a.printf("%s\n", lines(a.retell(r.Summary, "checkpoint.made", "checkpoint.nothing")))
 	}
 	if r.Status != choir.StatusOK {
 		return exitError(1)

@@ -13,13 +13,7 @@ import (
 
 func newMetricsCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "metrics", Short: "Print the figures of the running choir, as Prometheus reads them", Args: cobra.NoArgs,
-		Long: `Print the figures of the running choir, as Prometheus reads them.
-
-Prometheus itself reads them at /metrics of the address that choir up prints, with the
-token that choir metrics token prints once, as a bearer's in the Authorization header.
-
-Exit codes: 0 done, 5 no choir is running.`,
+		Use: "metrics", Args: cobra.NoArgs,
 		Example: "  choir metrics | grep choir_append\n  choir metrics token > /etc/prometheus/choir.token",
 		RunE:    func(c *cobra.Command, _ []string) error { return runMetrics(c.Context(), a) },
 	}
@@ -30,15 +24,11 @@ Exit codes: 0 done, 5 no choir is running.`,
 func newMetricsTokenCommand(a *app) *cobra.Command {
 	var remove bool
 	c := &cobra.Command{
-		Use: "token", Short: "Print a new token that reads /metrics over HTTP, and void the one before", Args: cobra.NoArgs,
-		Long: `Print a new token that reads /metrics over HTTP and may do nothing else, and void the one
-before. choir keeps its hash alone, so it cannot be printed again.
-
-Exit codes: 0 done, 5 no choir is running.`,
+		Use: "token", Args: cobra.NoArgs,
 		Example: "  choir metrics token > /etc/prometheus/choir.token\n  choir metrics token --remove",
 		RunE:    func(c *cobra.Command, _ []string) error { return runMetricsToken(c.Context(), a, remove) },
 	}
-	c.Flags().BoolVar(&remove, "remove", false, "void the token and make none")
+	c.Flags().BoolVar(&remove, "remove", false, "")
 	return c
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // packTree writes the folder root as a tar with files, folders, links, modes and times. It leaves
-// out other kinds of files and calls warn for each.
-func packTree(w io.Writer, root string, warn func(string)) error {
+// out other kinds of files and calls leave with the path of each.
+func packTree(w io.Writer, root string, leave func(string)) error {
 	tw := tar.NewWriter(w)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -22,13 +22,13 @@ func packTree(w io.Writer, root string, warn func(string)) error {
 		if err != nil {
 			return err
 		}
-		return packOne(tw, path, rel, d, warn)
+		return packOne(tw, path, rel, d, leave)
 	})
 	return errors.Join(err, tw.Close())
 }
 
-// packOne writes one entry to the tar, or calls warn if it is neither file, folder nor link.
-func packOne(tw *tar.Writer, path, rel string, d fs.DirEntry, warn func(string)) error {
+// packOne writes one entry to the tar, or calls leave if it is neither file, folder nor link.
+func packOne(tw *tar.Writer, path, rel string, d fs.DirEntry, leave func(string)) error {
 	info, err := d.Info()
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func packOne(tw *tar.Writer, path, rel string, d fs.DirEntry, warn func(string))
 			return err
 		}
 	case !info.Mode().IsRegular() && !info.IsDir():
-		warn(fmt.Sprintf("left out %s: it is neither a file, a folder nor a link", rel))
+		leave(rel)
 		return nil
 	}
 	h, err := tar.FileInfoHeader(info, target)
@@ -65,5 +65,3 @@ func packOne(tw *tar.Writer, path, rel string, d fs.DirEntry, warn func(string))
 }
 
 func isClosedPipe(err error) bool { return errors.Is(err, io.ErrClosedPipe) }
-
-func (a *app) warn(line string) { a.errorf("choir: %s\n", line) }

@@ -28,13 +28,6 @@ func (c console) printf(format string, args ...any) {
 	fmt.Fprintf(c.out, format, oneLineEach(args)...)
 }
 
-// printNone prints the sentence that stands for an empty list.
-func (c console) printNone(n int, sentence string) {
-	if n == 0 {
-		c.printf("%s\n", sentence)
-	}
-}
-
 // errorf formats to the error output, otherwise like printf.
 func (c console) errorf(format string, args ...any) {
 	fmt.Fprintf(c.err, format, oneLineEach(args)...)

@@ -20,16 +20,16 @@ import (
 func newPromptCommand(a *app) *cobra.Command {
 	var repo, after string
 	c := &cobra.Command{
-		Use: "prompt TEXT...", Short: "Ask for something and follow the run to its end",
-		Example: "  choir prompt \"write a haiku about logs into haiku.md\"\n  choir prompt --repo hello \"make the tests pass\"\n  choir prompt --after RUN \"shorter, please\"",
+		Use:     "prompt TEXT...",
+		Example: "  choir prompt \"{ask}\"\n  choir prompt --repo hello \"{mend}\"\n  choir prompt --after RUN \"{more}\"",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				return runPrompt(ctx, a, cl, api.PromptRequest{Text: strings.Join(args, " "), Repo: repo, After: choir.ID(after)})
 			})
 		},
 	}
-	c.Flags().StringVar(&repo, "repo", "", "project the prompt is about, see choir repo")
-	c.Flags().StringVar(&after, "after", "", "run that has ended and that this follows up, see choir run")
+	c.Flags().StringVar(&repo, "repo", "", "")
+	c.Flags().StringVar(&after, "after", "", "")
 	return c
 }
 
@@ -45,7 +45,7 @@ func runPrompt(ctx context.Context, a *app, c *client, req api.PromptRequest) er
 // returns the exit code as an exitError.
 func (a *app) followRun(ctx context.Context, c *client, run choir.ID) error {
 	if !a.json {
-		a.printf("run %s\n", run)
+		a.say("prompt.run", "run", run)
 	}
 	return a.followFrom(ctx, c, run, 0)
 }
@@ -69,13 +69,13 @@ func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after ui
 			return err
 		}
 		if w := v.Waits; w != "" && w != waits {
-			a.printf("     ...  waits for the model: %s\n", w)
+			a.printf("     ...  %s\n", a.sentence("prompt.waits", "why", w))
 		}
 		waits = v.Waits
 		return nil
 	}
 	err = c.watch(ctx, run, after, idle, func(e choir.Event) (bool, error) {
-		if line := timeline.Say(&e); line != "" && !a.json {
+		if line := timeline.SayIn(a.spoken(), &e); line != "" && !a.json {
 			a.printf("  %6d  %s\n", e.Seq, line)
 		}
 		return e.Type == choir.TypeRunFinished || e.Type == choir.TypeQuestionAsked, nil
@@ -90,17 +90,6 @@ func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after ui
 	return v, err
 }
 
-// statusLine returns the line above an answer by which not all is done; "" above others.
-func statusLine(s choir.AnswerStatus) string {
-	switch s {
-	case choir.AnsweredPartly:
-		return "Partly done."
-	case choir.AnsweredNotDone:
-		return "Not done."
-	}
-	return ""
-}
-
 // showOutcome prints the outcome of a run and returns its exit code as an exitError, nil if it is
 // done.
 func (a *app) showOutcome(v api.RunView) error {
@@ -110,10 +99,13 @@ func (a *app) showOutcome(v api.RunView) error {
 	switch v.State {
 	case eventstore.RunDone:
 		if !a.json {
-			if s := statusLine(v.Status); s != "" {
-				a.printf("\n%s\n", s)
+			switch v.Status {
+			case choir.AnsweredPartly:
+				a.printf("\n%s\n", a.sentence("prompt.partly"))
+			case choir.AnsweredNotDone:
+				a.printf("\n%s\n", a.sentence("prompt.notDone"))
 			}
-			a.printf("\n%s\n\n%s\n", lines(v.Answer), spent(v.Usage))
+			a.printf("\n%s\n\n%s\n", lines(v.Answer), a.spent(v.Usage))
 		}
 		return nil
 	case eventstore.RunWaiting:
@@ -122,14 +114,14 @@ func (a *app) showOutcome(v api.RunView) error {
 			for _, choice := range v.Question.Choices {
 				a.printf("  - %s\n", choice)
 			}
-			a.printf("\nAnswer with: choir run %s --answer TEXT\n", v.ID)
+			a.printf("\n%s\n", a.sentence("prompt.answerWith", "run", v.ID))
 		}
 		return exitError(choir.CodeNeedsInput.ExitCode())
 	}
 	if !a.json {
-		a.errorf("\nThe run %s: %s\n", v.State, lines(v.Answer))
+		a.errorf("\n%s\n", lines(a.sentence("prompt.ended", "state", a.term("runState", v.State), "answer", lines(v.Answer))))
 		if v.Usage.Calls > 0 {
-			a.errorf("%s\n", spent(v.Usage))
+			a.errorf("%s\n", a.spent(v.Usage))
 		}
 	}
 	if code := v.Code; code != "" {
@@ -139,12 +131,8 @@ func (a *app) showOutcome(v api.RunView) error {
 }
 
 // spent describes the cost of a run: calls, tokens and money.
-func spent(u eventstore.Usage) string {
-	calls := "1 model call"
-	if u.Calls != 1 {
-		calls = fmt.Sprintf("%d model calls", u.Calls)
-	}
-	return fmt.Sprintf("Cost $%.4f: %s, %d tokens in, %d out.", u.CostUSD, calls, u.InputTokens, u.OutputTokens)
+func (a *app) spent(u eventstore.Usage) string {
+	return a.sentence("prompt.cost", "cost", a.dollars(u.CostUSD), "n", u.Calls, "in", u.InputTokens, "out", u.OutputTokens)
 }
 
 // idleSeconds is the time without an event after which watch calls idle.
@@ -213,8 +201,7 @@ func words(all ...string) string {
 
 func newTaskCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "task FILE", Short: "Submit a DirectorTask and print its result",
-		Long:    "Submit a DirectorTask (see docs/CONTRACTS.md) from a JSON file, or from standard input with -,\nwait for its AssociateResult and print it. version, task_id and run_id may be left out.\nPrograms that the task starts may call a model only when it has a model_budget, such as {\"cost_usd\": 1}, {\"calls\": 20} or {\"tokens\": 100000}.",
+		Use:     "task FILE",
 		Example: "  echo '{\"kind\":\"run\",\"instruction\":\"list\",\"commands\":[{\"argv\":[\"ls\",\"-la\"]}]}' | choir task -",
 		RunE: func(c *cobra.Command, args []string) error {
 			raw, err := a.readInput(args[0], 1<<20)
@@ -229,7 +216,7 @@ func newTaskCommand(a *app) *cobra.Command {
 // runTask submits a task, prints its result and returns its exit code as an exitError.
 func runTask(ctx context.Context, a *app, c *client, raw []byte) error {
 	result, err := c.task(ctx, raw, func(task choir.ID) {
-		a.warn("the result waits for your approval: choir approvals " + string(task))
+		a.warn("task.held", "task", task)
 	})
 	if err != nil {
 		return err

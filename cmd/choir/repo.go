@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -16,17 +15,16 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
-	"choiros/internal/timeline"
 )
 
 func newRepoCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "repo", Short: "Bring projects in and take the work out", Args: cobra.NoArgs,
+		Use: "repo", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var name, format, output, credential string
 	add := &cobra.Command{
-		Use: "add PATH", Short: "Copy a project, with its history, into the computer, or clone it from an https address",
+		Use:     "add PATH",
 		Example: "  choir repo add ~/src/hello\n  choir repo add . --name hello\n  choir repo add https://git.example.com/me/hello.git --credential forge",
 		RunE: func(c *cobra.Command, args []string) error {
 			if isURL(args[0]) {
@@ -40,25 +38,25 @@ func newRepoCommand(a *app) *cobra.Command {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runRepoAdd(ctx, a, cl, args[0], name) })
 		},
 	}
-	add.Flags().StringVar(&name, "name", "", "name under workspace/ (default the folder's)")
-	add.Flags().StringVar(&credential, "credential", "", "entry of the vault for an address; choir vault list lists them")
+	add.Flags().StringVar(&name, "name", "", "")
+	add.Flags().StringVar(&credential, "credential", "", "")
 	list := &cobra.Command{
-		Use: "list", Short: "List the projects", Args: cobra.NoArgs,
+		Use: "list", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runRepoList(ctx, a, cl) })
 		},
 	}
 	export := &cobra.Command{
-		Use: "export NAME", Short: "Write the work on a project as a branch you can pull, or as patches",
-		Example: "  choir repo export hello -o hello.bundle   # then: git pull hello.bundle HEAD\n  choir repo export hello --format patch -o hello.patch   # then: git am hello.patch",
+		Use:     "export NAME",
+		Example: "  choir repo export hello -o hello.bundle   # {then}: git pull hello.bundle HEAD\n  choir repo export hello --format patch -o hello.patch   # {then}: git am hello.patch",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				return runRepoExport(ctx, a, cl, args[0], format, output)
 			})
 		},
 	}
-	export.Flags().StringVar(&format, "format", "bundle", "bundle or patch")
-	export.Flags().StringVarP(&output, "output", "o", "", "file to write (default NAME.bundle or NAME.patch; - for standard output)")
+	export.Flags().StringVar(&format, "format", "bundle", "")
+	export.Flags().StringVarP(&output, "output", "o", "", "")
 	c.AddCommand(add, list, export)
 	return c
 }
@@ -89,7 +87,7 @@ func runRepoAdd(ctx context.Context, a *app, c *client, from, name string) error
 	r, w := io.Pipe()
 	packed := make(chan error, 1)
 	go func() {
-		err := packTree(w, abs, func(line string) { a.warn(line) })
+		err := packTree(w, abs, func(path string) { a.warn("repo.leftOut", "path", path) })
 		packed <- err
 		w.CloseWithError(err)
 	}()
@@ -106,11 +104,11 @@ func runRepoAdd(ctx context.Context, a *app, c *client, from, name string) error
 		a.printJSON(added)
 		return nil
 	}
-	history := ""
+	key := "repo.addedFiles"
 	if added.Head != "" {
-		history = " and its git history"
+		key = "repo.addedHistory"
 	}
-	a.printf("Added %s: %s%s, %s. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, timeline.Count(added.Files, "file"), history, timeline.Bytes(added.Bytes), added.Name)
+	a.say(key, "name", added.Name, "n", added.Files, "size", a.size(added.Bytes))
 	return nil
 }
 
@@ -123,38 +121,33 @@ func runRepoList(ctx context.Context, a *app, c *client) error {
 		a.printJSON(list)
 		return nil
 	}
-	a.printNone(len(list), "There is no project yet. To bring one in: choir repo add PATH")
+	a.sayNone(len(list), "repo.none")
 	for _, r := range list {
-		a.printf("%-24s %12s  %s\n", r.Name, timeline.Count(r.Files, "file"), r.Head)
-		if r.URL != "" {
-			a.printf("  from %s%s\n", r.URL, withCredential(r.Credential))
+		a.printf("%-24s %12s  %s\n", r.Name, a.count("file", r.Files), r.Head)
+		switch {
+		case r.Credential != "":
+			a.printf("  %s\n", a.sentence("repo.fromWith", "url", r.URL, "credential", r.Credential))
+		case r.URL != "":
+			a.printf("  %s\n", a.sentence("repo.from", "url", r.URL))
 		}
 		if r.Push != nil {
-			a.printf("  push to %s: %s\n", r.Push.URL, saysPush(*r.Push))
+			a.printf("  %s\n", a.sentence("repo.push", "url", r.Push.URL, "state", a.pushState(*r.Push)))
 		}
 	}
 	return nil
 }
 
-// withCredential names the entry of the vault that a repository's requests get.
-func withCredential(name string) string {
-	if name == "" {
-		return ""
-	}
-	return ", with " + name
-}
-
-// saysPush says how the pushes of a project stand; what git said is untrusted.
-func saysPush(p api.RepoPush) string {
+// pushState describes how the pushes of a project stand; what git said is untrusted.
+func (a *app) pushState(p api.RepoPush) string {
 	switch p.State {
 	case "pushed":
-		return "has " + p.Commit
+		return a.sentence("repo.hasCommit", "commit", p.Commit)
 	case "failing":
-		return fmt.Sprintf("failed %s, is tried again: %s", timeline.Count(p.Attempts, "time"), lines(p.Said))
+		return a.sentence("repo.pushFails", "n", p.Attempts, "said", p.Said)
 	case "waiting":
-		return "is under way"
+		return a.sentence("repo.pushing")
 	}
-	return "nothing committed yet"
+	return a.sentence("repo.nothingToPush")
 }
 
 // runRepoClone has the computer clone a repository through the git gateway.
@@ -170,7 +163,7 @@ func runRepoClone(ctx context.Context, a *app, c *client, req api.CloneRequest) 
 		a.printJSON(added)
 		return nil
 	}
-	a.printf("Cloned %s: %s, %s. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, timeline.Count(added.Files, "file"), timeline.Bytes(added.Bytes), added.Name)
+	a.say("repo.cloned", "name", added.Name, "n", added.Files, "size", a.size(added.Bytes))
 	return nil
 }
 
@@ -210,6 +203,6 @@ func runRepoExport(ctx context.Context, a *app, c *client, name, format, output 
 	if format == "patch" {
 		how = "git am " + output
 	}
-	a.printf("Wrote %s, %s. In your own clone: %s\n", output, timeline.Bytes(n), lines(how))
+	a.say("repo.wrote", "file", output, "size", a.size(n), "how", lines(how))
 	return nil
 }

@@ -49,7 +49,8 @@ func runReport(ctx context.Context, a *app, path string) error {
 		}{path, r.Contents()})
 		return nil
 	}
-	a.printf("%s\n%s is written. Look into it before you send it: tar tzf %s\n", lines(r.Contents()), path, path)
+	a.printf("%s\n", lines(r.Contents()))
+	a.say("report.written", "path", path)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strconv"
 
 	"choiros/internal/choir"
 	"choiros/internal/control/supervisor"
@@ -24,11 +25,11 @@ func runRestore(ctx context.Context, a *app, id choir.ID) error {
 	if err != nil {
 		return err
 	}
-	a.warn("the cluster keeps the log and no content: bring the blobs from a backup before the first start, or files and large documents are missing")
+	a.warn("restore.noContent")
 	if a.json {
 		a.printJSON(restored{id, name, last.Seq, last.Hash})
 		return nil
 	}
-	a.printf("The log of %q is in %s, up to event %d with hash %s.\n", name, a.data, last.Seq, last.Hash)
+	a.say("restore.done", "name", strconv.Quote(name), "data", a.data, "seq", last.Seq, "hash", last.Hash)
 	return nil
 }

@@ -21,8 +21,7 @@ func newRewindCommand(a *app) *cobra.Command {
 	var checkpoint string
 	var dry, cancel bool
 	c := &cobra.Command{
-		Use: "rewind [EVENT]", Short: "Put the whole computer back to an earlier moment",
-		Long:    "Put files, documents, windows, theme and settings back to what they were after an event or\nat a checkpoint. Runs at work are stopped first. Open terminals end, with what runs in them.\nGrants, budgets, runs and checkpoints stay.\nIt is a step forward: what happened in between stays in the log, and a rewind can be rewound.\nWhat no moment holds, because it is too large or too much, stays where it is and is named;\nwhat of it is in the way is moved to the trash, and comes back when the rewind is rewound.\nA rewind of a large workspace says how far it is; ctrl-C or --cancel stops it, and then\nthe workspace is as it was before.",
+		Use:     "rewind [EVENT]",
 		Example: "  choir timeline\n  choir rewind 120 --dry-run\n  choir rewind --checkpoint ID\n  choir rewind --cancel",
 		RunE: func(c *cobra.Command, args []string) error {
 			req := api.RewindRequest{Checkpoint: choir.ID(checkpoint), DryRun: dry}
@@ -42,9 +41,9 @@ func newRewindCommand(a *app) *cobra.Command {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runRewind(ctx, a, cl, req) })
 		},
 	}
-	c.Flags().StringVar(&checkpoint, "checkpoint", "", "go back to this checkpoint")
-	c.Flags().BoolVar(&cancel, "cancel", false, "stop the rewind that is under way")
-	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would change")
+	c.Flags().StringVar(&checkpoint, "checkpoint", "", "")
+	c.Flags().BoolVar(&cancel, "cancel", false, "")
+	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "")
 	return c
 }
 
@@ -76,23 +75,23 @@ func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) er
 	}
 	a.printChanges(r.Files)
 	for _, run := range r.Stopped {
-		a.printf("%-9s run %s\n", "stopped", run)
+		a.printChange("stopped", a.sentence("rewind.run", "run", run))
 	}
 	a.printEnds(r.Ends, r.DryRun)
 	for _, l := range r.Left {
-		a.printf("%-9s %s (%s)\n", "left", l.Path, timeline.WhyLeft(l.Reason))
+		a.printChange("left", a.sentence("rewind.left", "path", l.Path, "why", timeline.WhyLeft(a.spoken(), l.Reason)))
 	}
 	for _, x := range r.Aside {
-		a.printf("%-9s %s (no moment holds it: it lies in the trash until you drop it, choir trash)\n", "aside", x.From)
+		a.printChange("aside", a.sentence("rewind.aside", "path", x.From))
 	}
 	for _, x := range r.Back {
-		a.printf("%-9s %s (from the trash)\n", "back", x.From)
+		a.printChange("back", a.sentence("rewind.back", "path", x.From))
 	}
 	if r.DryRun {
-		a.printf("%s would change, %s would be stopped; nothing was touched.\n", timeline.Count(len(r.Files), "path"), timeline.Count(len(r.Stopped), "run"))
+		a.say("rewind.dry", "paths", a.count("path", len(r.Files)), "runs", a.count("run", len(r.Stopped)))
 		return nil
 	}
-	a.printf("Back at event %d: %s changed. To undo: choir rewind %d\n", r.ToSeq, timeline.Count(len(r.Files), "path"), r.Seq-1)
+	a.say("rewind.done", "seq", r.ToSeq, "n", len(r.Files), "before", r.Seq-1)
 	return nil
 }
 
@@ -126,7 +125,7 @@ func awaitRewind(ctx context.Context, a *app, c *client) (api.Rewound, error) {
 		case !s.Pending:
 			return api.Rewound{}, choir.Refuse("", choir.ReasonRestartedInRewind)
 		case s.Work != nil && !a.json:
-			if line := workLine(s.Work); line != said {
+			if line := a.workLine(s.Work); line != said {
 				a.printf("%s\n", line)
 				said = line
 			}
@@ -148,8 +147,8 @@ func stopRewind(ctx context.Context, a *app, c *client) error {
 }
 
 // workLine describes the progress of work on a workspace.
-func workLine(w *workspace.Work) string {
-	return fmt.Sprintf("%-9s %d paths, %d MiB read", w.Kind, w.Entries, w.Bytes>>20)
+func (a *app) workLine(w *workspace.Work) string {
+	return a.label("work", w.Kind) + " " + a.sentence("rewind.work", "paths", w.Entries, "size", w.Bytes>>20)
 }
 
 // cancelRewind stops the rewind in progress and says so.
@@ -158,33 +157,36 @@ func cancelRewind(ctx context.Context, a *app, c *client) error {
 		return err
 	}
 	if !a.json {
-		a.printf("The rewind was stopped; the workspace is as it was before.\n")
+		a.say("rewind.stopped")
 	}
 	return nil
 }
 
 func (a *app) printChanges(files []moments.FileDiff) {
 	for _, f := range files {
-		a.printf("%-9s %s\n", f.Change, f.Path)
+		a.printChange(string(f.Change), f.Path)
 	}
 }
+
+// printChange prints one line of what a step changes, behind the label of its kind.
+func (a *app) printChange(kind, what string) { a.printf("%s %s\n", a.label("change", kind), what) }
 
 // printEnds prints how many terminals a step ends, or would end if dry; nothing for none.
 func (a *app) printEnds(e api.Ends, dry bool) {
 	if e.Terminals == 0 {
 		return
 	}
-	verb := "ended"
+	terminals := a.sentence("change.terminals", "n", e.Terminals)
 	if dry {
-		verb = "would end"
+		a.printChange("wouldEnd", terminals)
+	} else {
+		a.printChange("ended", terminals)
 	}
-	a.printf("%-9s %s, with what runs there\n", verb, timeline.Count(e.Terminals, "open terminal"))
 }
 
 func newDiffCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "diff FROM [TO]", Short: "Compare the computer at two moments",
-		Long:    "Compare the computer after event FROM with what it was after event TO, by default now:\nwhat happened between, the desktop, the documents, and the files.",
+		Use:     "diff FROM [TO]",
 		Example: "  choir diff 40\n  choir diff 40 80 --json",
 		RunE: func(c *cobra.Command, args []string) error {
 			from, err := parseSeq(args[0])
@@ -211,6 +213,9 @@ func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
 		a.printJSON(d)
 		return nil
 	}
+	if err := a.sayEvents(ctx, c, d.Events); err != nil {
+		return err
+	}
 	a.printMoments(d)
 	return nil
 }
@@ -218,15 +223,15 @@ func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
 // printMoments prints the events between two moments and the differences of desktop, documents and
 // files.
 func (a *app) printMoments(d api.MomentsView) {
-	a.printNone(len(d.Events)+len(d.Desktop)+len(d.Documents)+len(d.Files), "Nothing differs.")
+	a.sayNone(len(d.Events)+len(d.Desktop)+len(d.Documents)+len(d.Files), "diff.none")
 	for _, e := range d.Events {
 		a.printf("%6d  %s  %s\n", e.Seq, e.At.Std().Local().Format("15:04:05"), e.Text)
 	}
 	for _, line := range d.Desktop {
-		a.printf("desktop   %s\n", line)
+		a.printf("%s  %s\n", a.label("diff", "desktop"), a.retell(line, "window.opened", "window.closed", "window.moved", "window.shows", "window.became", "setting.then"))
 	}
 	for _, doc := range d.Documents {
-		a.printf("document  %s\n%s", doc.Title, lines(doc.Diff))
+		a.printf("%s  %s\n%s", a.label("diff", "document"), doc.Title, lines(doc.Diff))
 	}
 	a.printDiff(d.DiffView)
 }
@@ -235,9 +240,9 @@ func (a *app) printDiff(d api.DiffView) {
 	for _, f := range d.Files {
 		switch {
 		case f.From != "":
-			a.printf("%s %s -> %s\n", f.Change, f.From, f.Path)
+			a.printf("%s %s -> %s\n", a.term("change", f.Change), f.From, f.Path)
 		default:
-			a.printf("%s %s\n", f.Change, f.Path)
+			a.printf("%s %s\n", a.term("change", f.Change), f.Path)
 		}
 		if f.Diff != "" {
 			a.printf("%s", lines(f.Diff))
@@ -247,7 +252,7 @@ func (a *app) printDiff(d api.DiffView) {
 
 func newVersionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if a.json {
 				a.printJSON(struct {

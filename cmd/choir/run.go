@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -17,8 +16,8 @@ func newRunCommand(a *app) *cobra.Command {
 	var answer, steer string
 	var cancel, follow bool
 	c := &cobra.Command{
-		Use: "run [ID]", Short: "List runs, or show, follow, pause, stop, steer or answer one",
-		Example: "  choir run\n  choir run ID --answer \"yes, both\"\n  choir run ID --cancel\n  choir run pause ID",
+		Use:     "run [ID]",
+		Example: "  choir run\n  choir run ID --answer \"{answer}\"\n  choir run ID --cancel\n  choir run pause ID",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && (answer != "" || steer != "" || cancel || follow) {
 				return choir.RefuseField("ID", choir.ReasonRunNotNamed)
@@ -45,19 +44,18 @@ func newRunCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&answer, "answer", "", "answer the question it waits for, and follow it")
-	c.Flags().StringVar(&steer, "steer", "", "add to it while it works")
-	c.Flags().BoolVar(&cancel, "cancel", false, "stop it")
-	c.Flags().BoolVar(&follow, "follow", false, "tell what happens in it from now on, until it ends")
+	c.Flags().StringVar(&answer, "answer", "", "")
+	c.Flags().StringVar(&steer, "steer", "", "")
+	c.Flags().BoolVar(&cancel, "cancel", false, "")
+	c.Flags().BoolVar(&follow, "follow", false, "")
 	c.AddCommand(&cobra.Command{
-		Use: "pause ID", Short: "Pause a run: nothing more begins in it",
-		Long:    "Pause a run. A command or a model call that it has in hand comes to its end; then it begins nothing more until choir run resume ID,\nand its time does not run. It stays paused when choir is started again, and can be stopped meanwhile.",
+		Use:     "pause ID",
 		Example: "  choir run pause ID",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runPause(ctx, a, cl, args[0]) })
 		},
 	}, &cobra.Command{
-		Use: "resume ID", Short: "Let a paused run go on where it was",
+		Use:     "resume ID",
 		Example: "  choir run resume ID",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runResume(ctx, a, cl, args[0]) })
@@ -87,9 +85,9 @@ func runPause(ctx context.Context, a *app, c *client, id string) error {
 	case a.json:
 		a.printJSON(v)
 	case before > 0:
-		a.printf("Run %s was paused already.\n", v.ID)
+		a.say("run.pausedAlready", "run", v.ID)
 	default:
-		a.printf("Run %s is paused: what it has in hand comes to its end, and nothing more begins. To let it go on: choir run resume %s\n", v.ID, v.ID)
+		a.say("run.isPaused", "run", v.ID)
 	}
 	return nil
 }
@@ -103,9 +101,9 @@ func runResume(ctx context.Context, a *app, c *client, id string) error {
 	case a.json:
 		a.printJSON(v)
 	case before == 0:
-		a.printf("Run %s was not paused.\n", v.ID)
+		a.say("run.notPaused", "run", v.ID)
 	default:
-		a.printf("Run %s goes on. To follow it: choir run %s --follow\n", v.ID, v.ID)
+		a.say("run.goesOn", "run", v.ID)
 	}
 	return nil
 }
@@ -143,7 +141,7 @@ func runCancel(ctx context.Context, a *app, c *client, id string) error {
 		return err
 	}
 	if !v.State.Open() {
-		a.showState(v, "was over before: nothing was stopped")
+		a.showState(v, "run.over")
 		return nil
 	}
 	if err := c.post(ctx, base+"/cancel", struct{}{}, nil); err != nil {
@@ -153,17 +151,17 @@ func runCancel(ctx context.Context, a *app, c *client, id string) error {
 	if err != nil {
 		return err
 	}
-	a.showState(v, "was stopped")
+	a.showState(v, "run.stopped")
 	return nil
 }
 
-// showState prints what a command did to a run, and the run's state.
-func (a *app) showState(v api.RunView, did string) {
+// showState prints the sentence with a key about what a command did to a run, and the run's state.
+func (a *app) showState(v api.RunView, key string) {
 	if a.json {
 		a.printJSON(v)
 		return
 	}
-	a.printf("Run %s %s; it is %s. %s\n", v.ID, did, v.State, spent(v.Usage))
+	a.say(key, "run", v.ID, "state", a.term("runState", v.State), "cost", a.spent(v.Usage))
 }
 
 // runSteer adds words to a running run.
@@ -180,7 +178,7 @@ func runSteer(ctx context.Context, a *app, c *client, id, words string) error {
 		a.printJSON(v)
 		return nil
 	}
-	a.printf("Added to run %s: its Director reads it with its next call. To see how it stands: choir run %s\n", v.ID, v.ID)
+	a.say("run.steered", "run", v.ID)
 	return nil
 }
 
@@ -195,7 +193,7 @@ func runAnswer(ctx context.Context, a *app, c *client, id, words string) error {
 		return err
 	}
 	if !a.json {
-		a.printf("Answered; run %s goes on.\n", v.ID)
+		a.say("run.answered", "run", v.ID)
 	}
 	return a.followFrom(ctx, c, v.ID, v.LastSeq)
 }
@@ -209,9 +207,9 @@ func runRuns(ctx context.Context, a *app, c *client) error {
 		a.printJSON(runs)
 		return nil
 	}
-	a.printNone(len(runs), "Nothing was asked for yet. To ask: choir prompt \"...\"")
+	a.sayNone(len(runs), "run.none")
 	for _, r := range runs {
-		a.printf("%s  %-9s  %9s  %s\n", r.ID, r.State, fmt.Sprintf("$%.4f", r.Usage.CostUSD), timeline.Line(r.Prompt))
+		a.printf("%s  %s  %9s  %s\n", r.ID, a.label("runState", r.State), a.dollars(r.Usage.CostUSD), timeline.Line(r.Prompt))
 	}
 	return nil
 }
@@ -227,16 +225,20 @@ func runShow(ctx context.Context, a *app, c *client, id string) error {
 	}
 	paused := ""
 	if v.PausedSeq > 0 {
-		paused = "(paused)"
+		paused = a.sentence("run.inPause")
 	}
-	a.printf("run     %s\nstate   %s\nprompt  %s\n", v.ID, words(string(v.State), string(v.Code), paused), timeline.Line(v.Prompt))
+	line := func(name, text string) { a.printf("%s  %s\n", a.label("run", name), text) }
+	line("run", string(v.ID))
+	line("state", words(a.term("runState", v.State), string(v.Code), paused))
+	line("prompt", timeline.Line(v.Prompt))
 	if v.Waits != "" {
-		a.printf("waits   for the model: %s\n", v.Waits)
+		line("waits", a.sentence("run.waits", "why", v.Waits))
 	}
 	for _, t := range v.Tasks {
-		a.printf("task    %s  %s  %s\n", t.ID, words(string(t.State), string(t.Status)), timeline.Line(t.Instruction))
+		state := words(a.term("taskState", t.State), a.term("status", t.Status))
+		line("task", string(t.ID)+"  "+state+"  "+timeline.Line(t.Instruction))
 	}
-	a.printf("usage   %d calls, %d tokens in, %d out, $%.4f\n", v.Usage.Calls, v.Usage.InputTokens, v.Usage.OutputTokens, v.Usage.CostUSD)
+	line("usage", a.sentence("run.usage", "calls", v.Usage.Calls, "in", v.Usage.InputTokens, "out", v.Usage.OutputTokens, "cost", a.dollars(v.Usage.CostUSD)))
 	if v.Document != "" {
 		var d eventstore.Document
 		if err := c.get(ctx, c.path("/documents/"+string(v.Document)), &d); err != nil {

@@ -29,7 +29,7 @@ func (a *app) withComputer(ctx context.Context, f func(context.Context, *client)
 	if choir.CodeOf(err) != choir.CodeUnavailable {
 		return err
 	}
-	a.errorf("No choir is running on %s; starting one for this command.\n", a.data)
+	a.sayAside("session.starting", "data", a.data)
 	return a.temporarily(ctx, f)
 }
 

@@ -8,17 +8,13 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
-	"choiros/internal/timeline"
 )
 
 func newTakeCommand(a *app) *cobra.Command {
 	var from string
 	var dry bool
 	c := &cobra.Command{
-		Use: "take --from COMPUTER [PATH...]", Short: "Take over what changed in another computer",
-		Long: "Take over what changed in another computer since both had the same past: all of it, or some paths.\n" +
-			"What both changed differently is a conflict; then nothing is changed. Files that look like keys stay where they are.\n" +
-			"Open terminals end, with what runs in them.",
+		Use:     "take --from COMPUTER [PATH...]",
 		Example: "  choir diff --with experiment\n  choir take --from experiment --dry-run\n  choir take --from experiment workspace/hello",
 		RunE: func(c *cobra.Command, args []string) error {
 			if from == "" {
@@ -33,8 +29,8 @@ func newTakeCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "the other computer, by its id or name")
-	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would change")
+	c.Flags().StringVar(&from, "from", "", "")
+	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "")
 	return c
 }
 
@@ -48,24 +44,24 @@ func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error 
 		a.printJSON(t)
 	} else {
 		for _, f := range t.Files {
-			a.printf("%-9s %s\n", f.Change, f.Path)
+			a.printChange(string(f.Change), f.Path)
 		}
 		a.printEnds(t.Ends, t.DryRun)
 	}
 	if len(t.Conflicts) > 0 {
 		for _, path := range t.Conflicts {
-			a.errorf("conflict  %s\n", path)
+			a.errorf("%s %s\n", a.label("change", "conflict"), path)
 		}
 		return choir.Refuse("", choir.ReasonTakeConflicts, choir.CountOf("n", len(t.Conflicts)))
 	}
 	switch {
 	case a.json:
 	case t.DryRun:
-		a.printf("%s would change; nothing was touched.\n", timeline.Count(len(t.Files), "path"))
+		a.say("change.dry", "n", len(t.Files))
 	case t.Seq == 0:
-		a.printf("There was nothing to take.\n")
+		a.say("take.nothing")
 	default:
-		a.printf("Took %s over. To undo: choir rewind %d\n", timeline.Count(len(t.Files), "path"), t.Seq-1)
+		a.say("take.done", "n", len(t.Files), "before", t.Seq-1)
 	}
 	return nil
 }
@@ -75,7 +71,7 @@ func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error 
 func withOther(a *app, c *cobra.Command) *cobra.Command {
 	var with string
 	moments := c.RunE
-	c.Flags().StringVar(&with, "with", "", "compare with the files of this computer, both as they are now")
+	c.Flags().StringVar(&with, "with", "", "")
 	c.Use = "diff [FROM [TO]]"
 	c.Example += "\n  choir diff --with experiment"
 	c.Args = func(c *cobra.Command, given []string) error {
@@ -110,7 +106,7 @@ func runCompare(ctx context.Context, a *app, c *client, with string) error {
 		a.printJSON(d)
 		return nil
 	}
-	a.printNone(len(d.Files), "The files of both are the same.")
+	a.sayNone(len(d.Files), "take.same")
 	a.printDiff(d.DiffView)
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"choiros/internal/computer/moments"
 	"choiros/internal/control/api"
 	"choiros/internal/eventstore"
+	"choiros/internal/names"
 	"choiros/internal/timeline"
 )
 
@@ -22,19 +24,18 @@ func newTimelineCommand(a *app) *cobra.Command {
 	var limit int
 	var before uint64
 	c := &cobra.Command{
-		Use: "timeline", Short: "List the moments you can go back to, or look at one", Args: cobra.NoArgs,
-		Long:    "List the moments you can go back to, newest first, or look at one of them without going there.",
+		Use: "timeline", Args: cobra.NoArgs,
 		Example: "  choir timeline\n  choir timeline show 120\n  choir timeline ls 120 workspace/hello\n  choir timeline cat 120 workspace/hello/main.go\n  choir rewind 120 --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runTimeline(ctx, a, cl, limit, before) })
 		},
 	}
-	c.Flags().IntVar(&limit, "limit", 50, "how many, at most 1000")
-	c.Flags().Uint64Var(&before, "before", 0, "only what came before this event")
+	c.Flags().IntVar(&limit, "limit", 50, "")
+	c.Flags().Uint64Var(&before, "before", 0, "")
 	c.AddCommand(
-		a.lookCommand("show EVENT", "Describe the computer as it was after an event", runMoment),
-		a.lookCommand("ls EVENT [FOLDER]", "List a folder as it was after an event", runFolder),
-		a.lookCommand("cat EVENT FILE", "Print a file as it was after an event", runCat),
+		a.lookCommand("show EVENT", runMoment),
+		a.lookCommand("ls EVENT [FOLDER]", runFolder),
+		a.lookCommand("cat EVENT FILE", runCat),
 		newCollectCommand(a),
 	)
 	return c
@@ -42,8 +43,8 @@ func newTimelineCommand(a *app) *cobra.Command {
 
 // lookCommand returns a command that calls run for the event and the path in its arguments, also when
 // no choir runs.
-func (a *app) lookCommand(use, short string, run func(context.Context, *app, *client, uint64, string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, RunE: func(c *cobra.Command, args []string) error {
+func (a *app) lookCommand(use string, run func(context.Context, *app, *client, uint64, string) error) *cobra.Command {
+	return &cobra.Command{Use: use, RunE: func(c *cobra.Command, args []string) error {
 		seq, err := parseSeq(args[0])
 		if err != nil {
 			return err
@@ -62,16 +63,14 @@ const keepDays = 30
 func newCollectCommand(a *app) *cobra.Command {
 	req := api.CollectRequest{}
 	c := &cobra.Command{
-		Use: "gc", Short: "Free the disk of content that nothing leads to any more", Args: cobra.NoArgs,
-		Long: "Remove content that no event leads to. The files at moments between two tool calls are let go once they are\n" +
-			"older than --keep-days; where a task began or ended, checkpoints, and what you did yourself stay for ever. Every event stays.",
+		Use: "gc", Args: cobra.NoArgs,
 		Example: "  choir timeline gc --dry-run\n  choir timeline gc --keep-days 7",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runCollect(ctx, a, cl, req) })
 		},
 	}
-	c.Flags().IntVar(&req.KeepDays, "keep-days", keepDays, "keep every moment of so many days")
-	c.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "only say what would be removed")
+	c.Flags().IntVar(&req.KeepDays, "keep-days", keepDays, "")
+	c.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "")
 	return c
 }
 
@@ -84,11 +83,11 @@ func runCollect(ctx context.Context, a *app, c *client, req api.CollectRequest) 
 		a.printJSON(r)
 		return nil
 	}
-	verb := "removed"
+	key := "timeline.collected"
 	if r.DryRun {
-		verb = "would be removed"
+		key = "timeline.wouldCollect"
 	}
-	a.printf("%d objects with %s %s, %d kept; %d moments between tool calls let go.\n", r.Removed, timeline.Bytes(r.Bytes), verb, r.Kept, r.Moments)
+	a.say(key, "objects", r.Removed, "size", a.size(r.Bytes), "kept", r.Kept, "moments", r.Moments)
 	return nil
 }
 
@@ -101,12 +100,12 @@ func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint6
 		a.printJSON(page.Marks)
 		return nil
 	}
-	a.printNone(len(page.Marks), "There is no moment to go back to.")
+	a.sayNone(len(page.Marks), "timeline.none")
 	for _, m := range page.Marks {
 		a.printMark(m)
 	}
 	if len(page.Marks) == limit {
-		a.printf("There is more: choir timeline --before %d\n", page.Marks[limit-1].Seq)
+		a.say("timeline.more", "seq", page.Marks[limit-1].Seq)
 	}
 	return nil
 }
@@ -115,7 +114,7 @@ func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint6
 func (a *app) printMark(m moments.Mark) {
 	files := ""
 	if m.Files > 0 && m.Kind != eventstore.MarkRepo {
-		files = "  (" + timeline.Count(m.Files, "path") + ")"
+		files = "  (" + a.count("path", m.Files) + ")"
 	}
 	id := m.Task
 	if m.Kind == eventstore.MarkCall {
@@ -124,9 +123,9 @@ func (a *app) printMark(m moments.Mark) {
 	if m.Kind != eventstore.MarkTask && m.Kind != eventstore.MarkCall {
 		id = ""
 	}
-	a.printf("%6d  %s  %-10s  %s%s  %s\n", m.Seq, m.At.Std().Local().Format("2006-01-02 15:04:05"), m.Kind, m.Say(a.language()), files, id)
+	a.printf("%6d  %s  %s  %s%s  %s\n", m.Seq, m.At.Std().Local().Format("2006-01-02 15:04:05"), a.label("mark", m.Kind), m.Say(a.language()), files, id)
 	for _, path := range m.Withheld {
-		a.printf("%8sin no commit, because it looks like a key: %s\n", "", path)
+		a.printf("%8s%s\n", "", a.sentence("timeline.withheld", "path", path))
 	}
 }
 
@@ -139,47 +138,71 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 		a.printJSON(m)
 		return nil
 	}
-	what := m.Text
-	if what == "" {
-		what = meaning(m.Type)
+	told := []moments.EventLine{{Seq: m.Seq, Text: m.Text}}
+	if err := a.sayEvents(ctx, c, told); err != nil {
+		return err
 	}
-	a.printf("Event %d of %d, %s: %s (%s)\n", m.Seq, m.Head, m.At.Std().Local().Format("2006-01-02 15:04:05"), what, m.Type)
+	what := cmp.Or(told[0].Text, a.meaning(m.Type))
+	a.say("moment.head", "seq", m.Seq, "head", m.Head, "at", m.At.Std().Local().Format("2006-01-02 15:04:05"), "what", what, "type", m.Type)
 	if m.Collected {
-		a.printf("The files of this moment were collected.\n")
+		a.say("moment.collected")
 	}
 	if m.TakenSeq == 0 {
-		a.printf("Nobody had looked at the workspace yet.\n")
+		a.say("moment.unseen")
 	} else {
-		a.printf("%s with %s, as they were found at event %d. To list them: choir timeline ls %d\n",
-			timeline.Count(m.Files, "file"), timeline.Bytes(m.Bytes), m.TakenSeq, m.Seq)
+		a.say("moment.files", "n", m.Files, "size", a.size(m.Bytes), "taken", m.TakenSeq, "seq", m.Seq)
 	}
+	line := func(name, text string) { a.printf("%s  %s\n", a.label("moment", name), text) }
 	for _, path := range m.LeftOut {
-		a.printf("left out  a cache over storage.cache_mb, which stays as it is: %s\n", path)
+		line("leftOut", a.sentence("moment.cache", "path", path))
 	}
 	for _, l := range m.LeftOver {
-		a.printf("left out  %s, which stays as it is: %s\n", timeline.WhyLeft(l.Reason), l.Path)
+		line("leftOut", a.sentence("moment.left", "why", timeline.WhyLeft(a.spoken(), l.Reason), "path", l.Path))
 	}
 	for _, d := range m.Documents {
-		a.printf("document  version %d  %s  %s\n", d.Version, d.Title, d.ID)
+		line("document", a.sentence("moment.document", "version", d.Version, "title", d.Title, "id", d.ID))
 	}
 	for _, w := range m.Windows {
-		a.printf("window    %s  %s %s\n", w.App, w.Title, w.Subject)
+		line("window", w.App+"  "+w.Title+" "+w.Subject)
 	}
 	for _, s := range m.Settings {
 		value := s.Value
 		if s.Theme != nil {
 			value = s.Theme.Name
 		}
-		a.printf("setting   %s = %s\n", s.Key, value)
+		line("setting", s.Key+" = "+value)
+	}
+	return nil
+}
+
+// sayEvents puts lines of the person's language in the place of the control plane's English ones.
+func (a *app) sayEvents(ctx context.Context, c *client, list []moments.EventLine) error {
+	if a.spoken() == names.English {
+		return nil
+	}
+	for i := 0; i < len(list); {
+		page, err := c.events(ctx, "", list[i].Seq-1, false)
+		if err != nil || len(page.Events) == 0 {
+			return err
+		}
+		for _, e := range page.Events {
+			if i < len(list) && e.Seq == list[i].Seq {
+				list[i].Text = timeline.SayIn(a.spoken(), &e)
+				i++
+			}
+		}
 	}
 	return nil
 }
 
 // meaning describes an event type for people.
-func meaning(t choir.Type) string {
+func (a *app) meaning(t choir.Type) string {
 	info, ok := choir.LookupType(t)
 	if !ok {
-		return "something that this choir does not know"
+		return a.sentence("event.unknown")
+	}
+	if a.spoken() != names.English {
+		return a.sentence("event.inner") // the vocabulary describes its types in English alone
 	}
 	first, _, _ := strings.Cut(strings.TrimSuffix(info.Doc, "."), ";")
 	return first
@@ -194,9 +217,9 @@ func runFolder(ctx context.Context, a *app, c *client, seq uint64, path string) 
 		a.printJSON(list)
 		return nil
 	}
-	a.printNone(len(list), "The folder is empty.")
+	a.sayNone(len(list), "folder.empty")
 	for _, f := range list {
-		a.printf("%-7s %04o %10d  %s\n", f.Kind, f.Mode, f.Size, f.Path)
+		a.printf("%s %04o %10d  %s\n", a.label("fileKind", f.Kind), f.Mode, f.Size, f.Path)
 	}
 	return nil
 }

@@ -13,8 +13,7 @@ import (
 
 func newTrashCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "trash", Short: "List what lies in the trash", Args: cobra.NoArgs,
-		Long:    "List what lies in the trash: what was thrown away, and what no moment holds and was in the\nway of a rewind.",
+		Use: "trash", Args: cobra.NoArgs,
 		Example: "  choir trash\n  choir trash restore ID\n  choir trash drop ID\n  choir trash drop --all",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return listTrash(ctx, a, cl) })
@@ -26,7 +25,7 @@ func newTrashCommand(a *app) *cobra.Command {
 
 func newTrashRestoreCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "restore ID [PATH]", Short: "Move an item to where it was, or to another path",
+		Use: "restore ID [PATH]",
 		RunE: func(c *cobra.Command, args []string) error {
 			var req api.RestoreRequest
 			if len(args) == 2 {
@@ -40,7 +39,7 @@ func newTrashRestoreCommand(a *app) *cobra.Command {
 				if a.json {
 					a.printJSON(f)
 				} else {
-					a.printf("%-9s %s\n", "restored", f.Path)
+					a.printChange("restored", f.Path)
 				}
 				return nil
 			})
@@ -51,8 +50,7 @@ func newTrashRestoreCommand(a *app) *cobra.Command {
 func newTrashDropCommand(a *app) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "drop [ID]", Short: "Remove an item, or all, for good",
-		Long: "Remove an item of the trash, or all with --all, for good. The timeline still has it,\nbut for what no moment holds. What is large is removed in the background.",
+		Use: "drop [ID]",
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case !all && len(args) == 0:
@@ -69,7 +67,7 @@ func newTrashDropCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&all, "all", false, "everything in the trash")
+	c.Flags().BoolVar(&all, "all", false, "")
 	return c
 }
 
@@ -82,9 +80,9 @@ func listTrash(ctx context.Context, a *app, c *client) error {
 		a.printJSON(t)
 		return nil
 	}
-	a.printNone(len(t.Items), "The trash is empty.")
+	a.sayNone(len(t.Items), "trash.none")
 	for _, i := range t.Items {
-		a.printf("%s  %s  %s (%s)\n", i.ID, i.At.Std().Local().Format("2006-01-02 15:04:05"), i.From, i.File.Kind)
+		a.printf("%s  %s  %s (%s)\n", i.ID, i.At.Std().Local().Format("2006-01-02 15:04:05"), i.From, a.term("fileKind", i.File.Kind))
 	}
 	return nil
 }

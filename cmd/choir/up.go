@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,8 +30,8 @@ import (
 func newUpCommand(a *app) *cobra.Command {
 	var link bool
 	c := &cobra.Command{
-		Use: "up", Short: "Start the computer and print its address", Args: cobra.NoArgs,
-		Example: "  choir up\n  choir up --data /srv/choir\n  choir up --link   # print a new login link of the running one",
+		Use: "up", Args: cobra.NoArgs,
+		Example: "  choir up\n  choir up --data /srv/choir\n  choir up --link   # {link}",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if link {
 				return runLink(c.Context(), a)
@@ -38,8 +39,8 @@ func newUpCommand(a *app) *cobra.Command {
 			return runUp(c.Context(), a)
 		},
 	}
-	c.Flags().StringVar(&a.record, "record", "", "write every exchange with the model into this new file, to be played by choir demo --recording")
-	c.Flags().BoolVar(&link, "link", false, "print a new login link of the choir that is running")
+	c.Flags().StringVar(&a.record, "record", "", "")
+	c.Flags().BoolVar(&link, "link", false, "")
 	return c
 }
 
@@ -210,9 +211,10 @@ func runUp(ctx context.Context, a *app) error {
 // printFailed prints the computers that could not be opened, with their remedies.
 func (a *app) printFailed(failed []api.FailedComputer) {
 	for _, f := range failed {
-		a.errorf("choir: %s; the other computers go on\n", f.Why.Msg)
-		if f.Why.Remedy != "" {
-			a.errorf("  %s\n", f.Why.Remedy)
+		said, help := choir.SayProblem(string(a.spoken()), choir.Problem{Code: f.Why.Code, Message: f.Why.Msg, Remedy: f.Why.Remedy, Reason: f.Why.Reason, Values: f.Why.Values})
+		a.warn("up.failed", "why", said)
+		if help != "" {
+			a.errorf("  %s\n", help)
 		}
 	}
 }
@@ -222,7 +224,7 @@ func (a *app) printUnusable(checks []sandbox.Check) {
 	for _, c := range checks {
 		a.errorf("choir: %s: %s\n", c.Name, c.Detail)
 		if c.Remedy != "" {
-			a.errorf("  try: %s\n", c.Remedy)
+			a.errorf("  %s\n", a.sentence("doctor.try", "remedy", c.Remedy))
 		}
 	}
 }
@@ -237,14 +239,38 @@ func (a *app) printAddress(origin, login string, m api.ModelState) {
 		}{origin, login})
 		return
 	}
-	a.printf("ChoirOS %s is up at %s\n\n", version, origin)
+	a.say("up.at", "version", version, "origin", origin)
 	if login == "" {
-		a.printf("  You are logged in. For another browser: choir up --link\n")
+		a.printf("\n  %s\n", a.sentence("up.loggedIn"))
 	} else {
-		a.printf("  Open this link within 15 minutes to log in; it works once:\n\n")
+		a.printf("\n  %s\n\n", a.sentence("up.login"))
 		a.printLink(login)
 	}
-	a.printf("\n  %s\n  Stop it with Ctrl+C.\n", lines(m.Message))
+	a.printf("\n  %s\n  %s\n", lines(a.modelsInForce(m)), a.sentence("up.stop"))
+}
+
+// modelsInForce returns the sentence about the models in force. What the control plane's English one
+// says besides stays behind it.
+func (a *app) modelsInForce(m api.ModelState) string {
+	said := func(a *app) string {
+		place := a.sentence("models.place")
+		switch {
+		case m.Connected:
+			return a.sentence("models.both", "director", m.Director, "associate", m.Associate)
+		case m.Director != "":
+			return a.sentence("models.noAssociate", "director", m.Director, "place", place)
+		case m.Associate != "":
+			return a.sentence("models.noDirector", "associate", m.Associate, "place", place)
+		}
+		return a.sentence("models.none", "place", place, "file", filepath.Join(a.data, "choir.toml"))
+	}
+	english := *a
+	english.forProgram = true
+	rest, ok := strings.CutPrefix(m.Message, said(&english))
+	if !ok {
+		return m.Message
+	}
+	return said(a) + rest
 }
 
 // printLink prints a login link alone on its line, so that it is easily selected in a terminal and read

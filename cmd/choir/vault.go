@@ -18,10 +18,7 @@ import (
 
 func newVaultCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use: "vault", Short: "Keep keys that programs use without having them", Args: cobra.NoArgs,
-		Long: "Keep keys, encrypted, that the control plane adds to requests after they have left the sandbox.\n" +
-			"Each is bound to one host, to paths and methods there, and to one computer; no key is ever printed.\n" +
-			"Exit codes: 0 done, 1 failed, 2 usage, 4 refused by policy.",
+		Use: "vault", Args: cobra.NoArgs,
 		Example: "  choir vault set forge --host git.example.com --path /me < token.txt\n  choir vault list\n  choir vault remove forge\n  choir vault rotate",
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -32,10 +29,7 @@ func newVaultCommand(a *app) *cobra.Command {
 func newVaultSetCommand(a *app) *cobra.Command {
 	var req api.VaultRequest
 	c := &cobra.Command{
-		Use: "set NAME", Short: "Keep a key, from standard input or a hidden prompt, and bind it",
-		Long: "Keep a key and bind it; replaces one of the same name. The key comes from standard input, or a\n" +
-			"prompt that shows nothing, and never from an argument or a variable.\n" +
-			"Without --header it is the password of git's requests, for choir repo add URL --credential NAME.",
+		Use: "set NAME",
 		Example: "  choir vault set forge --host git.example.com --path /me --user oauth2 < token.txt\n" +
 			"  choir vault set api --host api.example.com --header Authorization --prefix 'Bearer ' --method GET < key.txt",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -47,26 +41,26 @@ func newVaultSetCommand(a *app) *cobra.Command {
 				return choir.RefuseField("--host", choir.ReasonVaultHostMissing)
 			}
 			var err error
-			if req.Key, err = a.readSecret("Key of " + args[0] + ": "); err != nil {
+			if req.Key, err = a.readSecret(a.sentence("vault.ask", "name", args[0])); err != nil {
 				return err
 			}
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runVaultSet(ctx, a, cl, args[0], req) })
 		},
 	}
-	c.Flags().StringVar(&req.Host, "host", "", "host that the key is for, exactly")
-	c.Flags().IntVar(&req.Port, "port", 443, "its port")
-	c.Flags().StringArrayVar(&req.Paths, "path", nil, "path at and below which it is used, such as /me/project.git (default all)")
-	c.Flags().StringArrayVar(&req.Methods, "method", nil, "fetch or push for git, else a method in capitals (default all)")
-	c.Flags().StringVar(&req.Project, "project", "", "only with this project, for git")
-	c.Flags().StringVar(&req.User, "user", "", "user name, for git (default git)")
-	c.Flags().StringVar(&req.Header, "header", "", "header that it is added as, for other requests than git's")
-	c.Flags().StringVar(&req.Prefix, "prefix", "", "text before it in the header, such as 'Bearer '")
+	c.Flags().StringVar(&req.Host, "host", "", "")
+	c.Flags().IntVar(&req.Port, "port", 443, "")
+	c.Flags().StringArrayVar(&req.Paths, "path", nil, "")
+	c.Flags().StringArrayVar(&req.Methods, "method", nil, "")
+	c.Flags().StringVar(&req.Project, "project", "", "")
+	c.Flags().StringVar(&req.User, "user", "", "")
+	c.Flags().StringVar(&req.Header, "header", "", "")
+	c.Flags().StringVar(&req.Prefix, "prefix", "", "")
 	return c
 }
 
 func newVaultListCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the entries and what they are bound to", Args: cobra.NoArgs,
+		Use: "list", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				var list []api.VaultEntry
@@ -77,9 +71,9 @@ func newVaultListCommand(a *app) *cobra.Command {
 					a.printJSON(list)
 					return nil
 				}
-				a.printNone(len(list), "The vault is empty. To put a key in: choir vault set NAME --host HOST")
+				a.sayNone(len(list), "vault.none")
 				for _, e := range list {
-					a.printf("%-20s %s\n", e.Name, saysBound(e.Bound))
+					a.printf("%-20s %s\n", e.Name, a.bound(e.Bound))
 				}
 				return nil
 			})
@@ -89,13 +83,13 @@ func newVaultListCommand(a *app) *cobra.Command {
 
 func newVaultRemoveCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Remove an entry",
+		Use: "remove NAME",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				if err := cl.call(ctx, http.MethodDelete, cl.path("/vault/"+url.PathEscape(args[0])), nil, nil); err != nil || a.json {
 					return err
 				}
-				a.printf("Removed %s.\n", args[0])
+				a.say("vault.gone", "name", args[0])
 				return nil
 			})
 		},
@@ -104,13 +98,13 @@ func newVaultRemoveCommand(a *app) *cobra.Command {
 
 func newVaultRotateCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate", Short: "Encrypt the vault under a new master key",
+		Use: "rotate",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				if err := cl.post(ctx, "/api/vault/rotate", nil, nil); err != nil || a.json {
 					return err
 				}
-				a.printf("The vault is encrypted under a new master key; the old one is gone.\n")
+				a.say("vault.rotated")
 				return nil
 			})
 		},
@@ -126,23 +120,22 @@ func runVaultSet(ctx context.Context, a *app, c *client, name string, req api.Va
 		a.printJSON(e)
 		return nil
 	}
-	a.printf("Kept %s: %s.\n", e.Name, saysBound(e.Bound))
+	a.say("vault.kept", "name", e.Name, "bound", a.bound(e.Bound))
 	return nil
 }
 
-// saysBound says for what an entry may be used.
-func saysBound(b choir.VaultBinding) string {
-	out := hostPort(b.Host, b.Port) + " " + strings.Join(b.Paths, " ")
+// bound describes for what an entry may be used.
+func (a *app) bound(b choir.VaultBinding) string {
+	where := hostPort(b.Host, b.Port) + " " + strings.Join(b.Paths, " ")
+	out := a.sentence("vault.header", "header", b.Header, "where", where)
 	if b.Use == choir.VaultForGit {
-		out = "git at " + out + ", as " + b.User
-	} else {
-		out = b.Header + " at " + out
+		out = a.sentence("vault.git", "where", where, "user", b.User)
 	}
 	if len(b.Methods) > 0 {
 		out += ", " + strings.Join(b.Methods, " ")
 	}
 	if b.Project != "" {
-		out += ", project " + b.Project
+		out += a.sentence("vault.project", "project", b.Project)
 	}
 	return out
 }

@@ -245,11 +245,11 @@ func SayReason(language string, reason Reason, values []Value) (said, help strin
 // sayReason is SayReason for a catalogue.
 func (c ProblemCatalogue) sayReason(language string, reason Reason, values []Value) (said, help string, ok bool) {
 	s, ok := c.Reasons[reason]
-	said = s.Said.fill(language, values)
+	said = s.Said.Fill(language, values)
 	if !NamesField(values) {
 		said = strings.TrimLeft(strings.TrimPrefix(said, "{"+fieldName+"}"), ": ")
 	}
-	return said, s.Help.fill(language, values), ok
+	return said, s.Help.Fill(language, values), ok
 }
 
 // SayProblem returns a problem's sentences in a language: those of its reason, else its
@@ -266,11 +266,11 @@ func SayProblem(language string, p Problem) (said, help string) {
 	if !ok {
 		return p.Message, p.Remedy
 	}
-	return about.fill(language, []Value{{Name: "text", Kind: ValueText, Text: p.Message}}), p.Remedy
+	return about.Fill(language, []Value{{Name: "text", Kind: ValueText, Text: p.Message}}), p.Remedy
 }
 
-// fill returns the form of the sentence for the value n, with all values put in.
-func (s Sentence) fill(language string, values []Value) string {
+// Fill returns the form of the sentence for the value n, with all values put in.
+func (s Sentence) Fill(language string, values []Value) string {
 	text := s.Other
 	var pairs []string
 	for _, v := range values {

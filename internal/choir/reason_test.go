@@ -88,7 +88,7 @@ func TestARefusalIsSaidInEachLanguage(t *testing.T) {
 	}
 	for language, want := range map[string]string{"en": "1.5 MiB 1.25 2 h 7", "de": "1,5 MiB 1,25 2 h 7"} {
 		s := Sentence{Other: "{a} {b} {c} {d}"}
-		if got := s.fill(language, []Value{BytesOf("a", 3<<19), DollarsOf("b", 1.25), SecondsOf("c", 2*time.Hour), CountOf("d", 7)}); got != want {
+		if got := s.Fill(language, []Value{BytesOf("a", 3<<19), DollarsOf("b", 1.25), SecondsOf("c", 2*time.Hour), CountOf("d", 7)}); got != want {
 			t.Errorf("%s writes %q, want %q", language, got, want)
 		}
 	}

@@ -49,6 +49,7 @@ const (
 	ReasonEgressManyGrants       Reason = "egress_many_grants"
 	ReasonEgressNoGrant          Reason = "egress_no_grant"
 	ReasonEgressHeld             Reason = "egress_held"
+	ReasonEgressDigest           Reason = "egress_digest"
 	ReasonEffectHeld             Reason = "effect_held"
 	ReasonEffectNone             Reason = "effect_none"
 	ReasonEffectAnswered         Reason = "effect_answered"
@@ -356,6 +357,7 @@ var pageReasons = map[Reason]Code{
 	ReasonEgressNobodyAsks:       CodeNotFound,
 	ReasonEgressManyGrants:       CodeRefused,
 	ReasonEgressHeld:             CodeRefused,
+	ReasonEgressDigest:           CodeRefused,
 	ReasonEffectHeld:             CodeConflict,
 	ReasonEffectNone:             CodeNotFound,
 	ReasonEffectAnswered:         CodeConflict,

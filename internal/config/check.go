@@ -173,6 +173,7 @@ func (c Config) checkRanges() error {
 		{"storage.disk_gb", float64(c.Storage.DiskGB), 0, 1 << 20},
 		{"storage.entries", float64(c.Storage.Entries), 1000, 4 << 20},
 		{"storage.keep_days", float64(c.Storage.KeepDays), 0, 36_500},
+		{"egress.package_cache_mb", float64(c.Egress.PackageCacheMB), 0, 1 << 24},
 		{"limits.processes", float64(l.Processes), 16, 1 << 20},
 		{"limits.memory_mb", float64(l.MemoryMB), 64, 1 << 24},
 		{"limits.cpu_milli", float64(l.CPUMilli), 50, 1 << 20},

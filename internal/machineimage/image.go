@@ -40,8 +40,19 @@ type Config struct {
 	// Epoch is the latest time that a file in the image may have (SOURCE_DATE_EPOCH); zero
 	// is that of the newest file of a package.
 	Epoch time.Time
-	Say   func(line string) // what is being done; nil for nobody
+	// Begins is called with each step as it begins; nil for nobody.
+	Begins func(Step)
 }
+
+// Step is a step of making an image.
+type Step string
+
+// The steps, in their order. StepKernel is left out if the kernel is unpacked already.
+const (
+	StepKernel   Step = "kernel"   // the kernel's package is unpacked
+	StepPackages Step = "packages" // the installed packages are read
+	StepRoot     Step = "root"     // the root file system is written
+)
 
 // Manifest lists what is in an image.
 type Manifest struct {
@@ -82,8 +93,8 @@ type Package struct {
 // unavailable with the command that provides it. If it fails no new file is left, and the
 // old image stays.
 func Build(ctx context.Context, c Config) (Manifest, error) {
-	if c.Say == nil {
-		c.Say = func(string) {}
+	if c.Begins == nil {
+		c.Begins = func(Step) {}
 	}
 	var m Manifest
 	tmp, err := os.MkdirTemp(filepath.Dir(c.Out), ".image-")
@@ -92,7 +103,7 @@ func Build(ctx context.Context, c Config) (Manifest, error) {
 	}
 	defer os.RemoveAll(tmp) // best effort: what matters was renamed
 	if c.Kernel == "" {
-		c.Say("unpacking the kernel")
+		c.Begins(StepKernel)
 		if c.Kernel, err = unpackKernel(ctx, c.Environ, tmp); err != nil {
 			return m, err
 		}
@@ -101,7 +112,7 @@ func Build(ctx context.Context, c Config) (Manifest, error) {
 	if err := copyKernel(c.Kernel, at(KernelSuffix), &m); err != nil {
 		return m, err
 	}
-	c.Say("reading packages")
+	c.Begins(StepPackages)
 	all, err := installed(ctx, c.Environ)
 	if err != nil {
 		return m, err
@@ -117,7 +128,7 @@ func Build(ctx context.Context, c Config) (Manifest, error) {
 	if err != nil {
 		return m, err
 	}
-	c.Say("writing the root file system")
+	c.Begins(StepRoot)
 	if err := writeRoot(ctx, c.Environ, t, at(""), &m); err != nil {
 		return m, err
 	}

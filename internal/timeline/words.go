@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/names"
 )
 
 // maxWords is the maximal number of characters of quoted text in a sentence.
@@ -14,12 +15,16 @@ const maxWords = 120
 
 // Say returns one line of English that describes an event; empty for events that do not
 // concern people.
-func Say(e *choir.Event) string {
+func Say(e *choir.Event) string { return SayIn(names.English, e) }
+
+// SayIn returns the same as Say in a language.
+func SayIn(l names.Language, e *choir.Event) string {
 	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return string(e.Type)
 	}
-	for _, say := range []func(choir.Payload) string{sayRun, sayWork, sayFiles, sayDesktop, sayTime} {
+	s := speaker{l}
+	for _, say := range []func(choir.Payload) string{s.sayRun, s.sayWork, s.sayFiles, s.sayDesktop, s.sayTime} {
 		if words := say(p); words != "" {
 			return words
 		}
@@ -27,113 +32,125 @@ func Say(e *choir.Event) string {
 	return ""
 }
 
-func sayRun(p choir.Payload) string {
+func (s speaker) sayRun(p choir.Payload) string {
 	switch p := p.(type) {
 	case *choir.PromptSubmitted:
-		return "you asked: " + Line(p.Text)
+		return s.sentence("asked", "text", Line(p.Text))
 	case *choir.SteeringSubmitted:
-		return "you added: " + Line(p.Text)
+		return s.sentence("added", "text", Line(p.Text))
 	case *choir.RunCancelRequested:
-		return join("you stopped it", p.Reason)
+		if p.Reason == "" {
+			return s.sentence("stopped")
+		}
+		return s.sentence("stoppedWhy", "text", Line(p.Reason))
 	case *choir.CommandEndRequested:
-		return "you ended a command of it"
+		return s.sentence("commandEnded")
 	case *choir.RunPaused:
-		return "you paused it"
+		return s.sentence("paused")
 	case *choir.RunResumed:
-		return "you let it go on"
+		return s.sentence("resumed")
 	case *choir.PlanMade:
-		return "planned: " + titles(p.Steps)
+		return s.sentence("planned", "text", titles(p.Steps))
 	case *choir.PlanChanged:
-		return "changed what is left of the plan: " + titles(p.Steps)
+		return s.sentence("planChanged", "text", titles(p.Steps))
 	case *choir.PlanRefused:
-		return "a plan did not hold: " + Line(p.Problems[0])
+		return s.sentence("planRefused", "text", Line(p.Problems[0]))
 	case *choir.DecisionRefused:
-		return "a decision was refused: " + Line(p.Reason)
+		return s.sentence("decisionRefused", "text", Line(p.Reason))
 	case *choir.QuestionAsked:
-		return "asks you: " + Line(p.Question.Text)
+		return s.sentence("question", "text", Line(p.Question.Text))
 	case *choir.QuestionAnswered:
-		return "you answered: " + Line(p.Text)
+		return s.sentence("answered", "text", Line(p.Text))
 	case *choir.ToastShown:
-		return "says: " + Line(p.Text)
+		return s.sentence("toast", "text", Line(p.Text))
 	case *choir.RunFinished:
 		switch {
 		case p.Status == choir.AnsweredPartly:
-			return "finished: partly done"
+			return s.sentence("finishedPartly")
 		case p.Status == choir.AnsweredNotDone:
-			return "finished: not done"
+			return s.sentence("finishedNotDone")
 		case p.Said != "":
-			return "finished: " + string(p.Outcome) + "; the model said, unchecked: " + Line(p.Said)
+			return s.sentence("finishedSaid", "outcome", s.term("outcome", p.Outcome), "text", Line(p.Said))
 		}
-		return "finished: " + string(p.Outcome)
+		return s.sentence("finished", "outcome", s.term("outcome", p.Outcome))
 	case *choir.RunDismissed:
-		return "you put its card away"
+		return s.sentence("dismissed")
 	case *choir.BudgetReached:
-		return fmt.Sprintf("reached the %s's limit on %s", p.Scope, p.Limit)
+		return s.sentence("budget", "scope", s.term("budgetScope", p.Scope), "limit", s.term("budgetLimit", p.Limit))
 	}
 	return ""
 }
 
-func sayWork(p choir.Payload) string {
+func (s speaker) sayWork(p choir.Payload) string {
 	switch p := p.(type) {
 	case *choir.TaskDispatched:
-		return fmt.Sprintf("task %s: %s", p.Task.Kind, Line(p.Task.Instruction))
+		return s.sentence("task", "kind", p.Task.Kind, "text", Line(p.Task.Instruction))
 	case *choir.TaskProgressed:
 		if p.Request != "" {
-			return fmt.Sprintf("the Associate asks (%s): %s", p.Request, Line(p.Text))
+			return s.sentence("associateAsks", "request", p.Request, "text", Line(p.Text))
 		}
-		return "the Associate says: " + Line(p.Text)
+		return s.sentence("associateSays", "text", Line(p.Text))
 	case *choir.TaskSteered:
-		return "the Associate hears what you added"
+		return s.sentence("taskSteered")
 	case *choir.TaskReturned:
-		return "task " + taskOutcome(&p.Result)
+		return s.taskOutcome(&p.Result)
 	case *choir.TaskJudged:
-		return fmt.Sprintf("judged: %s, %s", p.Verdict, Line(p.Reason))
+		return s.sentence("judged", "verdict", s.term("verdict", p.Verdict), "text", Line(p.Reason))
 	case *choir.ToolCalled:
-		return "tool " + SayCall(p)
+		return s.sentence("tool", "text", SayCall(p))
 	case *choir.ModelReturned:
 		if p.Code != "" && p.Code != choir.CodeCancelled {
-			return "the model did not answer: " + Line(p.Error)
+			return s.sentence("modelFailed", "text", Line(p.Error))
 		}
 	case *choir.EgressRefused:
-		return "refused to reach " + p.Host
+		if p.Why == choir.EgressDigest {
+			return s.sentence("egressDigest", "host", p.Host)
+		}
+		return s.sentence("egressRefused", "host", p.Host)
 	case *choir.EgressPassed:
-		return fmt.Sprintf("reached %s: %s sent, %s received", p.Host, Bytes(p.Sent), Bytes(p.Received))
+		if p.Cached {
+			return s.sentence("egressCached", "host", p.Host, "size", BytesIn(s.language, p.Received))
+		}
+		return s.sentence("egressPassed", "host", p.Host, "sent", BytesIn(s.language, p.Sent), "received", BytesIn(s.language, p.Received))
 	case *choir.EgressGranted:
-		return fmt.Sprintf("let %s:%d out (%s)", p.Host, p.Port, p.Scope)
+		return s.sentence("egressGranted", "host", hostPort(p.Host, p.Port), "scope", s.term("scope", p.Scope))
 	case *choir.EgressRevoked:
-		return fmt.Sprintf("revoked the grant of %s:%d", p.Host, p.Port)
+		return s.sentence("egressRevoked", "host", hostPort(p.Host, p.Port))
 	case *choir.EgressDenied:
-		return fmt.Sprintf("did not let %s:%d out", p.Host, p.Port)
+		return s.sentence("egressDenied", "host", hostPort(p.Host, p.Port))
 	case *choir.EffectHeld:
-		return "the result waits for your approval: " + Line(strings.Join(p.Rules, "; "))
+		return s.sentence("effectHeld", "text", Line(strings.Join(p.Rules, "; ")))
 	case *choir.EffectAnswered:
-		return sayEffect(p)
+		return s.sayEffect(p)
 	case *choir.RepoLinked:
-		return fmt.Sprintf("%s comes from %s", p.Name, p.URL)
+		return s.sentence("repoLinked", "name", p.Name, "url", p.URL)
 	case *choir.RepoPushed:
-		return fmt.Sprintf("pushed %s to %s", p.Name, p.URL)
+		return s.sentence("repoPushed", "name", p.Name, "url", p.URL)
 	case *choir.RepoPushFailed:
-		return fmt.Sprintf("could not push %s to %s: %s", p.Name, p.URL, Line(p.Said))
+		return s.sentence("repoPushFailed", "name", p.Name, "url", p.URL, "text", Line(p.Said))
 	case *choir.VaultSet:
-		return fmt.Sprintf("bound the key %s to %s:%d", p.Name, p.Bound.Host, p.Bound.Port)
+		return s.sentence("vaultSet", "name", p.Name, "host", hostPort(p.Bound.Host, p.Bound.Port))
 	case *choir.VaultRemoved:
-		return fmt.Sprintf("removed the key %s", p.Name)
+		return s.sentence("vaultRemoved", "name", p.Name)
 	case *choir.CheckpointCreated:
 		if len(p.Withheld) > 0 {
-			return CheckpointName(p.Subject) + " (in no commit, because it looks like a key: " + Paths(p.Withheld, len(p.Withheld)) + ")"
+			return s.sentence("checkpointWithheld", "checkpoint", s.checkpointName(p.Subject), "paths", s.paths(p.Withheld, len(p.Withheld)))
 		}
-		return CheckpointName(p.Subject)
+		return s.checkpointName(p.Subject)
 	}
 	return ""
 }
 
-// CheckpointName returns the display name of a checkpoint with this subject. A default
+// hostPort returns a host and its port.
+func hostPort(host string, port int) string { return fmt.Sprintf("%s:%d", host, port) }
+
+// checkpointName returns the display name of a checkpoint with this subject. A default
 // subject, which is git's timestamp, becomes a readable date.
-func CheckpointName(subject string) string {
+func (s speaker) checkpointName(subject string) string {
 	if at, err := time.Parse("checkpoint: 20060102-150405", subject); err == nil {
-		return "checkpoint of " + at.Format("2006-01-02, 15:04")
+		return s.sentence("checkpointOf", "at", at.Format("2006-01-02, 15:04"))
 	}
-	return "checkpoint: " + Line(subject)
+	return s.sentence("checkpoint", "text", Line(subject))
 }
 
 // SayCall returns the name of a tool call's tool and its path, command, pattern or URL.
@@ -151,14 +168,14 @@ func titles(steps []choir.PlanStep) string {
 	return Line(strings.Join(list, "; "))
 }
 
-// taskOutcome describes the result of a task, such as "failed (verify_failed):
+// taskOutcome describes the result of a task, such as "task failed (verify_failed):
 // verification fail, ...".
-func taskOutcome(r *choir.AssociateResult) string {
-	status := string(r.Status)
+func (s speaker) taskOutcome(r *choir.AssociateResult) string {
+	status, verification := s.term("status", r.Status), s.term("verify", r.Verify.Status)
 	if r.Code != "" {
-		status += " (" + string(r.Code) + ")"
+		return s.sentence("taskReturnedCode", "status", status, "code", r.Code, "verification", verification, "text", Line(r.Summary))
 	}
-	return fmt.Sprintf("%s: verification %s, %s", status, r.Verify.Status, Line(r.Summary))
+	return s.sentence("taskReturned", "status", status, "verification", verification, "text", Line(r.Summary))
 }
 
 // Count returns a number with its noun, in the plural unless n is 1: "1 path", "3 paths".
@@ -184,102 +201,105 @@ func Bytes(n int64) string {
 // units are those of a thousand bytes and more.
 var units = [...]string{"kB", "MB", "GB", "TB"}
 
-func sayFiles(p choir.Payload) string {
+func (s speaker) sayFiles(p choir.Payload) string {
 	switch p := p.(type) {
 	case *choir.FileWritten:
 		paths := make([]string, len(p.Files))
 		for i := range p.Files {
 			paths[i] = p.Files[i].Path
 		}
-		return "wrote " + Paths(paths, len(paths))
+		return s.sentence("wrote", "paths", s.paths(paths, len(paths)))
 	case *choir.FileRemoved:
-		return "removed " + Paths(p.Paths, len(p.Paths))
+		return s.sentence("removed", "paths", s.paths(p.Paths, len(p.Paths)))
 	case *choir.RepoAdded:
-		return fmt.Sprintf("project %s added: %s", p.Name, Count(p.Files, "file"))
+		return s.sentence("repoAdded", "name", p.Name, "n", p.Files)
 	case *choir.RepoExported:
-		return fmt.Sprintf("project %s exported as a %s", p.Name, p.Format)
+		return s.sentence("repoExported", "name", p.Name, "format", p.Format)
 	case *choir.CachesLeftOut:
-		return sayLeft(p)
+		return s.sayLeft(p)
 	case *choir.DocumentCreated:
-		return "document begun: " + Line(p.Title)
+		return s.sentence("documentBegun", "text", Line(p.Title))
 	case *choir.DocumentRenamed:
-		return "document renamed: " + Line(p.Title)
+		return s.sentence("documentRenamed", "text", Line(p.Title))
 	case *choir.DocumentRemoved:
-		return "document removed"
+		return s.sentence("documentRemoved")
 	case *choir.OverlayAdded:
-		return string(p.Kind) + ": " + Line(p.Text)
+		return s.sentence("overlay."+string(p.Kind), "text", Line(p.Text))
 	case *choir.OverlaySettled:
-		return "overlay " + string(p.Outcome)
+		return s.sentence("overlaySettled." + string(p.Outcome))
 	}
 	return ""
 }
 
-func sayDesktop(p choir.Payload) string {
+func (s speaker) sayDesktop(p choir.Payload) string {
 	switch p := p.(type) {
 	case *choir.WindowOpened:
 		if p.Run != "" {
-			return join("window opened by a run: "+p.App, p.Title)
+			return s.window("windowOpenedByRun", p)
 		}
-		return join("window opened: "+p.App, p.Title)
+		return s.window("windowOpened", p)
 	case *choir.WindowClosed:
-		return "window closed"
+		return s.sentence("windowClosed")
 	case *choir.TerminalOpened:
-		return "terminal opened: " + Line(p.Title)
+		return s.sentence("terminalOpened", "text", Line(p.Title))
 	case *choir.TerminalClosed:
-		return "terminal closed: " + string(p.Reason)
+		return s.sentence("terminalClosed", "reason", s.term("terminalReason", p.Reason))
 	case *choir.ThemeChanged:
-		return "theme: " + Line(p.Name)
+		return s.sentence("theme", "text", Line(p.Name))
 	case *choir.DesktopBroke:
-		return "the desktop broke: " + Line(p.Message)
+		return s.sentence("desktopBroke", "text", Line(p.Message))
 	case *choir.SettingChanged:
-		return "setting " + p.Key + ": " + Line(p.Value)
+		return s.sentence("setting", "key", p.Key, "text", Line(p.Value))
 	}
 	return ""
 }
 
-func sayTime(p choir.Payload) string {
+func (s speaker) sayTime(p choir.Payload) string {
 	switch p := p.(type) {
 	case *choir.TimelineRewound:
-		return fmt.Sprintf("rewound to event %d: %s", p.ToSeq, Count(p.Files, "path"))
+		return s.sentence("rewound", "seq", p.ToSeq, "n", p.Files)
 	case *choir.TimelineUndone:
-		return "undone: " + Count(p.Files, "path")
+		return s.sentence("undone", "n", p.Files)
 	case *choir.ChangesTaken:
-		return "changes taken from another computer: " + Count(p.Files, "path")
+		return s.sentence("taken", "n", p.Files)
 	case *choir.DesktopUpgraded:
-		words := "desktop's source upgraded: " + Count(p.Files, "path")
 		if n := len(p.Conflicts); n > 0 {
-			words += ", left as they are: " + Paths(p.Conflicts, n)
+			return s.sentence("upgradedLeft", "n", p.Files, "paths", s.paths(p.Conflicts, n))
 		}
-		return words
+		return s.sentence("upgraded", "n", p.Files)
 	case *choir.TimelineForked:
-		return fmt.Sprintf("forked after event %d", p.Seq)
+		return s.sentence("forked", "seq", p.Seq)
 	case *choir.ComputerForked:
-		return "this computer begins as a fork: " + Line(p.Name)
+		return s.sentence("beginsAsFork", "text", Line(p.Name))
 	case *choir.ComputerImported:
-		return "this computer was imported: " + Line(p.Name)
+		return s.sentence("imported", "text", Line(p.Name))
 	case *choir.ComputerExported:
-		return fmt.Sprintf("exported up to event %d", p.Seq)
+		return s.sentence("exported", "seq", p.Seq)
 	}
 	return ""
 }
 
-func join(what, more string) string {
-	if more == "" {
-		return what
+// window returns the sentence with a key about a window that was opened, with its title if it has one.
+func (s speaker) window(key string, p *choir.WindowOpened) string {
+	if p.Title == "" {
+		return s.sentence(key, "app", p.App)
 	}
-	return what + ": " + Line(more)
+	return s.sentence(key+"Title", "app", p.App, "text", Line(p.Title))
 }
 
 // Paths returns the first path and the number of the others, "a and 2 more"; "nothing"
 // without paths. count is the number of all paths, of which first may hold fewer.
-func Paths(first []string, count int) string {
+func Paths(first []string, count int) string { return speaker{names.English}.paths(first, count) }
+
+// paths returns the same as Paths in the speaker's language.
+func (s speaker) paths(first []string, count int) string {
 	switch {
 	case count == 0 || len(first) == 0:
-		return "nothing"
+		return s.sentence("nothing")
 	case count == 1:
 		return first[0]
 	}
-	return fmt.Sprintf("%s and %d more", first[0], count-1)
+	return s.sentence("andMore", "path", first[0], "n", count-1)
 }
 
 // Line returns text as one line, shortened to maxWords characters.
@@ -292,42 +312,22 @@ func Line(s string) string {
 }
 
 // sayLeft describes the paths that snapshots leave out, with the reasons.
-func sayLeft(p *choir.CachesLeftOut) string {
+func (s speaker) sayLeft(p *choir.CachesLeftOut) string {
 	var parts []string
 	if len(p.Paths) > 0 {
-		parts = append(parts, fmt.Sprintf("a cache of more than %d MiB: %s", p.Limit>>20, Paths(p.Paths, len(p.Paths))))
+		parts = append(parts, s.sentence("cacheOver", "limit", p.Limit>>20, "paths", s.paths(p.Paths, len(p.Paths))))
 	}
 	for _, l := range p.Over {
-		parts = append(parts, fmt.Sprintf("%s (%s)", clipPath(l.Path), WhyLeft(l.Reason)))
+		parts = append(parts, fmt.Sprintf("%s (%s)", clipPath(l.Path), WhyLeft(s.language, l.Reason)))
 	}
 	if len(parts) == 0 {
-		return "every cache is kept again"
+		return s.sentence("cachesKept")
 	}
-	return "not kept from here on, " + strings.Join(parts, "; ")
+	return s.sentence("cachesLeft", "text", strings.Join(parts, "; "))
 }
 
-// WhyLeft returns a clause that explains why no snapshot holds a path.
-func WhyLeft(r choir.LeftReason) string {
-	switch r {
-	case choir.LeftFileTooLarge:
-		return "the file is longer than storage.file_mb"
-	case choir.LeftTreeTooLarge:
-		return "the workspace has more than storage.workspace_mb"
-	case choir.LeftTooMany:
-		return "the workspace has more paths than storage.entries"
-	case choir.LeftTooDeep:
-		return "it lies too deep"
-	case choir.LeftChanging:
-		return "it did not hold still while it was read"
-	case choir.LeftNoSpace:
-		return "the disk has no room for a copy"
-	case choir.LeftUnreadable:
-		return "it may not be read"
-	case choir.LeftRemoving:
-		return "it is being removed for good"
-	}
-	return string(r)
-}
+// WhyLeft returns a clause in a language that explains why no snapshot holds a path.
+func WhyLeft(l names.Language, r choir.LeftReason) string { return speaker{l}.term("left", r) }
 
 // mostOfPath is the maximal number of characters of a path in a sentence.
 const mostOfPath = 200
@@ -342,12 +342,12 @@ func clipPath(path string) string {
 }
 
 // sayEffect returns the owner's answer to a result.
-func sayEffect(p *choir.EffectAnswered) string {
+func (s speaker) sayEffect(p *choir.EffectAnswered) string {
 	switch p.Answer {
 	case choir.EffectApprove:
-		return fmt.Sprintf("you approved the result; %s changed", Count(int(p.Files), "file"))
+		return s.sentence("effectApproved", "n", p.Files)
 	case choir.EffectRefuse:
-		return "you refused the result"
+		return s.sentence("effectRefused")
 	}
-	return "you had it done again"
+	return s.sentence("effectAgain")
 }

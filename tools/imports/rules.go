@@ -114,7 +114,7 @@ var importRules = []importRule{
 	{
 		why: "the timeline works on snapshots, blobs and the log's records that it is given: computers and the control plane use it, not the reverse",
 		of:  below("./internal/timeline"),
-		bad: ownBut("./internal/timeline", "./internal/choir", "./internal/snapshot", "./internal/keyfile", "./internal/blob", "./internal/journal", "./internal/eventstore"),
+		bad: ownBut("./internal/timeline", "./internal/choir", "./internal/names", "./internal/snapshot", "./internal/keyfile", "./internal/blob", "./internal/journal", "./internal/eventstore"),
 	},
 	{
 		why: "desk, runs, session and verification work on the computer's log alone, and guestblobs on its content, so that windows, documents and prompts work while nothing runs, and all are tested without it",

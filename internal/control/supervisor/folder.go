@@ -148,7 +148,7 @@ func (f *folder) mustBePossible() error {
 }
 
 // ours are the names of choir's files in a data folder.
-var ours = []string{"choir.lock", "choir.log", "choir.log.1", "choir.sock", "choir.toml", config.ConnectedFile, config.NetworkFile, "owner.json", "keys", "bus", "guest", "computers", "sandbox"}
+var ours = []string{"choir.lock", "choir.log", "choir.log.1", "choir.sock", "choir.toml", config.ConnectedFile, config.NetworkFile, "owner.json", "keys", "bus", "guest", "computers", "sandbox", packagesFolder}
 
 // closeToOthers removes the permissions of other users to list and write an existing
 // data folder. A folder that also contains foreign files keeps its mode; code refused if

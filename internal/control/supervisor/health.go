@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"choiros/internal/choir"
@@ -69,8 +70,10 @@ func (s *System) Health(context.Context) api.Health {
 func (s *System) Doctor(ctx context.Context) api.Doctor {
 	cfg := s.cfg
 	cfg.File.Egress = s.policy.section()
+	cfg.File.Egress.PackageCacheMB = s.cfg.File.Egress.PackageCacheMB // that of the start is in force
 	d := NewDoctor(ctx, cfg)
 	d.Checks = append(d.Checks, s.hibernationCheck())
+	d.Checks = append(d.Checks, s.packageChecks()...)
 	for _, c := range s.computers.list() {
 		p := c.Store().Checked()
 		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0, Detail: p.String()})
@@ -135,16 +138,30 @@ func egressCheck(cfg Config) sandbox.Check {
 	case choir.EgressAllowlist:
 		detail = "programs in the Associate's sandbox reach the hosts of [[egress.allowlist]] (egress.mode allowlist)"
 	}
-	if policy, err := newPolicy(cfg.File.Egress); err == nil && len(policy.Inspected()) > 0 {
-		detail += "; choir looks into TLS, with an authority that only the sandbox trusts, for"
-		for i, r := range policy.Inspected() {
-			if i > 0 {
-				detail += ","
-			}
-			detail += " " + r.String()
-		}
+	if hosts := inspected(cfg); len(hosts) > 0 {
+		detail += "; choir looks into TLS, with an authority that only the sandbox trusts, for " + strings.Join(hosts, ", ")
 	}
 	return sandbox.Check{Name: "egress", OK: true, Detail: detail}
+}
+
+// inspected returns the hosts and ports for which TLS ends at the proxy: those of rules, and those
+// of registries where there is a package cache.
+func inspected(cfg Config) (hosts []string) {
+	policy, err := newPolicy(cfg.File.Egress)
+	if err != nil || policy.Mode == choir.EgressNone {
+		return nil
+	}
+	for _, r := range policy.Inspected() {
+		hosts = append(hosts, r.String())
+	}
+	if cfg.File.Egress.PackageCacheMB > 0 {
+		for _, host := range registryHosts(cfg.Registries) {
+			if at := host + ":443"; !slices.Contains(hosts, at) {
+				hosts = append(hosts, at)
+			}
+		}
+	}
+	return hosts
 }
 
 // grantChecks return a check for each grant that is in force in a computer.

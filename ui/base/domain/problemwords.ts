@@ -74,6 +74,7 @@ export const german = {
     "egress_many_grants": { "said": "es gelten schon {n} Freigaben, mehr sind nicht möglich", "help": "einige davon widerrufen: choir egress zeigt sie" },
     "egress_no_grant": { "said": "für {host} gilt keine Freigabe", "help": "choir egress zeigt die Freigaben" },
     "egress_held": { "said": "eine Regel in choir.toml hält Aufgaben von {host} fern", "help": "ohne ihn weitermachen" },
+    "egress_digest": { "said": "{host} gab einen Inhalt mit falschem Digest", "help": "es später erneut versuchen" },
     "effect_held": { "said": "das Ergebnis wartet auf Freigabe", "help": "choir approvals" },
     "effect_none": { "said": "kein Ergebnis von {id} wartet auf Freigabe", "help": "choir approvals" },
     "effect_answered": { "said": "schon beantwortet: {answer}", "help": "choir approvals" },
