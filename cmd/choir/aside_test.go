@@ -24,7 +24,7 @@ type watcher struct {
 	stopped chan struct{}
 }
 
-// watch watches the workspace but for the file workspace/go, until its end is called. It fails the
+// watch watches the workspace but for two files of the owner, until its end is called. It fails the
 // test if a file or folder is another than now, at any time.
 func (a *approver) watch() *watcher {
 	a.t.Helper()
@@ -70,7 +70,7 @@ func (w *watcher) look() string {
 			return err
 		}
 		name, err := filepath.Rel(w.root, p)
-		if err != nil || name == "workspace/go" {
+		if err != nil || name == "workspace/go" || name == "workspace/app/owner.txt" {
 			return err
 		}
 		info, err := os.Lstat(p)
@@ -83,7 +83,10 @@ func (w *watcher) look() string {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(&b, " %d %x", info.ModTime().UnixNano(), sha256.Sum256(content))
+			if !strings.Contains(name, ".git/objects/") { // git renews their times when the copy makes the same object
+				fmt.Fprintf(&b, " %d", info.ModTime().UnixNano())
+			}
+			fmt.Fprintf(&b, " %x", sha256.Sum256(content))
 		}
 		b.WriteByte('\n')
 		return nil
@@ -117,7 +120,8 @@ func (a *approver) letGo(task choir.ID) {
 	if err := os.WriteFile(a.at("go"), nil, 0o644); err != nil {
 		a.t.Fatal(err)
 	}
-	a.t.Cleanup(func() { os.Remove(a.at("go")) })
+	file := a.at("go")
+	a.t.Cleanup(func() { os.Remove(file) })
 }
 
 // startedAside waits until a task has begun in a copy.
@@ -298,5 +302,93 @@ func TestTwoResultsWaitAtOnce(t *testing.T) {
 	}
 	if said := gitIn(t, a.at("app"), "-c", "safe.directory=*", "fsck", "--strict", "--unreachable", "--no-reflogs"); said != "" {
 		t.Errorf("git has %s", said)
+	}
+}
+
+// TestATaskInACopySurvivesKills of choir and of the Associate: when it has begun, when the project
+// that moved on was merged into its copy, and when its result is held. The owner's programs see
+// nothing of it meanwhile, and an approval lands it once.
+func TestATaskInACopySurvivesKills(t *testing.T) {
+	a := openApprover(t, "")
+	started := func(n int) func(choir.Event) bool {
+		return func(e choir.Event) bool {
+			if e.Type == choir.TypeTaskStarted {
+				n--
+			}
+			return n == 0
+		}
+	}
+	held := func(e choir.Event) bool { return e.Type == choir.TypeEffectHeld }
+	for i, c := range []struct {
+		victim killed
+		at     func(choir.Event) bool
+	}{{"choir", started(1)}, {"choir", started(2)}, {"choir", held}, {associate, started(1)}, {associate, started(2)}, {associate, held}} {
+		before := strings.Count(a.history("app"), "\n")
+		was := a.inApp("guarded/b.txt")
+		w := a.watch()
+		task := a.submit(shellTask("edit_repo", "app", untilGo+fmt.Sprintf("echo %d >> guarded/b.txt; for n in $(seq 50); do echo $n > guarded/%d-$n; done", i, i), "")).Task
+		a.startedAside(task)
+		if err := os.WriteFile(a.at("app/owner.txt"), fmt.Append(nil, i), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		giveTo(t, a.at("app"))
+		a.letGo(task)
+		a.killAt(task, c.victim, c.at)
+		a.waits(task)
+		w.more()
+		w.end()
+		a.must("approve", string(task))
+		r := a.result(task)
+		if r.Status != choir.StatusOK || a.inApp("guarded/b.txt") != was+fmt.Sprintln(i) || a.inApp(fmt.Sprintf("guarded/%d-50", i)) != "50\n" {
+			t.Errorf("%d: %s %s; the files are %q", i, r.Status, r.Summary, a.inApp("guarded/b.txt"))
+		}
+		if n := strings.Count(a.history("app"), "\n"); n != before+1 {
+			t.Errorf("%d: it made %d commits", i, n-before)
+		}
+		if err := os.Remove(a.at("go")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := a.inside("ls -A /tmp/choir-worktrees; true"); left != "" {
+		t.Errorf("left are %s", left)
+	}
+}
+
+// killAt kills choir, and starts it again, or a process of a sandbox when the log has an event of a
+// task.
+func (a *approver) killAt(task choir.ID, victim killed, at func(choir.Event) bool) {
+	a.t.Helper()
+	err := a.c.follow(a.t.Context(), "", 0, func(e choir.Event) (bool, error) {
+		return e.Task == task && at(e), nil
+	})
+	switch {
+	case err != nil:
+	case victim == "choir":
+		a.r.kill()
+		a.again()
+	default:
+		err = a.killGuest(victim)
+	}
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// TestAResultWithoutARuleComesInThoughItIsCutOff kills choir and the Associate when what a task left
+// in its copy begins to come into the workspace.
+func TestAResultWithoutARuleComesInThoughItIsCutOff(t *testing.T) {
+	a := openApprover(t, "")
+	for i, victim := range []killed{"choir", associate} {
+		task := a.submit(shellTask("edit_repo", "app", fmt.Sprintf("mkdir many%d; for n in $(seq 300); do echo $n > many%d/$n; done; echo %d >> a.txt", i, i, i), "")).Task
+		a.killAt(task, victim, func(e choir.Event) bool {
+			return e.Type == choir.TypeTaskStarted && !strings.Contains(string(e.Payload), `"worktree"`)
+		})
+		r := a.result(task)
+		if r.Status != choir.StatusOK || a.inApp(fmt.Sprintf("many%d/300", i)) != "300\n" || !strings.HasSuffix(a.inApp("a.txt"), fmt.Sprintln(i)) || a.count(choir.TypeEffectHeld) > 0 {
+			t.Errorf("%s: %s %s; %q", victim, r.Status, r.Summary, a.inApp("a.txt"))
+		}
+		if said := gitIn(t, a.at("app"), "-c", "safe.directory=*", "fsck", "--strict") + gitIn(t, a.at("app"), "-c", "safe.directory=*", "--no-optional-locks", "status", "--porcelain"); said != "" {
+			t.Errorf("%s: git says %s", victim, said)
+		}
 	}
 }

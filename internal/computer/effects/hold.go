@@ -47,8 +47,11 @@ func (e *Effects) Hold(ctx context.Context, drafts []choir.Draft) error {
 	held, err := e.changes.TakeAside(ctx, t.ID, func(ctx context.Context, o tasks.Offered) (choir.Payload, bool, error) {
 		return e.decide(ctx, o, result, checkpointIn(drafts))
 	})
-	if err == nil && held {
-		err = choir.Refuse("computer.effect", choir.ReasonEffectHeld)
+	switch {
+	case err == nil && held:
+		return choir.Refuse("computer.effect", choir.ReasonEffectHeld)
+	case choir.CodeOf(err) == choir.CodeNotFound && t.InWorktree() && result.Status != choir.StatusOK:
+		return nil // its copy is gone, and nothing of it is in the workspace
 	}
 	return err
 }

@@ -204,7 +204,7 @@ func (c *Changes) graftCopied(ctx context.Context, t *eventstore.Task, base, fro
 		return "", nil, err
 	}
 	changes, err := c.inCopy(ctx, t, all, func(path string) bool {
-		return !workspace.InGit(path) || inGit && !strings.Contains(path+"/", ".git/objects/")
+		return !strings.Contains(path+"/", ".git/objects/") && (inGit || !workspace.InGit(path))
 	})
 	if err != nil || len(changes) == 0 {
 		return base, nil, err
