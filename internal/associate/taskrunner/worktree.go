@@ -89,7 +89,7 @@ func (j *job) land(c change) error {
 	return j.keepChecked(now)
 }
 
-// leftBehind returns the paths of a change that stay in a copy: what git ignores, in one that the
+// leftBehind returns the paths of a change that stay in a copy: what git ignores, in a copy that the
 // task asked for.
 func (j *job) leftBehind(c change) (leave []string, err error) {
 	if !j.task.Worktree {
