@@ -392,3 +392,44 @@ func TestAResultWithoutARuleComesInThoughItIsCutOff(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoResultsOfOneProjectWaitAtOnce of tasks that asked for worktrees. What git ignores stays
+// behind; the first approval is in the way of the second, which is done again.
+func TestTwoResultsOfOneProjectWaitAtOnce(t *testing.T) {
+	a := openApprover(t, "")
+	if err := os.WriteFile(a.at("app/.gitignore"), []byte("out\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	giveTo(t, a.at("app"))
+	a.must("checkpoint")
+	w := a.watch()
+	var waiting []choir.ID
+	for i := range 2 {
+		task := a.submit(shellTask("edit_repo", "app", untilGo+fmt.Sprintf("echo built > out; echo %d > guarded/%d", i, i), `,"worktree":true`))
+		waiting = append(waiting, task.Task)
+		a.startedAside(task.Task)
+	}
+	a.letGo(waiting[0])
+	for _, task := range waiting {
+		a.waits(task)
+	}
+	w.more()
+	w.end()
+	a.must("approve", string(waiting[0]))
+	if r := a.result(waiting[0]); r.Status != choir.StatusOK || a.inApp("guarded/0") != "0\n" || a.inApp("out") != "" {
+		t.Errorf("%s; the files are %q %q", r.Status, a.inApp("guarded/0"), a.inApp("out"))
+	}
+	if no := a.run("approve", string(waiting[1])); no.code == 0 || !strings.Contains(no.errOut, "moved on") || a.inApp("guarded/1") != "" {
+		t.Errorf("the second: %+v", no)
+	}
+	a.must("approve", string(waiting[1]), "--again")
+	again := choir.DeriveID(waiting[1], "again")
+	a.waits(again)
+	a.must("approve", string(again))
+	if r := a.result(waiting[1]); r.Status != choir.StatusOK || a.inApp("guarded/0") != "0\n" || a.inApp("guarded/1") != "1\n" || a.inApp("out") != "" {
+		t.Errorf("%s; the files are %q %q %q", r.Status, a.inApp("guarded/0"), a.inApp("guarded/1"), a.inApp("out"))
+	}
+	if n := strings.Count(strings.TrimSpace(a.history("app")), "\n"); n != 3 {
+		t.Errorf("the history is\n%s", a.history("app"))
+	}
+}
