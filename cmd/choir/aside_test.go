@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 )
 
 // watcher looks at the files of a workspace all the time, as a program of its owner could.
@@ -432,4 +433,43 @@ func TestTwoResultsOfOneProjectWaitAtOnce(t *testing.T) {
 	if n := strings.Count(strings.TrimSpace(a.history("app")), "\n"); n != 3 {
 		t.Errorf("the history is\n%s", a.history("app"))
 	}
+}
+
+// TestATaskWhoseCopyIsGoneBeginsAnew has somebody remove the copy, as a terminal could.
+func TestATaskWhoseCopyIsGoneBeginsAnew(t *testing.T) {
+	a := openApprover(t, "")
+	w := a.watch()
+	task := a.submit(shellTask("edit_repo", "app", "echo more >> guarded/b.txt; "+untilGo+"true", "")).Task
+	a.startedAside(task)
+	if err := os.RemoveAll(a.inSandbox(sandbox.WorktreesInside + "/" + string(task))); err != nil {
+		t.Fatal(err)
+	}
+	a.letGo(task)
+	a.waits(task)
+	w.more()
+	w.end()
+	if n := a.startedInCopies(); n < 2 {
+		t.Errorf("it has begun %d times", n)
+	}
+	a.must("approve", string(task))
+	if r := a.result(task); r.Status != choir.StatusOK || a.inApp("guarded/b.txt") != "two\nmore\n" {
+		t.Errorf("%s %s; the file is %q", r.Status, r.Summary, a.inApp("guarded/b.txt"))
+	}
+}
+
+// inSandbox returns where a path of the Associate's sandbox is for the host.
+func (a *approver) inSandbox(path string) string {
+	a.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, dir := range all {
+		raw, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if err == nil && strings.HasPrefix(string(raw), "/opt/choir/"+string(associate)) && a.owns(dir, associate) {
+			return filepath.Join(dir, "root", path)
+		}
+	}
+	a.t.Fatal("the Associate does not run")
+	return ""
 }
