@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 )
 
 // watcher looks at the files of a workspace all the time, as a program of its owner could.
@@ -391,4 +392,84 @@ func TestAResultWithoutARuleComesInThoughItIsCutOff(t *testing.T) {
 			t.Errorf("%s: git says %s", victim, said)
 		}
 	}
+}
+
+// TestTwoResultsOfOneProjectWaitAtOnce of tasks that asked for worktrees. What git ignores stays
+// behind; the first approval is in the way of the second, which is done again.
+func TestTwoResultsOfOneProjectWaitAtOnce(t *testing.T) {
+	a := openApprover(t, "")
+	if err := os.WriteFile(a.at("app/.gitignore"), []byte("out\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	giveTo(t, a.at("app"))
+	a.must("checkpoint")
+	w := a.watch()
+	var waiting []choir.ID
+	for i := range 2 {
+		task := a.submit(shellTask("edit_repo", "app", untilGo+fmt.Sprintf("echo built > out; echo %d > guarded/%d", i, i), `,"worktree":true`))
+		waiting = append(waiting, task.Task)
+		a.startedAside(task.Task)
+	}
+	a.letGo(waiting[0])
+	for _, task := range waiting {
+		a.waits(task)
+	}
+	w.more()
+	w.end()
+	a.must("approve", string(waiting[0]))
+	if r := a.result(waiting[0]); r.Status != choir.StatusOK || a.inApp("guarded/0") != "0\n" || a.inApp("out") != "" {
+		t.Errorf("%s; the files are %q %q", r.Status, a.inApp("guarded/0"), a.inApp("out"))
+	}
+	if no := a.run("approve", string(waiting[1])); no.code == 0 || !strings.Contains(no.errOut, "moved on") || a.inApp("guarded/1") != "" {
+		t.Errorf("the second: %+v", no)
+	}
+	a.must("approve", string(waiting[1]), "--again")
+	again := choir.DeriveID(waiting[1], "again")
+	a.waits(again)
+	a.must("approve", string(again))
+	if r := a.result(waiting[1]); r.Status != choir.StatusOK || a.inApp("guarded/0") != "0\n" || a.inApp("guarded/1") != "1\n" || a.inApp("out") != "" {
+		t.Errorf("%s; the files are %q %q %q", r.Status, a.inApp("guarded/0"), a.inApp("guarded/1"), a.inApp("out"))
+	}
+	if n := strings.Count(strings.TrimSpace(a.history("app")), "\n"); n != 3 {
+		t.Errorf("the history is\n%s", a.history("app"))
+	}
+}
+
+// TestATaskWhoseCopyIsGoneBeginsAnew has somebody remove the copy, as a terminal could.
+func TestATaskWhoseCopyIsGoneBeginsAnew(t *testing.T) {
+	a := openApprover(t, "")
+	w := a.watch()
+	task := a.submit(shellTask("edit_repo", "app", "echo more >> guarded/b.txt; "+untilGo+"true", "")).Task
+	a.startedAside(task)
+	if err := os.RemoveAll(a.inSandbox(sandbox.WorktreesInside + "/" + string(task))); err != nil {
+		t.Fatal(err)
+	}
+	a.letGo(task)
+	a.waits(task)
+	w.more()
+	w.end()
+	if n := a.startedInCopies(); n < 2 {
+		t.Errorf("it has begun %d times", n)
+	}
+	a.must("approve", string(task))
+	if r := a.result(task); r.Status != choir.StatusOK || a.inApp("guarded/b.txt") != "two\nmore\n" {
+		t.Errorf("%s %s; the file is %q", r.Status, r.Summary, a.inApp("guarded/b.txt"))
+	}
+}
+
+// inSandbox returns where a path of the Associate's sandbox is for the host.
+func (a *approver) inSandbox(path string) string {
+	a.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, dir := range all {
+		raw, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if err == nil && strings.HasPrefix(string(raw), "/opt/choir/"+string(associate)) && a.owns(dir, associate) {
+			return filepath.Join(dir, "root", path)
+		}
+	}
+	a.t.Fatal("the Associate does not run")
+	return ""
 }
