@@ -68,8 +68,8 @@ func (l *lab) startDesktop(ctx context.Context, files int) (*machine, error) {
 	}
 	state := filepath.Join(dir, "sandbox")
 	carried, sandboxes := supervisor.DesktopConfig{Source: webui.DesktopSource()}, local.Config{StateDir: state}
-	if digest, open := webui.DesktopModules(); digest != "" {
-		carried.Modules = desktop.NewModules(state, digest[:16], open)
+	if digest, packages, tools := webui.DesktopModules(); digest != "" {
+		carried.Modules = desktop.NewModules(state, digest[:16], packages, tools)
 		sandboxes.Modules = carried.Modules.Folder()
 	}
 	driver := local.New(sandboxes)

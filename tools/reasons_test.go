@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,10 +16,17 @@ import (
 	"choiros/internal/choir"
 )
 
-// reasonConstants maps the names of the constants of internal/choir/reasons.go to their reasons.
-func reasonConstants(t *testing.T) map[string]choir.Reason {
+// reasonFiles declare the reasons: those that pages say too, about fields and others, and at last
+// the host's own.
+var reasonFiles = []string{"../internal/choir/reasons.go", "../internal/choir/reasonsfield.go", "../internal/choir/reasonshost.go"}
+
+// hostReasons maps the names of the constants of the host's own reasons to them.
+func hostReasons(t *testing.T) map[string]choir.Reason { return reasonConstants(t, reasonFiles[2]) }
+
+// reasonConstants maps the names of the constants of a file to their reasons.
+func reasonConstants(t *testing.T, path string) map[string]choir.Reason {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../internal/choir/reasons.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,14 +65,28 @@ func valueNames(args []ast.Expr) (names []string, ok bool) {
 	return names, true
 }
 
-// TestARefusalFillsItsSentence compares the values of each choir.Refuse with the placeholders of
-// its reason's sentences, and finds reasons that nothing uses.
+// nameOf returns the name of a constant or function, without its package.
+func nameOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// TestARefusalFillsItsSentence compares the values of each choir.Refuse and choir.RefuseField
+// with the placeholders of its reason's sentences, and finds reasons that nothing uses.
 func TestARefusalFillsItsSentence(t *testing.T) {
-	constants, used, checked := reasonConstants(t), map[string]bool{}, 0
+	constants, used, checked := map[string]choir.Reason{}, map[string]bool{}, 0
+	for _, path := range reasonFiles {
+		maps.Copy(constants, reasonConstants(t, path))
+	}
 	placeholder := regexp.MustCompile(`\{(\w+)\}`)
 	for _, root := range []string{"../cmd", "../internal"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "../internal/choir/") {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || slices.Contains(reasonFiles, path) {
 				return err
 			}
 			set := token.NewFileSet()
@@ -73,16 +95,15 @@ func TestARefusalFillsItsSentence(t *testing.T) {
 				return err
 			}
 			ast.Inspect(file, func(n ast.Node) bool {
-				if sel, ok := n.(*ast.SelectorExpr); ok {
-					used[sel.Sel.Name] = true
+				if name, ok := n.(*ast.Ident); ok {
+					used[name.Name] = true
 				}
 				call, ok := n.(*ast.CallExpr)
 				if !ok || len(call.Args) < 2 {
 					return true
 				}
-				sel, ok := call.Fun.(*ast.SelectorExpr)
-				of, isConstant := call.Args[1].(*ast.SelectorExpr)
-				if !ok || !isConstant || sel.Sel.Name != "Refuse" {
+				by, of := nameOf(call.Fun), nameOf(call.Args[1])
+				if constants[of] == "" || by != "Refuse" && by != "RefuseField" {
 					return true
 				}
 				got, ok := valueNames(call.Args[2:])
@@ -90,14 +111,18 @@ func TestARefusalFillsItsSentence(t *testing.T) {
 					return true
 				}
 				checked++
-				s := choir.ProblemsIn("en").Reasons[constants[of.Sel.Name]]
+				s := choir.ProblemsIn("en").Reasons[constants[of]]
+				if field := strings.HasPrefix(s.Said.Other, "{field}"); field != (by == "RefuseField") {
+					t.Errorf("%s: %s is refused by %s", set.Position(call.Pos()), of, by)
+				}
 				var want []string
 				for _, m := range placeholder.FindAllStringSubmatch(s.Said.One+s.Said.Other+s.Help.Other, -1) {
 					want = append(want, m[1])
 				}
 				slices.Sort(want)
-				if want = slices.Compact(want); !slices.Equal(got, want) {
-					t.Errorf("%s: %s gets %q, its sentences have %q", set.Position(call.Pos()), of.Sel.Name, got, want)
+				want = slices.DeleteFunc(slices.Compact(want), func(name string) bool { return name == "field" })
+				if !slices.Equal(got, want) {
+					t.Errorf("%s: %s gets %q, its sentences have %q", set.Position(call.Pos()), of, got, want)
 				}
 				return true
 			})
@@ -114,5 +139,52 @@ func TestARefusalFillsItsSentence(t *testing.T) {
 		if !used[name] {
 			t.Errorf("nothing is refused with %s", name)
 		}
+	}
+}
+
+// routed are the folders whose refusals pages get, without the files that work only while choir
+// starts or for the CLI alone.
+var routed = []string{"internal/computer", "internal/control", "internal/desktop", "internal/eventstore", "internal/journal", "internal/model/attempt", "internal/timeline"}
+
+// unrouted are these files.
+var unrouted = []string{
+	"internal/control/supervisor/computers.go", "internal/control/supervisor/diskproject.go", "internal/control/supervisor/folder.go",
+	"internal/control/supervisor/hostuid.go", "internal/control/supervisor/restore.go",
+	"internal/eventstore/restore.go", "internal/journal/lock.go", "internal/journal/repair.go",
+}
+
+// TestAPageHasTheSentencesOfWhatRoutesRefuse finds a reason of the host alone, whose German sentence
+// no page has, where a page may be the one that is refused.
+func TestAPageHasTheSentencesOfWhatRoutesRefuse(t *testing.T) {
+	host, unused := hostReasons(t), slices.Clone(unrouted)
+	for _, folder := range routed {
+		err := filepath.WalkDir(filepath.Join("..", folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				return err
+			}
+			name := strings.TrimPrefix(path, "../")
+			ast.Inspect(file, func(n ast.Node) bool {
+				of, ok := n.(*ast.Ident)
+				if !ok || host[of.Name] == "" {
+					return true
+				}
+				unused = slices.DeleteFunc(unused, func(file string) bool { return file == name })
+				if !slices.Contains(unrouted, name) {
+					t.Errorf("%s refuses with %s, whose sentences no page has: move it to internal/choir/reasons.go and problems.*.json", name, of.Name)
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range unused {
+		t.Errorf("%s gives no reason of the host", file)
 	}
 }

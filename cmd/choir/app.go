@@ -122,7 +122,7 @@ func (a *app) report(err error) int {
 		e = &choir.Error{Code: p.Code, Path: p.Field, Msg: p.Detail, Remedy: p.Remedy, Reason: p.Reason, Values: p.Values}
 	case errors.As(err, &e):
 	case strings.HasPrefix(err.Error(), "invalid argument"):
-		e = choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("choir --help")
+		e = choir.Refuse("", choir.ReasonArgumentInvalid, choir.TextOf("why", err))
 	default:
 		e = choir.E("", choir.CodeInternal, "%v", err)
 	}
@@ -131,10 +131,11 @@ func (a *app) report(err error) int {
 	}
 	text := *e
 	text.Op, text.Remedy = "", ""
-	if e.Reason != "" {
-		text.Path = "" // the sentence of a reason is whole, and a field's name before it is none
+	reason, values := choir.ReasonOf(e)
+	if reason != "" && !choir.NamesField(values) {
+		text.Path = "" // the sentence of this reason is whole, and a field's name before it is none
 	}
-	said, help := choir.SayProblem(string(a.language()), choir.Problem{Code: e.Code, Message: text.Error(), Remedy: e.Remedy, Reason: e.Reason, Values: e.Values})
+	said, help := choir.SayProblem(string(a.language()), choir.Problem{Code: e.Code, Message: text.Error(), Remedy: e.Remedy, Reason: reason, Values: values})
 	a.errorf("choir: %s\n", lines(said))
 	if help != "" {
 		a.errorf("  %s\n", lines(help))

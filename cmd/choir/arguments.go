@@ -21,8 +21,7 @@ func checkArguments(root *cobra.Command) {
 			case len(args) < len(required):
 				return missing(c, required[len(args)])
 			case most >= 0 && len(args) > most && !c.HasSubCommands():
-				return choir.Invalid("", "%s takes %s, and %q is one too many", c.CommandPath(), atMost(most), args[most]).
-					WithRemedy("the usage is: %s", c.UseLine())
+				return choir.Refuse("", choir.ReasonArgumentTooMany, choir.TextOf("command", c.CommandPath()), choir.TextOf("most", atMost(most)), choir.TextOf("given", args[most]), choir.TextOf("usage", c.UseLine()))
 			case check == nil:
 				return nil
 			}
@@ -58,7 +57,7 @@ func argumentsOf(c *cobra.Command) (required []string, most int) {
 func missing(c *cobra.Command, argument string) *choir.Error {
 	meanings := c.Annotations // by describe
 	_, verb, _ := strings.Cut(c.CommandPath(), " ")
-	return choir.Invalid(argument, "is missing: %s", meanings[verb+" "+argument]).WithRemedy("for example: %s", exampleOf(c))
+	return choir.RefuseField(argument, choir.ReasonArgumentMissing, choir.TextOf("meaning", meanings[verb+" "+argument]), choir.TextOf("example", exampleOf(c)))
 }
 
 // exampleOf returns the first example of a verb in its own or its parent's help, else its usage line.

@@ -81,7 +81,7 @@ func (c *client) find(ctx context.Context, want string) (choir.ID, error) {
 		return "", choir.Refuse("", choir.ReasonNoComputerYet)
 	}
 	if want == "" && list[0].Failed != "" {
-		return "", choir.E("", choir.CodeUnavailable, "%s", list[0].Failed).WithRemedy("choose another with --computer; choir computers lists them")
+		return "", choir.Refuse("", choir.ReasonComputerFailed, choir.TextOf("why", list[0].Failed))
 	}
 	if want == "" {
 		return list[0].ID, nil
@@ -93,7 +93,7 @@ func (c *client) find(ctx context.Context, want string) (choir.ID, error) {
 		}
 		known[i] = strconv.Quote(v.Name)
 	}
-	return "", choir.E("", choir.CodeNotFound, "this data folder has no computer %q", want).WithRemedy("it has %s", strings.Join(known, ", "))
+	return "", choir.Refuse("", choir.ReasonNoComputerHere, choir.TextOf("name", want), choir.TextOf("known", strings.Join(known, ", ")))
 }
 
 // path returns the API path of a resource of the client's computer.

@@ -84,7 +84,7 @@ func named(all []terminals.Info, id string) (terminals.Info, error) {
 			return t, nil
 		}
 	}
-	return terminals.Info{}, choir.E("", choir.CodeNotFound, "no task runs the command %q", id).WithRemedy("choir run commands lists those that run")
+	return terminals.Info{}, choir.Refuse("", choir.ReasonNoCommandRuns, choir.TextOf("id", id))
 }
 
 // runCommandEnd ends a running command.

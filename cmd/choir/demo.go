@@ -41,7 +41,7 @@ func newDemoCommand(a *app) *cobra.Command {
 func demoParts(recording, repo string) (parts api.DemoParts, err error) {
 	if recording != "" {
 		if parts.Recording, err = os.ReadFile(recording); err != nil {
-			return parts, choir.E("", choir.CodeNotFound, "cannot read the recording: %v", err)
+			return parts, choir.Refuse("", choir.ReasonRecordingUnreadable, choir.TextOf("why", err))
 		}
 	}
 	if repo != "" {

@@ -42,7 +42,7 @@ func runDoctor(ctx context.Context, a *app) error {
 		a.showDoctor(d)
 	}
 	if !d.Isolation.Usable {
-		return choir.E("", choir.CodeUnavailable, "this machine cannot isolate a sandbox")
+		return choir.Refuse("", choir.ReasonMachineCannotIsolate)
 	}
 	return nil
 }

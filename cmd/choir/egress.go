@@ -40,7 +40,7 @@ func newEgressGrantCommand(a *app) *cobra.Command {
 				return err
 			}
 			if c.Flags().Changed("expires") && expires < time.Second {
-				return choir.Invalid("--expires", "must be a time of at least 1s, such as 1h")
+				return choir.RefuseField("--expires", choir.ReasonExpiresTooShort)
 			}
 			req.ExpiresS = int64(expires / time.Second)
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runEgressGrant(ctx, a, cl, req) })
@@ -95,7 +95,7 @@ func newEgressModeCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			mode := choir.EgressMode(args[0])
 			if !slices.Contains([]choir.EgressMode{choir.EgressNone, choir.EgressAllowlist, choir.EgressGitPkg}, mode) {
-				return choir.Invalid("MODE", "%q is none of none, allowlist and git+pkg", args[0])
+				return choir.RefuseField("MODE", choir.ReasonNotAMode, choir.TextOf("given", args[0]))
 			}
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				var done api.EgressReloaded
@@ -152,7 +152,7 @@ func readHostPort(arg string) (host string, port int, err error) {
 	if h, p, err := net.SplitHostPort(arg); err == nil && (colons == 1 || strings.HasPrefix(arg, "[")) {
 		n, err := strconv.ParseUint(p, 10, 16)
 		if err != nil || n == 0 {
-			return "", 0, choir.Invalid("HOST", "%q has no port from 1 to 65535", arg)
+			return "", 0, choir.RefuseField("HOST", choir.ReasonHostWithoutPort, choir.TextOf("given", arg))
 		}
 		return h, int(n), nil
 	}

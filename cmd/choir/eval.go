@@ -105,7 +105,7 @@ func chosenTasks(o evalOptions) ([]eval.Task, error) {
 	for _, name := range strings.Split(o.only, ",") {
 		i := slices.IndexFunc(all, func(t eval.Task) bool { return t.Name == name })
 		if i < 0 {
-			return nil, choir.E("", choir.CodeNotFound, "%s has no task %q", o.set, name)
+			return nil, choir.Refuse("", choir.ReasonEvalNoSuchTask, choir.TextOf("set", o.set), choir.TextOf("name", name))
 		}
 		out = append(out, all[i])
 	}
@@ -168,7 +168,7 @@ func (a *app) newEvaluation(o evalOptions) (*evaluation, error) {
 	}
 	if o.record != "" {
 		if err := os.MkdirAll(o.record, 0o755); err != nil {
-			return nil, choir.E("", choir.CodeUnavailable, "cannot make the folder of the recordings: %v", err)
+			return nil, choir.Refuse("", choir.ReasonEvalNoRecordingsFolder, choir.TextOf("why", err))
 		}
 	}
 	base := o.dir
@@ -181,7 +181,7 @@ func (a *app) newEvaluation(o evalOptions) (*evaluation, error) {
 		err = os.Chmod(dir, 0o711)
 	}
 	if err != nil {
-		return nil, choir.E("", choir.CodeUnavailable, "cannot make a folder in %s: %v", base, err)
+		return nil, choir.Refuse("", choir.ReasonNoFolderIn, choir.TextOf("path", base), choir.TextOf("why", err))
 	}
 	return &evaluation{app: a, options: o, dir: dir, config: from}, nil
 }
@@ -212,7 +212,7 @@ func (e *evaluation) runAll(ctx context.Context, tasks []eval.Task) ([]eval.Outc
 	for i, t := range tasks {
 		outcome, err := e.runOne(ctx, t)
 		if ctx.Err() != nil {
-			return all, choir.E("", choir.CodeCancelled, "stopped after %d of %d tasks; nothing is left of them, and no report was kept", i, len(tasks))
+			return all, choir.Refuse("", choir.ReasonEvalStopped, choir.CountOf("done", i), choir.CountOf("n", len(tasks)))
 		}
 		if err != nil {
 			return all, choir.Wrap("", "", err, "task %s", t.Name)

@@ -56,7 +56,7 @@ func (e *evaluation) check(ctx context.Context, t eval.Task, project eval.Tree) 
 		return checkResult{}, err
 	}
 	if len(result.CommandsRun) == 0 {
-		return checkResult{}, choir.E("", choir.CodeUnavailable, "the hidden check could not be run: %s", result.Summary)
+		return checkResult{}, choir.Refuse("", choir.ReasonEvalCheckFailed, choir.TextOf("why", result.Summary))
 	}
 	ran := result.CommandsRun[0]
 	out := checkResult{passed: ran.ExitCode == 0 && ran.Signal == "" && result.Status == choir.StatusOK}

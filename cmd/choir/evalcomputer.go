@@ -41,7 +41,7 @@ func (e *evaluation) open(ctx context.Context, folder, task string) (*evalComput
 	q.console, q.json, q.computer, q.recording, q.record = newConsole(io.Discard, io.Discard), false, "", nil, ""
 	q.data, q.config, q.modelsData = filepath.Join(e.dir, folder), e.config, e.app.data
 	if err := os.Mkdir(q.data, 0o711); err != nil {
-		return nil, choir.E("", choir.CodeUnavailable, "cannot make the data folder of a task: %v", err)
+		return nil, choir.Refuse("", choir.ReasonEvalNoFolder, choir.TextOf("why", err))
 	}
 	c := &evalComputer{app: &q, dir: q.data}
 	err := e.setModels(&q, task)
@@ -57,8 +57,7 @@ func (e *evaluation) open(ctx context.Context, folder, task string) (*evalComput
 	m := c.models
 	e.models = "Director " + cmp.Or(m.Director, "none") + ", Associate " + cmp.Or(m.Associate, "none")
 	if e.options.program == "" && !m.Connected {
-		return nil, errors.Join(choir.E("", choir.CodeUnavailable, "no model is connected for the Director and the Associate").
-			WithRemedy("name them under [models] in choir.toml, or play recordings with --model-recording"), c.close())
+		return nil, errors.Join(choir.Refuse("", choir.ReasonEvalNoModel), c.close())
 	}
 	return c, nil
 }
@@ -69,7 +68,7 @@ func (e *evaluation) setModels(q *app, task string) error {
 	if task != "" && e.options.recording != "" {
 		f, err := os.Open(filepath.Join(e.options.recording, task+".jsonl"))
 		if err != nil {
-			return choir.E("", choir.CodeNotFound, "cannot read the recording: %v", err)
+			return choir.Refuse("", choir.ReasonRecordingUnreadable, choir.TextOf("why", err))
 		}
 		defer f.Close()
 		q.playing, err = replay.Load(f)
@@ -78,7 +77,7 @@ func (e *evaluation) setModels(q *app, task string) error {
 	if task != "" && e.options.record != "" {
 		q.record = filepath.Join(e.options.record, task+".jsonl")
 		if err := os.Remove(q.record); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return choir.E("", choir.CodeUnavailable, "cannot replace the recording: %v", err)
+			return choir.Refuse("", choir.ReasonRecordingNotReplaced, choir.TextOf("why", err))
 		}
 	}
 	raw, err := os.ReadFile(filepath.Join(e.app.data, config.ConnectedFile))

@@ -73,7 +73,7 @@ func writeWhole(path string, write func(io.Writer) error) error {
 		return own
 	})
 	if err != nil && own == nil {
-		err = choir.E("", choir.CodeUnavailable, "cannot write %s: %v", path, err)
+		err = choir.Refuse("", choir.ReasonFileNotWritten, choir.TextOf("path", path), choir.TextOf("why", err))
 	}
 	return err
 }

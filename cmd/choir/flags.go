@@ -25,14 +25,14 @@ func flagError(c *cobra.Command, err error) error {
 		return unknownFlag(c, unknown)
 	case errors.As(err, &bare):
 		f := bare.GetFlag()
-		return choir.Invalid("--"+f.Name, "of %s is missing its value: %s", c.CommandPath(), f.Usage).WithRemedy("%s", example)
+		return choir.RefuseField("--"+f.Name, choir.ReasonFlagWithoutValue, choir.TextOf("command", c.CommandPath()), choir.TextOf("usage", f.Usage), choir.TextOf("example", example))
 	case errors.As(err, &wrong):
 		f := wrong.GetFlag()
-		return choir.Invalid("--"+f.Name, "of %s must be %s, and %q is not: %s", c.CommandPath(), valueWords(f.Value.Type()), wrong.GetValue(), f.Usage).WithRemedy("%s", example)
+		return choir.RefuseField("--"+f.Name, choir.ReasonFlagWrongValue, choir.TextOf("command", c.CommandPath()), choir.TextOf("kind", valueWords(f.Value.Type())), choir.TextOf("given", wrong.GetValue()), choir.TextOf("usage", f.Usage), choir.TextOf("example", example))
 	case errors.As(err, &broken):
-		return choir.Invalid(broken.GetSpecifiedFlag(), "is no flag of %s: a flag has a name behind its dashes", c.CommandPath()).WithRemedy("%s", example)
+		return choir.RefuseField(broken.GetSpecifiedFlag(), choir.ReasonFlagWithoutName, choir.TextOf("command", c.CommandPath()), choir.TextOf("example", example))
 	}
-	return choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("%s", example)
+	return choir.Refuse("", choir.ReasonFlagsWrong, choir.TextOf("why", err), choir.TextOf("example", example))
 }
 
 // unknownFlag returns the error for a flag that a verb does not have, with the most similar flag, or
@@ -42,12 +42,12 @@ func unknownFlag(c *cobra.Command, e *pflag.NotExistError) *choir.Error {
 	if short != "" {
 		typed = "-" + short
 	}
-	refused := choir.Invalid(typed, "is no flag of %s", c.CommandPath())
 	names := flagNames(c)
+	command, example := choir.TextOf("command", c.CommandPath()), choir.TextOf("example", exampleOf(c))
 	if near := meantFlag(c, e.GetSpecifiedName(), short, names); near != "" {
-		return refused.WithRemedy("did you mean --%s? for example: %s", near, exampleOf(c))
+		return choir.RefuseField(typed, choir.ReasonFlagUnknownNear, command, choir.TextOf("near", near), example)
 	}
-	return refused.WithRemedy("its flags are --%s; for example: %s", strings.Join(names, ", --"), exampleOf(c))
+	return choir.RefuseField(typed, choir.ReasonFlagUnknown, command, choir.TextOf("names", strings.Join(names, ", --")), example)
 }
 
 // meantFlag returns the flag most similar to an unknown one; "" if none is. Several letters after
@@ -112,8 +112,7 @@ func onlyOne(c *cobra.Command, names ...string) error {
 	if len(given) < 2 {
 		return nil
 	}
-	return choir.Invalid(given[1], "cannot be given to %s together with %s", c.CommandPath(), given[0]).
-		WithRemedy("give one of --%s; for example: %s", strings.Join(names, ", --"), exampleOf(c))
+	return choir.RefuseField(given[1], choir.ReasonFlagsTogether, choir.TextOf("command", c.CommandPath()), choir.TextOf("other", given[0]), choir.TextOf("names", strings.Join(names, ", --")), choir.TextOf("example", exampleOf(c)))
 }
 
 // verbError returns the library's error about an unknown verb in choir's words, with the most
@@ -131,9 +130,9 @@ func verbError(c *cobra.Command, err error) error {
 			names = append(names, sub.Name())
 		}
 	}
-	refused := choir.Invalid("", "%q is no verb of %s", typed, c.CommandPath())
+	given, command := choir.TextOf("given", typed), choir.TextOf("command", c.CommandPath())
 	if near := spelling.Nearest(typed, names); near != "" {
-		return refused.WithRemedy("did you mean %s %s? %s --help lists all", c.CommandPath(), near, c.CommandPath())
+		return choir.Refuse("", choir.ReasonVerbUnknownNear, given, command, choir.TextOf("near", near))
 	}
-	return refused.WithRemedy("%s --help lists them", c.CommandPath())
+	return choir.Refuse("", choir.ReasonVerbUnknown, given, command)
 }

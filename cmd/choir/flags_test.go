@@ -69,7 +69,7 @@ func TestAVerbThatIsNotThereNamesTheNearest(t *testing.T) {
 		"choir: \"rewnd\" is no verb of choir\n  did you mean choir rewind? choir --help lists all\n":                                                                                {"rewnd"},
 		"choir: \"ad\" is no verb of choir repo\n  did you mean choir repo add? choir repo --help lists all\n":                                                                       {"repo", "ad"},
 		"choir: \"wholly-other\" is no verb of choir\n  choir --help lists them\n":                                                                                                   {"wholly-other"},
-		"choir: \"what \\\"is\\\" this\" is no verb of choir\n  choir --help lists them\n":                                                                                           {"what \"is\" this"},
+		"choir: \"what \"is\" this\" is no verb of choir\n  choir --help lists them\n":                                                                                               {"what \"is\" this"},
 		"choir: \"list\" is no verb of choir run, nor the id of a run\n  choir run lists the runs; then: choir run ID shows one, and choir run ID --cancel stops it\n":               {"run", "list"},
 		"choir: \"stop\" is no verb of choir run, nor the id of a run\n  choir run lists the runs; then: choir run ID shows one, and choir run ID --cancel stops it\n":               {"run", "stop", "01a218a3-9184-7811-b1d0-2c3f7e2cb01b"},
 		"choir: choir run takes one run, and \"stop\" is one too many\n  for example: choir run ID --answer \"yes, both\"\n":                                                         {"run", "01a218a3-9184-7811-b1d0-2c3f7e2cb01b", "stop"},

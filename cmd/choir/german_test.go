@@ -17,10 +17,9 @@ func TestRefusalsAreSaidInThePersonsLanguage(t *testing.T) {
 		defer func() { m.env = nil }()
 		return m.run(args...)
 	}
-	// What has no reason is in English behind the sentence of its code.
 	said := german("run")
-	if said.code != 1 || !strings.HasPrefix(said.errOut, "choir: das gibt es nicht: there is no computer in "+m.data) {
-		t.Errorf("without a choir: %d %s", said.code, said.errOut)
+	if want := "choir: in " + m.data + " gibt es noch keinen Computer\n  einen anlegen mit: choir up --data " + m.data + "\n"; said.code != 1 || said.errOut != want {
+		t.Errorf("without a choir: %d %s, want %s", said.code, said.errOut, want)
 	}
 	m.up().healthy()
 	run := "01900000-0000-7000-8000-00000000000a"

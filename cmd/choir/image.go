@@ -51,7 +51,7 @@ func runImageBuild(ctx context.Context, a *app, out string, packages []string) e
 	if epoch := a.env("SOURCE_DATE_EPOCH"); epoch != "" {
 		n, err := strconv.ParseInt(epoch, 10, 64)
 		if err != nil || n <= 0 {
-			return choir.Invalid("SOURCE_DATE_EPOCH", "must be seconds since 1970, and %q is not", epoch)
+			return choir.RefuseField("SOURCE_DATE_EPOCH", choir.ReasonEpochWrong, choir.TextOf("given", epoch))
 		}
 		c.Epoch = time.Unix(n, 0)
 	}

@@ -24,7 +24,7 @@ func newImportCommand(a *app) *cobra.Command {
 			if args[0] != "-" {
 				f, err := os.Open(args[0])
 				if err != nil {
-					return choir.E("", choir.CodeNotFound, "cannot read %s: %v", args[0], err)
+					return choir.Refuse("", choir.ReasonFileUnreadable, choir.TextOf("path", args[0]), choir.TextOf("why", err))
 				}
 				file = f
 			}

@@ -14,14 +14,14 @@ func (a *app) readInput(path string, max int64) ([]byte, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, choir.E("", choir.CodeNotFound, "cannot read %s: %v", path, err)
+			return nil, choir.Refuse("", choir.ReasonFileUnreadable, choir.TextOf("path", path), choir.TextOf("why", err))
 		}
 		defer f.Close()
 		r = f
 	}
 	raw, err := io.ReadAll(io.LimitReader(r, max+1))
 	if err == nil && int64(len(raw)) > max {
-		err = choir.E("", choir.CodeTooLarge, "%s has more than %d bytes", path, max)
+		err = choir.Refuse("", choir.ReasonInputTooLarge, choir.TextOf("path", path), choir.CountOf("most", max))
 	}
 	return raw, err
 }

@@ -100,11 +100,10 @@ func runVerify(ctx context.Context, a *app, c *client) error {
 		}
 	}
 	if len(r.Holes) > 0 {
-		return choir.E("", choir.CodeCorrupt, "%d ranges of the log are damaged in both copies", len(r.Holes)).WithRemedy("restore an export, or go on read-only")
+		return choir.Refuse("", choir.ReasonLogDamagedInBoth, choir.CountOf("n", len(r.Holes)))
 	}
 	if len(r.Damaged) > 0 {
-		return choir.E("", choir.CodeCorrupt, "%d ranges of the log are damaged in one copy and whole in the other", len(r.Damaged)).
-			WithRemedy("restore them with: choir log --repair")
+		return choir.Refuse("", choir.ReasonLogDamagedInOne, choir.CountOf("n", len(r.Damaged)))
 	}
 	if !a.json {
 		a.say("log.whole")
@@ -119,8 +118,7 @@ func (a *app) sayCluster(r eventstore.Report) error {
 	case c == nil:
 		return nil
 	case c.Code == choir.CodeCorrupt:
-		return choir.E("", c.Code, "the copy in the cluster is the same up to event %d: %s", c.Events, c.Reason).
-			WithRemedy("look who else writes the stream; the log here is whole")
+		return choir.Refuse("", choir.ReasonClusterCopyDiffers, choir.CountOf("event", c.Events), choir.TextOf("why", c.Reason))
 	case c.Code != "":
 		return choir.E("", c.Code, "the copy in the cluster could not be compared: %s", c.Reason)
 	}

@@ -44,7 +44,7 @@ func (a *app) connections(m config.Models) (*connections.Connections, error) {
 		c.File, c.Provider = playedModels(a.playing), func(config.Provider, model.KeySource) (model.Provider, error) { return replay.New(a.playing), nil }
 	}
 	if a.record != "" {
-		c.Locked = "choir up --record writes down what one model service answers: start choir without it to connect another"
+		c.Locked = choir.ReasonRecordLocks
 	}
 	return connections.Open(c)
 }
@@ -67,11 +67,11 @@ func (a *app) recorded(p config.Provider, key model.KeySource) (model.Provider, 
 		return made, err
 	}
 	if a.recording != nil {
-		return nil, choir.E("choir.up", choir.CodeInvalid, "--record records one provider, and the Director and the Associate use two")
+		return nil, choir.Refuse("choir.up", choir.ReasonRecordTwoProviders)
 	}
 	f, err := os.OpenFile(a.record, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, choir.E("choir.up", choir.CodeInvalid, "cannot write the recording: %v", err)
+		return nil, choir.Refuse("choir.up", choir.ReasonRecordingNotWritten, choir.TextOf("why", err))
 	}
 	r := replay.Record(made, f)
 	a.recording = func() error { return errors.Join(r.Close(), f.Close()) }
@@ -105,7 +105,7 @@ func onlyAllowed(_, address string, _ syscall.RawConn) error {
 		return err
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !connections.Allowed(ip) {
-		return choir.E("models.connect", choir.CodeRefused, "%s is not an address of a model service", host)
+		return choir.Refuse("models.connect", choir.ReasonModelAddressRefused, choir.TextOf("address", host))
 	}
 	return nil
 }
@@ -123,8 +123,7 @@ func (a *app) keySource(p config.Provider) model.KeySource {
 			if key := a.env(p.KeyEnv); key != "" {
 				return key, nil
 			}
-			return "", choir.E("models.key", choir.CodeUnavailable, "%s, which holds the key of provider %s, is not set for choir up", p.KeyEnv, p.Name).
-				WithRemedy("set it and start choir again")
+			return "", choir.Refuse("models.key", choir.ReasonKeyEnvUnset, choir.TextOf("variable", p.KeyEnv), choir.TextOf("name", p.Name))
 		}
 	}
 	return nil

@@ -85,8 +85,7 @@ func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after ui
 	}
 	var gone *lostError
 	if errors.As(err, &gone) {
-		said := *gone.said
-		return v, said.WithRemedy("the run is kept and goes on when choir is started again (choir up --data %s); then follow it with: choir run %s --follow --data %s", c.data, run, c.data)
+		return v, choir.Refuse("", choir.ReasonStoppedInRun, choir.TextOf("data", c.data), choir.TextOf("run", run))
 	}
 	return v, err
 }

@@ -33,7 +33,7 @@ func newRepoCommand(a *app) *cobra.Command {
 				})
 			}
 			if credential != "" {
-				return choir.Invalid("--credential", "is for an https address; %s is a folder", args[0])
+				return choir.RefuseField("--credential", choir.ReasonCredentialForHttps, choir.TextOf("path", args[0]))
 			}
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runRepoAdd(ctx, a, cl, args[0], name) })
 		},
@@ -76,11 +76,10 @@ func runRepoAdd(ctx context.Context, a *app, c *client, from, name string) error
 		return err
 	}
 	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-		e := choir.E("", choir.CodeNotFound, "%s is not a folder", abs)
 		if withoutScheme.MatchString(from) {
-			return e.WithRemedy("to clone it from there: choir repo add https://%s", from)
+			return choir.Refuse("", choir.ReasonFolderOrAddress, choir.TextOf("path", abs), choir.TextOf("address", from))
 		}
-		return e
+		return choir.Refuse("", choir.ReasonFolderMissing, choir.TextOf("path", abs))
 	}
 	if name == "" {
 		name = filepath.Base(abs)
@@ -183,7 +182,7 @@ func runRepoExport(ctx context.Context, a *app, c *client, name, format, output 
 	}
 	f, err := os.Create(output)
 	if err != nil {
-		return choir.E("", choir.CodeUnavailable, "cannot write %s: %v", output, err)
+		return choir.Refuse("", choir.ReasonFileNotWritten, choir.TextOf("path", output), choir.TextOf("why", err))
 	}
 	n, err := io.Copy(f, res.Body)
 	if closeErr := f.Close(); err == nil {

@@ -34,10 +34,10 @@ func runReport(ctx context.Context, a *app, path string) error {
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return choir.E("", choir.CodeConflict, "%s is there already", path).WithRemedy("name a new file")
+		return choir.Refuse("", choir.ReasonReportExists, choir.TextOf("path", path))
 	}
 	if err != nil {
-		return choir.E("", choir.CodeUnavailable, "cannot write the report: %v", err)
+		return choir.Refuse("", choir.ReasonReportNotWritten, choir.TextOf("why", err))
 	}
 	if err := errors.Join(r.Write(f), f.Close()); err != nil {
 		return choir.Wrap("", choir.CodeUnavailable, errors.Join(err, os.Remove(path)), "write the report %s", path)

@@ -51,7 +51,7 @@ func newRewindCommand(a *app) *cobra.Command {
 func parseSeq(s string) (uint64, error) {
 	seq, err := strconv.ParseUint(s, 10, 53)
 	if err != nil || seq == 0 {
-		return 0, choir.Invalid("EVENT", "%q is not an event's number", s)
+		return 0, choir.RefuseField("EVENT", choir.ReasonNotAnEvent, choir.TextOf("given", s))
 	}
 	return seq, nil
 }
@@ -123,7 +123,7 @@ func awaitRewind(ctx context.Context, a *app, c *client) (api.Rewound, error) {
 		case s.Done != nil:
 			return *s.Done, nil
 		case !s.Pending:
-			return api.Rewound{}, choir.E("", choir.CodeUnavailable, "choir was restarted during the rewind").WithRemedy("see whether it was done: choir timeline")
+			return api.Rewound{}, choir.Refuse("", choir.ReasonRestartedInRewind)
 		case s.Work != nil && !a.json:
 			if line := a.workLine(s.Work); line != said {
 				a.printf("%s\n", line)

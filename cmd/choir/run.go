@@ -20,7 +20,7 @@ func newRunCommand(a *app) *cobra.Command {
 		Example: "  choir run\n  choir run ID --answer \"{answer}\"\n  choir run ID --cancel\n  choir run pause ID",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && (answer != "" || steer != "" || cancel || follow) {
-				return choir.Invalid("ID", "which run is meant is missing").WithRemedy("choir run lists them; then: choir run ID --cancel, --steer TEXT or --answer TEXT")
+				return choir.RefuseField("ID", choir.ReasonRunNotNamed)
 			}
 			if err := checkRunID(c, args); err != nil {
 				return err
@@ -71,11 +71,9 @@ func checkRunID(c *cobra.Command, args []string) error {
 		return nil
 	}
 	if !choir.ID(args[0]).Valid() {
-		return choir.Invalid("", "%q is no verb of %s, nor the id of a run", args[0], c.CommandPath()).
-			WithRemedy("choir run lists the runs; then: choir run ID shows one, and choir run ID --cancel stops it")
+		return choir.Refuse("", choir.ReasonNotARunVerb, choir.TextOf("given", args[0]), choir.TextOf("command", c.CommandPath()))
 	}
-	return choir.Invalid("", "%s takes one run, and %q is one too many", c.CommandPath(), args[1]).
-		WithRemedy("for example: %s", exampleOf(c))
+	return choir.Refuse("", choir.ReasonOneRunTooMany, choir.TextOf("command", c.CommandPath()), choir.TextOf("given", args[1]), choir.TextOf("example", exampleOf(c)))
 }
 
 // runPause pauses a run.

@@ -72,23 +72,31 @@ func unpackSaid(t *testing.T) string {
 		t.Fatal("there are no recordings", err)
 	}
 	for _, path := range packed {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := io.ReadAll(z)
-		if err = cmp.Or(err, f.Close()); err != nil {
-			t.Fatal(path, err)
-		}
+		raw := unpack(t, path)
 		if err := os.WriteFile(filepath.Join(dir, filepath.Base(filepath.Dir(path))+".jsonl"), raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return dir
+}
+
+// unpack returns the content of a compressed file.
+func unpack(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() // it is only read
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(path, err)
+	}
+	return raw
 }
 
 // saySaidAgain has the words of the recordings said to this build, each in its turn, and puts what is recorded

@@ -39,6 +39,17 @@ func TestScriptedRuns(t *testing.T) {
 	}
 }
 
+// waitForSnapshot waits for the first snapshot. What a Director looks at is in one from before the prompt.
+func (m *machine) waitForSnapshot(c *client) {
+	m.t.Helper()
+	m.eventually("the first snapshot", func() error {
+		if slices.ContainsFunc(c.log(m.t), func(e choir.Event) bool { return e.Type == choir.TypeSnapshotTaken }) {
+			return nil
+		}
+		return errors.New("there is none")
+	})
+}
+
 // stage starts a machine with the script's model, limits and workspace.
 func stage(t *testing.T, s runscript.Script) (*machine, *client) {
 	t.Helper()
@@ -47,13 +58,7 @@ func stage(t *testing.T, s runscript.Script) (*machine, *client) {
 	r := m.up()
 	c := m.client()
 	r.healthy()
-	// Looks at the workspace are at a snapshot from before the prompt.
-	m.eventually("the first snapshot", func() error {
-		if slices.ContainsFunc(c.log(t), func(e choir.Event) bool { return e.Type == choir.TypeSnapshotTaken }) {
-			return nil
-		}
-		return errors.New("there is none")
-	})
+	m.waitForSnapshot(c)
 	for _, repo := range s.Repos() {
 		m.must("repo", "add", m.project(s, repo), "--name", repo)
 	}

@@ -52,8 +52,7 @@ func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error 
 		for _, path := range t.Conflicts {
 			a.errorf("%s %s\n", a.label("change", "conflict"), path)
 		}
-		return choir.E("", choir.CodeConflict, "%d paths were changed differently in both computers; nothing was changed", len(t.Conflicts)).
-			WithRemedy("name the paths you want, or change these by hand")
+		return choir.Refuse("", choir.ReasonTakeConflicts, choir.CountOf("n", len(t.Conflicts)))
 	}
 	switch {
 	case a.json:
@@ -80,7 +79,7 @@ func withOther(a *app, c *cobra.Command) *cobra.Command {
 		case with == "" && len(given) == 0:
 			return missing(c, "FROM")
 		case with != "" && len(given) > 0:
-			return choir.Invalid("--with", "compares both computers as they are now, so it takes no event").WithRemedy("for example: choir diff --with experiment")
+			return choir.RefuseField("--with", choir.ReasonWithTakesNoEvent)
 		}
 		return nil
 	}

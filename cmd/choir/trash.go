@@ -56,7 +56,7 @@ func newTrashDropCommand(a *app) *cobra.Command {
 			case !all && len(args) == 0:
 				return missing(c, "ID")
 			case all && len(args) == 1:
-				return choir.Invalid("--all", "removes everything in the trash, so it takes no ID").WithRemedy("for one item alone: choir trash drop %s", args[0])
+				return choir.RefuseField("--all", choir.ReasonAllTakesNoID, choir.TextOf("id", args[0]))
 			}
 			query := ""
 			if len(args) == 1 {

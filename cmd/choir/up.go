@@ -107,8 +107,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		return s, listeners, nil
 	}
 	if ln, err = net.Listen("tcp", cfg.File.Listen.Address); err != nil {
-		return closing(choir.E("choir.up", choir.CodeUnavailable, "cannot listen on %s: %v", cfg.File.Listen.Address, err).
-			WithRemedy("set listen.address in %s to a free port", filepath.Join(a.data, "choir.toml")))
+		return closing(choir.Refuse("choir.up", choir.ReasonCannotListen, choir.TextOf("address", cfg.File.Listen.Address), choir.TextOf("why", err), choir.TextOf("file", filepath.Join(a.data, "choir.toml"))))
 	}
 	listeners = append(listeners, ln)
 	shell, err := webui.Shell()

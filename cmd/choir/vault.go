@@ -38,7 +38,7 @@ func newVaultSetCommand(a *app) *cobra.Command {
 				req.Use = string(choir.VaultForHeader)
 			}
 			if req.Host == "" {
-				return choir.Invalid("--host", "must name the host that the key is for")
+				return choir.RefuseField("--host", choir.ReasonVaultHostMissing)
 			}
 			var err error
 			if req.Key, err = a.readSecret(a.sentence("vault.ask", "name", args[0])); err != nil {

@@ -80,7 +80,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 		Data: a.data, File: file, From: from,
 		OpenBlobs: openBlobs, StartBus: startBus(file, nil), OpenAuth: openAuth, Cluster: clusterOf(file, nil), Connections: models,
 		Vault:   keyvault.New(filepath.Join(a.data, "keys", "vault"), now),
-		Outside: egress.Internet(), Reread: a.loadConfig,
+		Outside: egress.Internet(), Registries: egress.Registries(), Reread: a.loadConfig,
 		Desktop: a.desktop(),
 		Demo: supervisor.DemoConfig{
 			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,
@@ -93,8 +93,8 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 // desktop returns the desktop's source and packages that this build carries.
 func (a *app) desktop() supervisor.DesktopConfig {
 	c := supervisor.DesktopConfig{Source: webui.DesktopSource()}
-	if digest, open := webui.DesktopModules(); digest != "" {
-		c.Modules = desktop.NewModules(filepath.Join(a.data, "sandbox"), digest[:16], open)
+	if digest, packages, tools := webui.DesktopModules(); digest != "" {
+		c.Modules = desktop.NewModules(filepath.Join(a.data, "sandbox"), digest[:16], packages, tools)
 	}
 	return c
 }

@@ -14,7 +14,7 @@ func (p *RepoExported) Check() error { return checkRepo("name", p.Name) }
 
 func checkRepo(path, name string) error {
 	if !validRepoName(name) {
-		return Invalid(path, "%q is not the name of a project: letters, digits, dot, dash and underscore, not starting with a dot or dash", clip(name))
+		return RefuseField(path, ReasonProjectNameRule, TextOf("name", clip(name)))
 	}
 	return nil
 }
@@ -23,7 +23,7 @@ func checkRepo(path, name string) error {
 // DecodeStrict calls it.
 func (p *TaskProgressed) Check() error {
 	if (p.Kind == "request") != (p.Request != "") {
-		return Invalid("request", "is for kind request, and required there")
+		return RefuseField("request", ReasonOnlyForRequest)
 	}
 	return nil
 }
@@ -31,7 +31,7 @@ func (p *TaskProgressed) Check() error {
 // Check returns an error if the range ends before it begins. DecodeStrict calls it.
 func (p *LogRepaired) Check() error {
 	if p.From > p.To {
-		return Invalid("to", "must not be before from")
+		return RefuseField("to", ReasonFieldBeforeFrom)
 	}
 	return nil
 }
@@ -44,10 +44,10 @@ func (p *WindowShown) Check() error {
 	if p.State == WindowMinimised {
 		shown = p.Was
 	} else if p.Was != "" {
-		return Invalid("was", "is for a minimised window")
+		return RefuseField("was", ReasonOnlyForMinimised)
 	}
 	if (shown == WindowSnapped) != (p.Snap != "") {
-		return Invalid("snap", "is for a snapped window, and required there")
+		return RefuseField("snap", ReasonOnlyForSnapped)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (p *Proof) Check() error {
 	case lines != (p.From > 0), lines != (p.To > 0):
 		return Invalid("from", "and to are required for file, and only for file")
 	case p.To < p.From:
-		return Invalid("to", "is before from")
+		return RefuseField("to", ReasonFieldBeforeFrom)
 	}
 	return nil
 }

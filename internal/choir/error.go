@@ -78,7 +78,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // namesPath reports whether the sentence of the error's reason names its path.
 func (e *Error) namesPath() bool {
-	return slices.ContainsFunc(e.Values, func(v Value) bool { return v.Kind == ValueText && v.Text == e.Path })
+	return slices.ContainsFunc(e.Values, func(v Value) bool { return v.Kind == ValueText && v.Name != fieldName && v.Text == e.Path })
 }
 
 // E returns an Error with an operation, a code and a formatted message.

@@ -57,10 +57,10 @@ func (e *Event) Check() error { return checkBody(e.Type, e.Payload) }
 
 func checkBody(t Type, payload []byte) error {
 	if !t.wellFormed() {
-		return Invalid("type", "%q is not lower case with a dot, like prompt.submitted", clip(string(t)))
+		return RefuseField("type", ReasonEventTypeForm, TextOf("given", clip(string(t))))
 	}
 	if len(payload) == 0 || payload[0] != '{' {
-		return Invalid("payload", "must be an object")
+		return RefuseField("payload", ReasonFieldNoObject)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type scanner struct {
 }
 
 func (s *scanner) fail(msg string) error {
-	return Invalid("$", "is not JSON at byte %d: %s", s.pos, msg)
+	return RefuseField("$", ReasonFieldNotJSON, CountOf("at", s.pos), TextOf("why", msg))
 }
 
 func (s *scanner) space() {

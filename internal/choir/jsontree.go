@@ -64,7 +64,7 @@ func (s *scanner) double() (float64, error) {
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
-		return 0, Invalid("$", "%s is out of range", clip(string(text)))
+		return 0, RefuseField("$", ReasonFieldOutOfRange, TextOf("given", clip(string(text))))
 	}
 	return f, nil
 }
@@ -86,7 +86,7 @@ func (s *scanner) object(depth int) (node, error) {
 		}
 		name := string(raw)
 		if seen[name] {
-			return n, Invalid(pathOf(name), "is given twice")
+			return n, RefuseField(pathOf(name), ReasonFieldTwice)
 		}
 		seen[name] = true
 		v, err := s.tree(depth + 1)

@@ -73,7 +73,7 @@ func (s *scanner) goOn(found *mistakes, path string, err error, start, depth int
 func (s *scanner) completeAll(sh *shape, v reflect.Value, seen uint64, found mistakes) error {
 	for i := range sh.fields {
 		if f := &sh.fields[i]; f.required && seen&(1<<i) == 0 {
-			found = append(found, Invalid(f.name, "is required"))
+			found = append(found, RefuseField(f.name, ReasonFieldRequired))
 		}
 	}
 	if len(found) == 0 && sh.check {
@@ -98,9 +98,9 @@ func (sh *shape) unknownField(name string) error {
 		}
 	}
 	if meant != "" {
-		return Invalid(pathOf(name), "is not a known field; %s was probably meant", meant)
+		return RefuseField(pathOf(name), ReasonFieldUnknownMeant, TextOf("meant", meant))
 	}
-	return Invalid(pathOf(name), "is not a known field; there are %s", strings.Join(names, ", "))
+	return RefuseField(pathOf(name), ReasonFieldUnknownKnown, TextOf("names", strings.Join(names, ", ")))
 }
 
 // distance returns the Levenshtein distance of two short texts, in bytes.

@@ -339,7 +339,7 @@ type EgressRefused struct {
 	Port   int    `json:"port,omitempty" choir:"range=1..65535" doc:"Port that was wanted."`
 	Policy string `json:"policy" choir:"enum=none|git+pkg|allowlist" doc:"Policy in force."`
 	// Why is absent in events of before there were policies, where it is policy.
-	Why EgressWhy `json:"why,omitempty" choir:"enum=policy|task|rule|unclear|address|tls|limit|gate|held" doc:"What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, a limit, the git or key gateway, which has no repository or key for it, or a rule of [[approve]], which holds what tasks would send."`
+	Why EgressWhy `json:"why,omitempty" choir:"enum=policy|task|rule|unclear|address|tls|limit|gate|held|digest" doc:"What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, a limit, the git or key gateway, which has no repository or key for it, a rule of [[approve]], which holds what tasks would send, or content of a registry that has another digest than the registry says."`
 	// Asked opens or joins a request, see EgressGranted and EgressDenied.
 	Asked bool `json:"asked,omitempty" doc:"The owner was asked: a task of the run wanted the host, and a grant would let it out."`
 }
@@ -358,13 +358,15 @@ const (
 	EgressLimit   EgressWhy = "limit"
 	EgressGate    EgressWhy = "gate"
 	EgressHeld    EgressWhy = "held"
+	EgressDigest  EgressWhy = "digest"
 )
 
 // EgressPassed records a request, or a whole tunnel, that was let out and has ended.
 type EgressPassed struct {
 	Host     string `json:"host" choir:"len=1..300" doc:"Host that was allowed."`
 	Port     int    `json:"port" choir:"range=1..65535" doc:"Its port."`
-	Address  string `json:"address" choir:"len=1..64" doc:"Address that was dialled."`
+	Address  string `json:"address,omitempty" choir:"len=1..64" doc:"Address that was dialled; none for what the package cache had."`
+	Cached   bool   `json:"cached,omitempty" doc:"The package cache had the answer, so that the host was not asked."`
 	Method   string `json:"method,omitempty" choir:"len=1..40" doc:"Of a request that could be read; a tunnel has none."`
 	Path     string `json:"path,omitempty" choir:"len=1..2000" doc:"Of the same, its beginning, without the query."`
 	Status   int    `json:"status,omitempty" choir:"range=100..999" doc:"That the host answered with, of the same."`

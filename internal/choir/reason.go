@@ -1,6 +1,7 @@
 package choir
 
 import (
+	"cmp"
 	_ "embed" // for the sentences
 	"encoding/json"
 	"errors"
@@ -88,8 +89,33 @@ func escaped(text string) string {
 // Refuse returns an Error for a reason, with the reason's code and its English sentence.
 // The values fill the placeholders of the sentence.
 func Refuse(op string, reason Reason, values ...Value) *Error {
-	said, help, _ := english.of(englishFile).sayReason("en", reason, values)
+	said, help, _ := english.of(englishFile, englishHostFile).sayReason("en", reason, values)
 	return &Error{Op: op, Code: reasonCodes[reason], Msg: said, Remedy: help, Reason: reason, Values: values}
+}
+
+// RefuseField returns an Error about the field at path, for a reason whose sentences begin
+// with {field}. The message leaves the field out, which Error and a Problem name by its
+// path; ReasonOf adds it to the values, as it is called after Under.
+func RefuseField(path string, reason Reason, values ...Value) *Error {
+	return Refuse("", reason, values...).At(path)
+}
+
+// fieldName is the placeholder for the path of an error.
+const fieldName = "field"
+
+// NamesField reports whether a value is the field that a sentence is about.
+func NamesField(values []Value) bool {
+	return slices.ContainsFunc(values, func(v Value) bool { return v.Name == fieldName })
+}
+
+// withField returns the values with the path as the field; unchanged for a sentence
+// without one.
+func (r Reason) withField(values []Value, path string) []Value {
+	if !strings.HasPrefix(english.of(englishFile, englishHostFile).Reasons[r].Said.Other, "{"+fieldName+"}") || path == "" || path == "$" {
+		return values
+	}
+	others := slices.DeleteFunc(slices.Clone(values), func(v Value) bool { return v.Name == fieldName })
+	return append(others, TextOf(fieldName, path))
 }
 
 // At sets the error's path, the field or thing it is about, and returns the same error.
@@ -113,7 +139,7 @@ func ReasonOf(err error) (Reason, []Value) {
 			return "", nil
 		}
 		if e.Reason != "" {
-			return e.Reason, e.Values
+			return e.Reason, e.Reason.withField(e.Values, e.Path)
 		}
 		err = e.Err
 	}
@@ -157,8 +183,16 @@ var englishFile []byte
 //go:embed problems.de.json
 var germanFile []byte
 
-// ProblemFile returns the JSON file with the sentences of problems in a language, such as
-// "en"; nil for a language without one.
+// The sentences that only the host's own programs say, which no page needs.
+var (
+	//go:embed problemshost.en.json
+	englishHostFile []byte
+	//go:embed problemshost.de.json
+	germanHostFile []byte
+)
+
+// ProblemFile returns the JSON file with the sentences of problems that pages say in a
+// language, such as "en"; nil for a language without one.
 func ProblemFile(language string) []byte {
 	switch language {
 	case "en":
@@ -175,8 +209,11 @@ type readOnce struct {
 	read ProblemCatalogue
 }
 
-func (r *readOnce) of(raw []byte) ProblemCatalogue {
-	r.once.Do(func() { r.read = readProblems(raw) })
+func (r *readOnce) of(pages, host []byte) ProblemCatalogue {
+	r.once.Do(func() {
+		r.read = readProblems(pages)
+		maps.Copy(r.read.Reasons, readProblems(host).Reasons)
+	})
 	return r.read
 }
 
@@ -186,9 +223,9 @@ var english, german readOnce
 // unsupported language.
 func ProblemsIn(language string) ProblemCatalogue {
 	if language == "de" {
-		return german.of(germanFile)
+		return german.of(germanFile, germanHostFile)
 	}
-	return english.of(englishFile)
+	return english.of(englishFile, englishHostFile)
 }
 
 // readProblems decodes an embedded catalogue. It panics if the file is malformed.
@@ -208,17 +245,22 @@ func SayReason(language string, reason Reason, values []Value) (said, help strin
 // sayReason is SayReason for a catalogue.
 func (c ProblemCatalogue) sayReason(language string, reason Reason, values []Value) (said, help string, ok bool) {
 	s, ok := c.Reasons[reason]
-	return s.Said.Fill(language, values), s.Help.Fill(language, values), ok
+	said = s.Said.Fill(language, values)
+	if !NamesField(values) {
+		said = strings.TrimLeft(strings.TrimPrefix(said, "{"+fieldName+"}"), ": ")
+	}
+	return said, s.Help.Fill(language, values), ok
 }
 
 // SayProblem returns a problem's sentences in a language: those of its reason, else its
-// English ones behind the sentence of its code.
+// English ones behind the sentence of its code. A remedy that its reason does not have is
+// said in English.
 func SayProblem(language string, p Problem) (said, help string) {
 	if language == "en" {
 		return p.Message, p.Remedy // they may say more, such as the cause
 	}
 	if said, help, ok := SayReason(language, p.Reason, p.Values); ok {
-		return said, help
+		return said, cmp.Or(help, p.Remedy)
 	}
 	about, ok := ProblemsIn(language).Codes[p.Code]
 	if !ok {

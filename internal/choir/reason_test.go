@@ -58,15 +58,15 @@ func TestEveryReasonHasItsSentencesInEachLanguage(t *testing.T) {
 }
 
 func TestCataloguesHaveNoOtherKeys(t *testing.T) {
-	for _, language := range []string{"en", "de"} {
-		d := json.NewDecoder(strings.NewReader(string(ProblemFile(language))))
+	for name, raw := range map[string][]byte{"en": englishFile, "de": germanFile, "host.en": englishHostFile, "host.de": germanHostFile} {
+		d := json.NewDecoder(strings.NewReader(string(raw)))
 		d.DisallowUnknownFields()
 		var file struct {
 			Codes   map[Code]json.RawMessage
 			Reasons map[Reason]struct{ Said, Help json.RawMessage }
 		}
 		if err := d.Decode(&file); err != nil {
-			t.Errorf("problems.%s.json: %v", language, err)
+			t.Errorf("problems %s: %v", name, err)
 		}
 	}
 }
@@ -150,5 +150,50 @@ func TestAPathThatTheSentenceNamesIsSaidOnce(t *testing.T) {
 	e = Refuse("computer.repo", ReasonNoProject, TextOf("name", "b")).At("repo")
 	if !strings.Contains(e.Error(), `repo there is no project "b"`) {
 		t.Errorf("said %q", e)
+	}
+}
+
+func TestARemedyThatAReasonDoesNotHaveIsSaidInEnglish(t *testing.T) {
+	p := *ProblemOf(Refuse("x", ReasonPathChanged, TextOf("path", "a")).WithRemedy("wait 5 s"))
+	if said, help := SayProblem("de", p); said != "„a“ wurde inzwischen geändert" || help != "wait 5 s" {
+		t.Errorf("said %q, %q", said, help)
+	}
+}
+
+func TestARefusalOfAFieldIsSaidWithTheFieldInEachLanguage(t *testing.T) {
+	err := Under("layout", Under("windows[2]", RefuseField("title", ReasonFieldLong, TextOf("least", 1), TextOf("most", 20), TextOf("n", 30))))
+	if err.Error() != "layout.windows[2].title must have 1 to 20 characters, not 30" || CodeOf(err) != CodeTooLarge {
+		t.Errorf("refused as %s %q", CodeOf(err), err)
+	}
+	p := *ProblemOf(Wrap("api", "", err, ""))
+	if said, _ := SayProblem("de", p); said != "layout.windows[2].title muss 1 bis 20 Zeichen haben, nicht 30" {
+		t.Errorf("said %q", said)
+	}
+	// What came over the wire is said with its field once, in both languages.
+	back := p.Err()
+	if said, _ := SayProblem("de", *ProblemOf(back)); strings.Count(said, "title") != 1 {
+		t.Errorf("said %q", said)
+	}
+	whole := RefuseField("$", ReasonFieldNoObject)
+	if said, _ := SayProblem("de", *ProblemOf(whole)); whole.Msg != "must be an object" || said != "muss ein Objekt sein" {
+		t.Errorf("said %q and %q", whole.Msg, said)
+	}
+}
+
+func TestEveryMistakeOfADecodedValueHasAReason(t *testing.T) {
+	for _, raw := range []string{
+		`[]`, `{"a":1}`, `{"type":1}`, `{"type":"x"}`, `{"type":"prompt.submitted","type":"prompt.submitted"}`, `{`,
+		`{"id":"a","type":"prompt.submitted","payload":{}}`, `{"type":"prompt.submitted","payload":[]}`,
+	} {
+		var d Draft
+		if reason, _ := ReasonOf(DecodeStrict([]byte(raw), &d)); reason == "" {
+			t.Errorf("%s is refused without a reason: %v", raw, DecodeStrict([]byte(raw), &d))
+		}
+	}
+	for _, raw := range []string{`{"text":""}`, `{"text":5}`, `{"text":"a","repo":"-"}`, `{"text":"a","mode":"b"}`} {
+		var p PromptSubmitted
+		if reason, _ := ReasonOf(DecodeStrict([]byte(raw), &p)); reason == "" {
+			t.Errorf("%s is refused without a reason: %v", raw, DecodeStrict([]byte(raw), &p))
+		}
 	}
 }

@@ -1,5 +1,7 @@
 package choir
 
+import "maps"
+
 // The reasons. Which values each takes stands in its sentences.
 const (
 	ReasonNoComputer             Reason = "no_computer"
@@ -47,6 +49,7 @@ const (
 	ReasonEgressManyGrants       Reason = "egress_many_grants"
 	ReasonEgressNoGrant          Reason = "egress_no_grant"
 	ReasonEgressHeld             Reason = "egress_held"
+	ReasonEgressDigest           Reason = "egress_digest"
 	ReasonEffectHeld             Reason = "effect_held"
 	ReasonEffectNone             Reason = "effect_none"
 	ReasonEffectAnswered         Reason = "effect_answered"
@@ -165,10 +168,151 @@ const (
 	ReasonKeyFileMissing         Reason = "key_file_missing"
 	ReasonKeyFileOpen            Reason = "key_file_open"
 	ReasonKeyFileEmpty           Reason = "key_file_empty"
+	ReasonStoreKeepsAll          Reason = "store_keeps_all"
+	ReasonBeingExported          Reason = "being_exported"
+	ReasonWorkspaceToBecome      Reason = "workspace_to_become"
+	ReasonWorkspaceToRecord      Reason = "workspace_to_record"
+	ReasonImportLogDamaged       Reason = "import_log_damaged"
+	ReasonImportWorkspaceDiffers Reason = "import_workspace_differs"
+	ReasonImportOtherComputer    Reason = "import_other_computer"
+	ReasonImportBlobMissing      Reason = "import_blob_missing"
+	ReasonImportBlobSpare        Reason = "import_blob_spare"
+	ReasonLogEndsElsewhere       Reason = "log_ends_elsewhere"
+	ReasonNoSnapshotYet          Reason = "no_snapshot_yet"
+	ReasonNoSharedPast           Reason = "no_shared_past"
+	ReasonNothingChangedThere    Reason = "nothing_changed_there"
+	ReasonComputerClosed         Reason = "computer_closed"
+	ReasonFileOfNewerChoir       Reason = "file_of_newer_choir"
+	ReasonCheckpointLate         Reason = "checkpoint_late"
+	ReasonGrantNoRun             Reason = "grant_no_run"
+	ReasonEventOfOther           Reason = "event_of_other"
+	ReasonLogOfOther             Reason = "log_of_other"
+	ReasonMomentCollected        Reason = "moment_collected"
+	ReasonProjectFolderThere     Reason = "project_folder_there"
+	ReasonProjectNotTrashed      Reason = "project_not_trashed"
+	ReasonBeingCloned            Reason = "being_cloned"
+	ReasonGitFailed              Reason = "git_failed"
+	ReasonGitSlow                Reason = "git_slow"
+	ReasonTooManyBroke           Reason = "too_many_broke"
+	ReasonSourceAsShipped        Reason = "source_as_shipped"
+	ReasonNoFolder               Reason = "no_folder"
+	ReasonBrowserSlow            Reason = "browser_slow"
+	ReasonMetricsToken           Reason = "metrics_token"
+	ReasonConnectionLost         Reason = "connection_lost"
+	ReasonServiceKeyStays        Reason = "service_key_stays"
+	ReasonServiceChanged         Reason = "service_changed"
+	ReasonVaultKeyChanged        Reason = "vault_key_changed"
+	ReasonPathRule               Reason = "path_rule"
+	ReasonComputerStops          Reason = "computer_stops"
+	ReasonNoSuchRoute            Reason = "no_such_route"
+	ReasonNoServiceWorker        Reason = "no_service_worker"
+	ReasonPageOfOther            Reason = "page_of_other"
+	ReasonPageLeadsOut           Reason = "page_leads_out"
+	ReasonNotInBuild             Reason = "not_in_build"
+	ReasonChoirStopping          Reason = "choir_stopping"
+	ReasonEgressModeGiven        Reason = "egress_mode_given"
+	ReasonNoConfiguration        Reason = "no_configuration"
+	ReasonComputerHibernates     Reason = "computer_hibernates"
+	ReasonNoSuchModel            Reason = "no_such_model"
+	ReasonNoVault                Reason = "no_vault"
+	ReasonVaultBoundElsewhere    Reason = "vault_bound_elsewhere"
+	ReasonRecordLocks            Reason = "record_locks"
+	ReasonDemoPlaying            Reason = "demo_playing"
+	ReasonDemoWouldReplace       Reason = "demo_would_replace"
+	ReasonSeatDown               Reason = "seat_down"
+	ReasonSeatNoteDamaged        Reason = "seat_note_damaged"
+	ReasonSeatOtherDriver        Reason = "seat_other_driver"
+	ReasonNotRunningHere         Reason = "not_running_here"
+	ReasonCookieNotKept          Reason = "cookie_not_kept"
+	ReasonDesktopServerEnded     Reason = "desktop_server_ended"
+	ReasonDesktopServerSlow      Reason = "desktop_server_slow"
+	ReasonDesktopNoNode          Reason = "desktop_no_node"
+	ReasonExportChanged          Reason = "export_changed"
+	ReasonArchiveListLarge       Reason = "archive_list_large"
+	ReasonNotAnExport            Reason = "not_an_export"
+	ReasonArchiveMemberLarge     Reason = "archive_member_large"
+	ReasonTooDeep                Reason = "too_deep"
+	ReasonEventMissing           Reason = "event_missing"
+	ReasonLogEndsAt              Reason = "log_ends_at"
+	ReasonEventOfNewerChoir      Reason = "event_of_newer_choir"
+	ReasonLogDamaged             Reason = "log_damaged"
+	ReasonLogReadOnly            Reason = "log_read_only"
+	ReasonRoleMayNotAppend       Reason = "role_may_not_append"
+	ReasonAppendAnswering        Reason = "append_answering"
+	ReasonAppendCollided         Reason = "append_collided"
+	ReasonAppendFirstFailed      Reason = "append_first_failed"
+	ReasonAppendQueueFull        Reason = "append_queue_full"
+	ReasonEventUnreadable        Reason = "event_unreadable"
+	ReasonLogClosedBefore        Reason = "log_closed_before"
+	ReasonLogClosed              Reason = "log_closed"
+	ReasonSQLiteOfNewer          Reason = "sqlite_of_newer"
+	ReasonSQLiteNotReplaced      Reason = "sqlite_not_replaced"
+	ReasonJournalReading         Reason = "journal_reading"
+	ReasonJournalDamaged         Reason = "journal_damaged"
+	ReasonJournalClosed          Reason = "journal_closed"
+	ReasonEventDamaged           Reason = "event_damaged"
+	ReasonLogPartRepaired        Reason = "log_part_repaired"
+	ReasonNoEventYet             Reason = "no_event_yet"
+	ReasonJournalDamagedPart     Reason = "journal_damaged_part"
+	ReasonModelCallFailed        Reason = "model_call_failed"
+	ReasonConversationLong       Reason = "conversation_long"
+	ReasonModelConnectionBroke   Reason = "model_connection_broke"
+	ReasonModelStreamCut         Reason = "model_stream_cut"
+	ReasonModelStreamMalformed   Reason = "model_stream_malformed"
+	ReasonModelNothingFor        Reason = "model_nothing_for"
+	ReasonModelRedirects         Reason = "model_redirects"
+	ReasonModelContentType       Reason = "model_content_type"
+	ReasonWorkspaceTooMuch       Reason = "workspace_too_much"
+	ReasonRemovedMoved           Reason = "removed_moved"
+	ReasonTreeKeptChanging       Reason = "tree_kept_changing"
+	ReasonProgramNotInBuild      Reason = "program_not_in_build"
+	ReasonModelCallStopped       Reason = "model_call_stopped"
+	ReasonModelCallLong          Reason = "model_call_long"
+	ReasonImportShort            Reason = "import_short"
+	ReasonImportFirstHead        Reason = "import_first_head"
+	ReasonImportManifest         Reason = "import_manifest"
+	ReasonImportNoZeros          Reason = "import_no_zeros"
+	ReasonImportHead             Reason = "import_head"
+	ReasonImportContent          Reason = "import_content"
+	ReasonImportMore             Reason = "import_more"
+	ReasonExportListLarge        Reason = "export_list_large"
+	ReasonModelPriceUnknown      Reason = "model_price_unknown"
+	ReasonSQLiteDamaged          Reason = "sqlite_damaged"
+	ReasonDesktopNotCarried      Reason = "desktop_not_carried"
+	ReasonPayloadLarge           Reason = "payload_large"
+	ReasonDocumentLarge          Reason = "document_large"
+	ReasonDraftsDiskFull         Reason = "drafts_disk_full"
+	ReasonDraftsDamaged          Reason = "drafts_damaged"
+	ReasonPathNoFolder           Reason = "path_no_folder"
+	ReasonPathNoFile             Reason = "path_no_file"
+	ReasonPathNoFolderThen       Reason = "path_no_folder_then"
+	ReasonPathNoFileThen         Reason = "path_no_file_then"
+	ReasonPathTooLongToShow      Reason = "path_too_long_to_show"
+	ReasonPathThroughLink        Reason = "path_through_link"
+	ReasonWorkspaceSlow          Reason = "workspace_slow"
+	ReasonAppendSameBatch        Reason = "append_same_batch"
+	ReasonAppendUnanswered       Reason = "append_unanswered"
+	ReasonAppendIDTaken          Reason = "append_id_taken"
+	ReasonAppendOnce             Reason = "append_once"
+	ReasonLogDiskFull            Reason = "log_disk_full"
+	ReasonSQLiteDamagedNow       Reason = "sqlite_damaged_now"
 )
 
 // reasonCodes maps each reason to the code of its errors.
-var reasonCodes = map[Reason]Code{
+var reasonCodes = merge(pageReasons, fieldReasons, hostReasons)
+
+// merge returns the rows of all tables as one.
+func merge(tables ...map[Reason]Code) map[Reason]Code {
+	all := map[Reason]Code{}
+	for _, table := range tables {
+		maps.Copy(all, table)
+	}
+	return all
+}
+
+// pageReasons are the reasons that pages say too, about more than one field. Their
+// sentences are in problems.*.json.
+var pageReasons = map[Reason]Code{
 	ReasonNoComputer:             CodeNotFound,
 	ReasonNotRunning:             CodeUnavailable,
 	ReasonStopped:                CodeUnavailable,
@@ -213,6 +357,7 @@ var reasonCodes = map[Reason]Code{
 	ReasonEgressNobodyAsks:       CodeNotFound,
 	ReasonEgressManyGrants:       CodeRefused,
 	ReasonEgressHeld:             CodeRefused,
+	ReasonEgressDigest:           CodeRefused,
 	ReasonEffectHeld:             CodeConflict,
 	ReasonEffectNone:             CodeNotFound,
 	ReasonEffectAnswered:         CodeConflict,
@@ -332,4 +477,132 @@ var reasonCodes = map[Reason]Code{
 	ReasonKeyFileMissing:         CodeNotFound,
 	ReasonKeyFileOpen:            CodeRefused,
 	ReasonKeyFileEmpty:           CodeUnavailable,
+	ReasonStoreKeepsAll:          CodeUnavailable,
+	ReasonBeingExported:          CodeBusy,
+	ReasonWorkspaceToBecome:      CodeConflict,
+	ReasonWorkspaceToRecord:      CodeConflict,
+	ReasonImportLogDamaged:       CodeCorrupt,
+	ReasonImportWorkspaceDiffers: CodeInvalid,
+	ReasonImportOtherComputer:    CodeInvalid,
+	ReasonImportBlobMissing:      CodeCorrupt,
+	ReasonImportBlobSpare:        CodeInvalid,
+	ReasonLogEndsElsewhere:       CodeCorrupt,
+	ReasonNoSnapshotYet:          CodeNotFound,
+	ReasonNoSharedPast:           CodeConflict,
+	ReasonNothingChangedThere:    CodeNotFound,
+	ReasonComputerClosed:         CodeUnavailable,
+	ReasonFileOfNewerChoir:       CodeUnavailable,
+	ReasonCheckpointLate:         CodeTimeout,
+	ReasonGrantNoRun:             CodeNotFound,
+	ReasonEventOfOther:           CodeNotFound,
+	ReasonLogOfOther:             CodeConflict,
+	ReasonMomentCollected:        CodeNotFound,
+	ReasonProjectFolderThere:     CodeConflict,
+	ReasonProjectNotTrashed:      CodeConflict,
+	ReasonBeingCloned:            CodeBusy,
+	ReasonGitFailed:              CodeConflict,
+	ReasonGitSlow:                CodeTimeout,
+	ReasonTooManyBroke:           CodeRateLimited,
+	ReasonSourceAsShipped:        CodeConflict,
+	ReasonNoFolder:               CodeNotFound,
+	ReasonBrowserSlow:            CodeTimeout,
+	ReasonMetricsToken:           CodeUnauthenticated,
+	ReasonConnectionLost:         CodeUnavailable,
+	ReasonServiceKeyStays:        CodeUnavailable,
+	ReasonServiceChanged:         CodeUnavailable,
+	ReasonVaultKeyChanged:        CodeUnavailable,
+	ReasonPathRule:               CodeInvalid,
+	ReasonComputerStops:          CodeUnavailable,
+	ReasonNoSuchRoute:            CodeNotFound,
+	ReasonNoServiceWorker:        CodeForbidden,
+	ReasonPageOfOther:            CodeForbidden,
+	ReasonPageLeadsOut:           CodeForbidden,
+	ReasonNotInBuild:             CodeUnavailable,
+	ReasonChoirStopping:          CodeUnavailable,
+	ReasonEgressModeGiven:        CodeConflict,
+	ReasonNoConfiguration:        CodeUnavailable,
+	ReasonComputerHibernates:     CodeUnavailable,
+	ReasonNoSuchModel:            CodeNotFound,
+	ReasonNoVault:                CodeUnavailable,
+	ReasonVaultBoundElsewhere:    CodeConflict,
+	ReasonRecordLocks:            CodeUnavailable,
+	ReasonDemoPlaying:            CodeConflict,
+	ReasonDemoWouldReplace:       CodeConflict,
+	ReasonSeatDown:               CodeUnavailable,
+	ReasonSeatNoteDamaged:        CodeCorrupt,
+	ReasonSeatOtherDriver:        CodeConflict,
+	ReasonNotRunningHere:         CodeUnavailable,
+	ReasonCookieNotKept:          CodeUnauthenticated,
+	ReasonDesktopServerEnded:     CodeUnavailable,
+	ReasonDesktopServerSlow:      CodeUnavailable,
+	ReasonDesktopNoNode:          CodeUnavailable,
+	ReasonExportChanged:          CodeCorrupt,
+	ReasonArchiveListLarge:       CodeTooLarge,
+	ReasonNotAnExport:            CodeInvalid,
+	ReasonArchiveMemberLarge:     CodeTooLarge,
+	ReasonTooDeep:                CodeTooLarge,
+	ReasonEventMissing:           CodeCorrupt,
+	ReasonLogEndsAt:              CodeCorrupt,
+	ReasonEventOfNewerChoir:      CodeUnavailable,
+	ReasonLogDamaged:             CodeCorrupt,
+	ReasonLogReadOnly:            CodeUnavailable,
+	ReasonRoleMayNotAppend:       CodeForbidden,
+	ReasonAppendAnswering:        CodeBusy,
+	ReasonAppendCollided:         CodeBusy,
+	ReasonAppendFirstFailed:      CodeBusy,
+	ReasonAppendQueueFull:        CodeBusy,
+	ReasonEventUnreadable:        CodeCorrupt,
+	ReasonLogClosedBefore:        CodeUnavailable,
+	ReasonLogClosed:              CodeUnavailable,
+	ReasonSQLiteOfNewer:          CodeUnavailable,
+	ReasonSQLiteNotReplaced:      CodeUnavailable,
+	ReasonJournalReading:         CodeUnavailable,
+	ReasonJournalDamaged:         CodeCorrupt,
+	ReasonJournalClosed:          CodeUnavailable,
+	ReasonEventDamaged:           CodeCorrupt,
+	ReasonLogPartRepaired:        CodeBusy,
+	ReasonNoEventYet:             CodeNotFound,
+	ReasonJournalDamagedPart:     CodeCorrupt,
+	ReasonModelCallFailed:        CodeProvider,
+	ReasonConversationLong:       CodeTooLarge,
+	ReasonModelConnectionBroke:   CodeProvider,
+	ReasonModelStreamCut:         CodeProvider,
+	ReasonModelStreamMalformed:   CodeProvider,
+	ReasonModelNothingFor:        CodeTimeout,
+	ReasonModelRedirects:         CodeProvider,
+	ReasonModelContentType:       CodeProvider,
+	ReasonWorkspaceTooMuch:       CodeTooLarge,
+	ReasonRemovedMoved:           CodeConflict,
+	ReasonTreeKeptChanging:       CodeConflict,
+	ReasonProgramNotInBuild:      CodeUnavailable,
+	ReasonModelCallStopped:       CodeCancelled,
+	ReasonModelCallLong:          CodeTimeout,
+	ReasonImportShort:            CodeCorrupt,
+	ReasonImportFirstHead:        CodeCorrupt,
+	ReasonImportManifest:         CodeCorrupt,
+	ReasonImportNoZeros:          CodeCorrupt,
+	ReasonImportHead:             CodeCorrupt,
+	ReasonImportContent:          CodeCorrupt,
+	ReasonImportMore:             CodeCorrupt,
+	ReasonExportListLarge:        CodeTooLarge,
+	ReasonModelPriceUnknown:      CodeUnavailable,
+	ReasonSQLiteDamaged:          CodeCorrupt,
+	ReasonDesktopNotCarried:      CodeUnavailable,
+	ReasonPayloadLarge:           CodeTooLarge,
+	ReasonDocumentLarge:          CodeTooLarge,
+	ReasonDraftsDiskFull:         CodeNoSpace,
+	ReasonDraftsDamaged:          CodeCorrupt,
+	ReasonPathNoFolder:           CodeConflict,
+	ReasonPathNoFile:             CodeConflict,
+	ReasonPathNoFolderThen:       CodeConflict,
+	ReasonPathNoFileThen:         CodeConflict,
+	ReasonPathTooLongToShow:      CodeTooLarge,
+	ReasonPathThroughLink:        CodeRefused,
+	ReasonWorkspaceSlow:          CodeTooLarge,
+	ReasonAppendSameBatch:        CodeConflict,
+	ReasonAppendUnanswered:       CodeNotFound,
+	ReasonAppendIDTaken:          CodeConflict,
+	ReasonAppendOnce:             CodeConflict,
+	ReasonLogDiskFull:            CodeNoSpace,
+	ReasonSQLiteDamagedNow:       CodeCorrupt,
 }

@@ -20,12 +20,14 @@ type span struct{ min, max float64 }
 func (s *span) holds(v float64) bool { return s == nil || v >= s.min && v <= s.max }
 
 func (s *span) String() string {
-	f := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	if s.min == s.max {
-		return f(s.min)
+		return written(s.min)
 	}
-	return f(s.min) + " to " + f(s.max)
+	return written(s.min) + " to " + written(s.max)
 }
+
+// written returns a bound of a span in digits.
+func written(bound float64) string { return strconv.FormatFloat(bound, 'f', -1, 64) }
 
 // parseRules parses a choir tag. An unknown rule or a malformed value is an error, which
 // only a wrong tag in this package's source can cause.
@@ -79,28 +81,29 @@ func parseSpan(s string) (*span, error) {
 func (r *rules) text(s string) error {
 	switch {
 	case r.id && !ID(s).Valid():
-		return Invalid("$", "must be a UUID in lower case, not %q", clip(s))
+		return RefuseField("$", ReasonFieldUUID, TextOf("given", clip(s)))
 	case r.id7 && !ID(s).ValidV7():
-		return Invalid("$", "must be a UUID of version 7 in lower case, not %q", clip(s))
+		return RefuseField("$", ReasonFieldUUID7, TextOf("given", clip(s)))
 	case r.digest && !Digest(s).Valid():
-		return Invalid("$", "must be a SHA-256 in lower-case hexadecimal, not %q", clip(s))
+		return RefuseField("$", ReasonFieldDigest, TextOf("given", clip(s)))
 	case r.enum != nil && !contains(r.enum, s):
-		return Invalid("$", "must be one of %s, not %q", strings.Join(r.enum, ", "), clip(s))
+		return RefuseField("$", ReasonFieldOneOf, TextOf("names", strings.Join(r.enum, ", ")), TextOf("given", clip(s)))
 	case r.len == nil || float64(len(s)) <= r.len.max && r.len.min <= 0:
 		return nil
 	}
-	return length(r.len, utf8.RuneCountInString(s), "characters")
+	return length(r.len, utf8.RuneCountInString(s), ReasonFieldShort, ReasonFieldLong)
 }
 
-func length(s *span, n int, unit string) error {
+// length returns an error with the reason below or above unless the span holds n.
+func length(s *span, n int, below, above Reason) error {
 	if s.holds(float64(n)) {
 		return nil
 	}
-	e := Invalid("$", "must have %s %s, not %d", s, unit, n)
+	reason := below
 	if float64(n) > s.max {
-		e.Code = CodeTooLarge
+		reason = above
 	}
-	return e
+	return RefuseField("$", reason, TextOf("least", written(s.min)), TextOf("most", written(s.max)), TextOf("n", n))
 }
 
 // clip shortens a value to about 80 bytes for an error message.

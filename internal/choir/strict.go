@@ -60,7 +60,7 @@ func (s *scanner) decode(v reflect.Value, r *rules, depth int) error {
 	case reflect.Bool:
 		truth := s.literal("true")
 		if !truth && !s.literal("false") {
-			return s.wrongType("a boolean")
+			return s.wrongType(ReasonFieldNoBoolean)
 		}
 		v.SetBool(truth)
 		return nil
@@ -71,21 +71,24 @@ func (s *scanner) decode(v reflect.Value, r *rules, depth int) error {
 	return s.decodeNumber(v, r)
 }
 
-// wrongType returns an error that names the wanted type and the type of the value found.
+// wrongType returns an error for the reason, which names the wanted type. In English it
+// names the type of the value found too.
 // If no value can be parsed it returns the syntax error.
-func (s *scanner) wrongType(want string) error {
+func (s *scanner) wrongType(reason Reason) error {
 	found := *s
 	n, err := found.tree(0)
 	if err != nil {
 		return err
 	}
 	names := [...]string{"null", "a boolean", "a boolean", "a number", "a string", "a list", "an object"}
-	return Invalid("$", "must be %s, not %s", want, names[n.kind])
+	e := RefuseField("$", reason)
+	e.Msg += ", not " + names[n.kind]
+	return e
 }
 
 func (s *scanner) decodeString(v reflect.Value, r *rules) error {
 	if s.peek() != '"' {
-		return s.wrongType("a string")
+		return s.wrongType(ReasonFieldNoText)
 	}
 	start := s.pos + 1
 	raw, err := s.str()
@@ -103,7 +106,7 @@ func (s *scanner) decodeString(v reflect.Value, r *rules) error {
 
 func (s *scanner) decodeTime(v reflect.Value) error {
 	if s.peek() != '"' {
-		return s.wrongType("a time")
+		return s.wrongType(ReasonFieldNoTime)
 	}
 	text, err := s.str()
 	if err != nil {
@@ -141,7 +144,7 @@ func (s *scanner) decodeBytes(v reflect.Value, r *rules) error {
 		return nil
 	}
 	if s.peek() != '"' {
-		return s.wrongType("base64")
+		return s.wrongType(ReasonFieldNoBase64)
 	}
 	text, err := s.str()
 	if err != nil {
@@ -150,15 +153,15 @@ func (s *scanner) decodeBytes(v reflect.Value, r *rules) error {
 	b := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 	n, err := base64.StdEncoding.Strict().Decode(b, text)
 	if err != nil || base64.StdEncoding.EncodedLen(n) != len(text) {
-		return Invalid("$", "must be base64 with padding")
+		return RefuseField("$", ReasonFieldBase64)
 	}
 	v.SetBytes(b[:n])
-	return length(r.len, n, "bytes")
+	return length(r.len, n, ReasonFieldFewBytes, ReasonFieldManyBytes)
 }
 
 func (s *scanner) decodeNumber(v reflect.Value, r *rules) error {
 	if c := s.peek(); c != '-' && c-'0' > 9 {
-		return s.wrongType("a number")
+		return s.wrongType(ReasonFieldNoNumber)
 	}
 	start := s.pos
 	f, err := s.double()
@@ -168,11 +171,11 @@ func (s *scanner) decodeNumber(v reflect.Value, r *rules) error {
 	whole := v.Kind() != reflect.Float64
 	switch {
 	case whole && (f != math.Trunc(f) || math.Abs(f) > maxInteger):
-		return Invalid("$", "must be a whole number, not %s", clip(s.text[start:s.pos]))
+		return RefuseField("$", ReasonFieldWholeNumber, TextOf("given", clip(s.text[start:s.pos])))
 	case !r.num.holds(f):
-		return Invalid("$", "must be %s, not %s", r.num, clip(s.text[start:s.pos]))
+		return RefuseField("$", ReasonFieldRange, TextOf("least", written(r.num.min)), TextOf("most", written(r.num.max)), TextOf("given", clip(s.text[start:s.pos])))
 	case v.CanInt() && v.OverflowInt(int64(f)), v.CanUint() && (f < 0 || v.OverflowUint(uint64(f))):
-		return Invalid("$", "%s is out of range", clip(s.text[start:s.pos]))
+		return RefuseField("$", ReasonFieldOutOfRange, TextOf("given", clip(s.text[start:s.pos])))
 	case v.CanInt():
 		v.SetInt(int64(f))
 	case v.CanUint():
@@ -191,7 +194,7 @@ func (s *scanner) decodeList(v reflect.Value, r *rules, depth int) error {
 		return nil
 	}
 	if s.peek() != '[' {
-		return s.wrongType("a list")
+		return s.wrongType(ReasonFieldNoList)
 	}
 	if err := s.open(depth); err != nil {
 		return err
@@ -204,10 +207,10 @@ func (s *scanner) decodeList(v reflect.Value, r *rules, depth int) error {
 			return err
 		}
 		if !more {
-			return found.with(length(r.len, i, "items"))
+			return found.with(length(r.len, i, ReasonFieldFew, ReasonFieldMany))
 		}
 		if r.len != nil && float64(i) >= r.len.max {
-			return length(r.len, i+1, "items")
+			return length(r.len, i+1, ReasonFieldFew, ReasonFieldMany)
 		}
 		if i == v.Cap() {
 			v.Grow(1)
@@ -224,7 +227,7 @@ func (s *scanner) decodeList(v reflect.Value, r *rules, depth int) error {
 
 func (s *scanner) decodeStruct(v reflect.Value, depth int) error {
 	if s.peek() != '{' {
-		return s.wrongType("an object")
+		return s.wrongType(ReasonFieldNoObject)
 	}
 	shape, err := shapeOf(v.Type())
 	if err != nil {
@@ -255,7 +258,7 @@ func (s *scanner) decodeStruct(v reflect.Value, depth int) error {
 			continue
 		}
 		if at = member; seen&(1<<at) != 0 {
-			return Invalid(shape.fields[at].name, "is given twice")
+			return RefuseField(shape.fields[at].name, ReasonFieldTwice)
 		}
 		seen |= 1 << at
 	}
@@ -281,7 +284,7 @@ func (s *scanner) decodeMember(v reflect.Value, shape *shape, from, depth int, f
 		return unknown, s.goOn(found, "", shape.unknownField(string(name)), s.pos, depth)
 	}
 	if !ok {
-		return 0, Invalid(pathOf(string(name)), "is not a known field")
+		return 0, RefuseField(pathOf(string(name)), ReasonFieldUnknown)
 	}
 	f := &shape.fields[at]
 	into, start := v.Field(f.at), s.pos
@@ -301,7 +304,7 @@ func (s *scanner) decodeMember(v reflect.Value, shape *shape, from, depth int, f
 func (sh *shape) complete(v reflect.Value, seen uint64) error {
 	for i := range sh.fields {
 		if f := &sh.fields[i]; f.required && seen&(1<<i) == 0 {
-			return Invalid(f.name, "is required")
+			return RefuseField(f.name, ReasonFieldRequired)
 		}
 	}
 	if sh.check {

@@ -134,7 +134,7 @@ type ModelBudget struct {
 // Check returns an error if no limit is set. DecodeStrict calls it.
 func (b *ModelBudget) Check() error {
 	if *b == (ModelBudget{}) {
-		return Invalid("cost_usd", "or calls or tokens must be above zero; without model_budget no calls are allowed")
+		return RefuseField("cost_usd", ReasonModelBudgetZero)
 	}
 	return nil
 }
@@ -172,21 +172,21 @@ const ToolVerify Tool = "verify"
 func (t *DirectorTask) Check() error {
 	switch {
 	case t.Kind == TaskGit && t.GitAction == "":
-		return Invalid("git_action", "is required for kind git")
+		return RefuseField("git_action", ReasonTaskGitAction)
 	case t.Kind != TaskGit && t.GitAction != "":
-		return Invalid("git_action", "is only for kind git, not %s", t.Kind)
+		return RefuseField("git_action", ReasonTaskOnlyGit, TextOf("kind", t.Kind))
 	case t.GitAction == "" && len(t.GitArgs) > 0:
-		return Invalid("git_args", "need a git_action")
+		return RefuseField("git_args", ReasonTaskGitArgs)
 	case t.Kind != TaskEditRepo && t.FromAttempt != "":
-		return Invalid("from_attempt", "is only for kind edit_repo, not %s", t.Kind)
+		return RefuseField("from_attempt", ReasonTaskOnlyEdit, TextOf("kind", t.Kind))
 	case t.Worktree && (t.Kind != TaskEditRepo || t.Repo == ""):
-		return Invalid("worktree", "is only for kind edit_repo in a project")
+		return RefuseField("worktree", ReasonTaskWorktreeProject)
 	case t.Worktree && t.FromAttempt != "":
-		return Invalid("worktree", "is not for a task that goes on from an attempt")
+		return RefuseField("worktree", ReasonTaskWorktreeAttempt)
 	case t.Trigger != "" && t.GitAction != GitCheckpoint:
-		return Invalid("trigger", "is only for git_checkpoint")
+		return RefuseField("trigger", ReasonTaskTrigger)
 	case t.Kind == TaskGit && len(t.Commands) > 0:
-		return Invalid("commands", "are not for kind git")
+		return RefuseField("commands", ReasonTaskNoCommands)
 	}
 	return checkRepo("repo", t.Repo)
 }
@@ -195,7 +195,7 @@ func (t *DirectorTask) Check() error {
 // it.
 func (c *Command) Check() error {
 	if (len(c.Argv) == 0) == (c.Shell == "") {
-		return Invalid("argv", "exactly one of argv and shell must be given")
+		return RefuseField("argv", ReasonArgvOrShell)
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func (c *Command) Check() error {
 // DecodeStrict calls it.
 func (p *EgressProfile) Check() error {
 	if p.Mode != EgressAllowlist && len(p.Allowlist) > 0 {
-		return Invalid("allowlist", "is only for mode allowlist, not %s", p.Mode)
+		return RefuseField("allowlist", ReasonAllowlistMode, TextOf("mode", p.Mode))
 	}
 	return nil
 }

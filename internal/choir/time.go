@@ -51,7 +51,7 @@ func ParseTime(s string) (Time, error) {
 			return TimeOf(std), nil
 		}
 	}
-	return 0, Invalid("$", "must be a time like 2026-11-21T02:28:00.000Z, not %q", clip(s))
+	return 0, RefuseField("$", ReasonFieldTime, TextOf("given", clip(s)))
 }
 
 // number converts decimal digits to an integer. It checks neither that they are digits

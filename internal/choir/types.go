@@ -203,7 +203,7 @@ func ReadPayload(t Type, raw []byte) (Payload, error) { return decodePayload(t, 
 func decodePayload(t Type, raw []byte, decode func([]byte, any) error) (Payload, error) {
 	info, ok := LookupType(t)
 	if !ok {
-		return nil, Invalid("type", "%q is not an event type", t)
+		return nil, RefuseField("type", ReasonEventTypeUnknown, TextOf("type", t))
 	}
 	p := info.New()
 	if err := decode(raw, p); err != nil {

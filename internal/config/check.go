@@ -26,14 +26,14 @@ func (c Config) Check() error {
 	}
 	_, port, err := net.SplitHostPort(c.Listen.Address)
 	if n, perr := strconv.Atoi(port); err != nil || perr != nil || n < 0 || n > 65535 {
-		return choir.Invalid("listen.address", "%q is not host:port", c.Listen.Address)
+		return choir.RefuseField("listen.address", choir.ReasonConfigHostPort, choir.TextOf("given", c.Listen.Address))
 	}
 	return c.Listen.checkSite()
 }
 
 // notYet returns the error for a key that asks for a feature that does not exist yet.
 func notYet(key, what string) error {
-	return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: key, Msg: "asks for " + what + ", which this version of choir cannot do yet", Remedy: "remove the key"}
+	return choir.RefuseField(key, choir.ReasonConfigNotYet, choir.TextOf("what", what))
 }
 
 // checkFeatures returns an error with code unavailable for keys of features that do not exist yet.
@@ -42,11 +42,11 @@ func (c Config) checkFeatures() error {
 	case c.Runtime.Mode == "tee":
 		return notYet("runtime.mode", "the tee rung")
 	case !slices.Contains([]string{"local", "gvisor", "container", "microvm", "sprites"}, c.Runtime.Mode):
-		return choir.Invalid("runtime.mode", "must be local, gvisor, container, microvm or sprites, not %q", c.Runtime.Mode)
+		return choir.RefuseField("runtime.mode", choir.ReasonFieldOneOf, choir.TextOf("names", "local, gvisor, container, microvm, sprites"), choir.TextOf("given", c.Runtime.Mode))
 	case c.Container.Socket != "" && !filepath.IsAbs(c.Container.Socket):
-		return choir.Invalid("container.socket", "%q is not an absolute path", c.Container.Socket)
+		return choir.RefuseField("container.socket", choir.ReasonConfigAbsolute, choir.TextOf("given", c.Container.Socket))
 	case c.Gvisor.Runsc != "" && !filepath.IsAbs(c.Gvisor.Runsc):
-		return choir.Invalid("gvisor.runsc", "%q is not an absolute path", c.Gvisor.Runsc)
+		return choir.RefuseField("gvisor.runsc", choir.ReasonConfigAbsolute, choir.TextOf("given", c.Gvisor.Runsc))
 	case c.Storage.BlobsURL != "":
 		return notYet("storage.blobs_url", "an object store")
 	case c.TEE.AttestationServer != "":
@@ -70,25 +70,24 @@ func (c Config) checkMicroVM() error {
 	for _, f := range []struct{ key, path string }{{"microvm.kernel", vm.Kernel}, {"microvm.rootfs", vm.Rootfs}} {
 		switch {
 		case f.path != "" && !filepath.IsAbs(f.path):
-			return choir.Invalid(f.key, "%q is not an absolute path", f.path)
+			return choir.RefuseField(f.key, choir.ReasonConfigAbsolute, choir.TextOf("given", f.path))
 		case f.path == "" && c.Runtime.Mode == "microvm":
-			return choir.Invalid(f.key, "is not set, and runtime.mode is microvm").WithRemedy("build an image with: choir image build --out FILE")
+			return choir.RefuseField(f.key, choir.ReasonConfigNoImage)
 		}
 	}
 	switch {
 	case vm.VMM != "qemu" && vm.VMM != "firecracker":
-		return choir.Invalid("microvm.vmm", "must be qemu or firecracker, not %q", vm.VMM)
+		return choir.RefuseField("microvm.vmm", choir.ReasonFieldOneOf, choir.TextOf("names", "qemu, firecracker"), choir.TextOf("given", vm.VMM))
 	case vm.Firecracker != "" && !filepath.IsAbs(vm.Firecracker):
-		return choir.Invalid("microvm.firecracker", "%q is not an absolute path", vm.Firecracker)
+		return choir.RefuseField("microvm.firecracker", choir.ReasonConfigAbsolute, choir.TextOf("given", vm.Firecracker))
 	case vm.Jailer != "" && vm.Jailer != "none" && !filepath.IsAbs(vm.Jailer):
-		return choir.Invalid("microvm.jailer", "%q is neither an absolute path nor none", vm.Jailer)
+		return choir.RefuseField("microvm.jailer", choir.ReasonConfigJailer, choir.TextOf("given", vm.Jailer))
 	case vm.GuestCID != 0 && (vm.GuestCID < 3 || int64(vm.GuestCID) >= 1<<32-1):
-		return choir.Invalid("microvm.guest_cid", "%d is no context id of a machine: those begin with 3", vm.GuestCID)
+		return choir.RefuseField("microvm.guest_cid", choir.ReasonConfigGuestCID, choir.TextOf("given", vm.GuestCID))
 	case vm.UDSPath != "" && (!socketName.MatchString(vm.UDSPath) || vm.UDSPath == "api.sock"):
-		return choir.Invalid("microvm.uds_path", "%q is not a name of letters and digits with .sock behind it, or is api.sock", vm.UDSPath)
+		return choir.RefuseField("microvm.uds_path", choir.ReasonConfigUDSPath, choir.TextOf("given", vm.UDSPath))
 	case c.Runtime.Mode == "microvm" && len(c.Runtime.Toolchains) > 0:
-		return choir.Invalid("runtime.toolchains", "folders of the host are not shown to virtual machines").
-			WithRemedy("name the packages with: choir image build --packages")
+		return choir.RefuseField("runtime.toolchains", choir.ReasonConfigNoToolchainsVM)
 	}
 	return nil
 }
@@ -99,23 +98,21 @@ func (c Config) checkSprites() error {
 	s, used := c.Sprites, c.Runtime.Mode == "sprites"
 	switch {
 	case s.TokenFile == "" && used:
-		return choir.Invalid("sprites.token_file", "is not set, and runtime.mode is sprites").
-			WithRemedy("make a token at https://sprites.dev/account, put it into a file that only you can read, and name that file here")
+		return choir.RefuseField("sprites.token_file", choir.ReasonConfigNoToken)
 	case s.TokenFile != "" && !filepath.IsAbs(s.TokenFile):
-		return choir.Invalid("sprites.token_file", "is not an absolute path") // it may be the token itself
+		return choir.RefuseField("sprites.token_file", choir.ReasonConfigNotAbsolute) // it may be the token itself
 	case used && len(c.Runtime.Toolchains) > 0:
-		return choir.Invalid("runtime.toolchains", "folders of the host are not shown to sprites").
-			WithRemedy("remove the key: tasks find what a sprite has")
+		return choir.RefuseField("runtime.toolchains", choir.ReasonConfigNoToolchainsSprites)
 	}
 	if s.URL == "" {
 		return nil
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" {
-		return choir.Invalid("sprites.url", "is not an http or https address without a password")
+		return choir.RefuseField("sprites.url", choir.ReasonConfigHTTP)
 	}
 	if u.Scheme == "http" && !isHere(u.Hostname()) {
-		return choir.Invalid("sprites.url", "%q would carry the token unencrypted over the network", s.URL).WithRemedy("use https")
+		return choir.RefuseField("sprites.url", choir.ReasonConfigTokenUnencrypted, choir.TextOf("given", s.URL))
 	}
 	return nil
 }
@@ -132,11 +129,11 @@ func (c Config) checkDurability() error {
 	given := len(c.Bus.Cluster) > 0
 	switch {
 	case c.Storage.Durability != "local" && c.Storage.Durability != "replicated":
-		return choir.Invalid("storage.durability", "must be local or replicated, not %q", c.Storage.Durability)
+		return choir.RefuseField("storage.durability", choir.ReasonFieldOneOf, choir.TextOf("names", "local, replicated"), choir.TextOf("given", c.Storage.Durability))
 	case c.Storage.Durability == "replicated" && !given:
-		return choir.Invalid("bus.cluster", "must name the nodes that storage.durability = \"replicated\" needs")
+		return choir.RefuseField("bus.cluster", choir.ReasonConfigNoNodes)
 	case c.Storage.Durability == "local" && (given || c.Bus.ClusterCredentials != ""):
-		return choir.Invalid("bus.cluster", "is used with storage.durability = \"replicated\" only")
+		return choir.RefuseField("bus.cluster", choir.ReasonConfigNeedsReplicated)
 	}
 	for i, node := range c.Bus.Cluster {
 		if err := checkNode(fmt.Sprintf("bus.cluster[%d]", i), node); err != nil {
@@ -152,9 +149,9 @@ func checkNode(at, node string) error {
 	u, err := url.Parse(node)
 	switch {
 	case err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Hostname() == "" || u.Port() == "" || u.Path != "" || u.RawQuery != "":
-		return choir.Invalid(at, "is not nats://host:port or tls://host:port")
+		return choir.RefuseField(at, choir.ReasonConfigNATS)
 	case u.User != nil:
-		return choir.Invalid(at, "must not hold a password").WithRemedy("put it into the file that bus.cluster_credentials names")
+		return choir.RefuseField(at, choir.ReasonConfigPassword)
 	}
 	return nil
 }
@@ -176,6 +173,7 @@ func (c Config) checkRanges() error {
 		{"storage.disk_gb", float64(c.Storage.DiskGB), 0, 1 << 20},
 		{"storage.entries", float64(c.Storage.Entries), 1000, 4 << 20},
 		{"storage.keep_days", float64(c.Storage.KeepDays), 0, 36_500},
+		{"egress.package_cache_mb", float64(c.Egress.PackageCacheMB), 0, 1 << 24},
 		{"limits.processes", float64(l.Processes), 16, 1 << 20},
 		{"limits.memory_mb", float64(l.MemoryMB), 64, 1 << 24},
 		{"limits.cpu_milli", float64(l.CPUMilli), 50, 1 << 20},
@@ -196,7 +194,7 @@ func (c Config) checkRanges() error {
 	} {
 		// Said this way round because nothing is less than NaN.
 		if !(r.v >= r.low && r.v <= r.high) {
-			return choir.Invalid(r.key, "must be %g to %g, not %g", r.low, r.high, r.v)
+			return choir.RefuseField(r.key, choir.ReasonFieldRange, choir.TextOf("least", r.low), choir.TextOf("most", r.high), choir.TextOf("given", r.v))
 		}
 	}
 	return nil
@@ -209,15 +207,15 @@ func (c Config) checkModels() error {
 		at := fmt.Sprintf("models.provider[%d]", i)
 		switch {
 		case p.Name == "" || strings.Contains(p.Name, "/"):
-			return choir.Invalid(at+".name", "%q is not a name", p.Name)
+			return choir.RefuseField(at+".name", choir.ReasonConfigNotAName, choir.TextOf("given", p.Name))
 		case names[p.Name]:
-			return choir.Invalid(at+".name", "%q is given twice", p.Name)
+			return choir.RefuseField(at+".name", choir.ReasonConfigTwice, choir.TextOf("given", p.Name))
 		case !slices.Contains([]string{"anthropic", "openai", "openai-responses", "bedrock"}, p.Kind):
-			return choir.Invalid(at+".kind", "must be anthropic, openai, openai-responses or bedrock, not %q", p.Kind)
+			return choir.RefuseField(at+".kind", choir.ReasonFieldOneOf, choir.TextOf("names", "anthropic, openai, openai-responses, bedrock"), choir.TextOf("given", p.Kind))
 		case !strings.HasPrefix(p.Kind, "openai") && !p.HasKey():
-			return choir.Invalid(at+".key_file", "or key_env must say where the key of %s is", p.Name)
+			return choir.RefuseField(at+".key_file", choir.ReasonConfigNoKey, choir.TextOf("name", p.Name))
 		case p.KeyFile != "" && p.KeyEnv != "":
-			return choir.Invalid(at+".key_env", "give key_file or key_env, not both")
+			return choir.RefuseField(at+".key_env", choir.ReasonConfigTwoKeys)
 		}
 		if err := checkBaseURL(at+".base_url", p); err != nil {
 			return err
@@ -239,7 +237,7 @@ func (c Config) checkModels() error {
 func checkModel(key, value string, providers map[string]bool) error {
 	provider, name, ok := strings.Cut(value, "/")
 	if !ok || name == "" || !providers[provider] {
-		return choir.Invalid(key, "%q must be provider/model with a provider from [[models.provider]]", value)
+		return choir.RefuseField(key, choir.ReasonConfigModel, choir.TextOf("given", value))
 	}
 	return nil
 }
@@ -253,15 +251,15 @@ func (c Config) checkRoles(providers map[string]bool) error {
 		_, some := c.Models.Role(r.Name)
 		switch {
 		case r.Name == "" || strings.Contains(r.Name, "/"):
-			return choir.Invalid(at+".role", "%q is not a name", r.Name)
+			return choir.RefuseField(at+".role", choir.ReasonConfigNotAName, choir.TextOf("given", r.Name))
 		case named[r.Name]:
-			return choir.Invalid(at+".role", "%q is given twice", r.Name)
+			return choir.RefuseField(at+".role", choir.ReasonConfigTwice, choir.TextOf("given", r.Name))
 		case !some:
-			return choir.Invalid(at+".models", "must name a model for %s", r.Name)
+			return choir.RefuseField(at+".models", choir.ReasonConfigNoModelFor, choir.TextOf("name", r.Name))
 		case r.Effort != "" && !slices.Contains(model.Efforts, r.Effort):
-			return choir.Invalid(at+".effort", "must be one of %s, not %q", strings.Join(model.Efforts, ", "), r.Effort)
+			return choir.RefuseField(at+".effort", choir.ReasonFieldOneOf, choir.TextOf("names", strings.Join(model.Efforts, ", ")), choir.TextOf("given", r.Effort))
 		case r.Temperature != nil && !(*r.Temperature >= 0 && *r.Temperature <= 2):
-			return choir.Invalid(at+".temperature", "must be 0 to 2, not %g", *r.Temperature)
+			return choir.RefuseField(at+".temperature", choir.ReasonFieldRange, choir.TextOf("least", "0"), choir.TextOf("most", "2"), choir.TextOf("given", *r.Temperature))
 		}
 		for n, m := range r.Models {
 			if err := checkModel(fmt.Sprintf("%s.models[%d]", at, n), m, providers); err != nil {
@@ -280,9 +278,9 @@ func (c Config) checkPrices() error {
 		at := fmt.Sprintf("models.price[%d]", i)
 		switch {
 		case p.Model == "":
-			return choir.Invalid(at+".model", "must name a model")
+			return choir.RefuseField(at+".model", choir.ReasonConfigNoModel)
 		case named[p.Model]:
-			return choir.Invalid(at+".model", "%q is given twice", p.Model)
+			return choir.RefuseField(at+".model", choir.ReasonConfigTwice, choir.TextOf("given", p.Model))
 		}
 		named[p.Model] = true
 		for _, f := range []struct {
@@ -290,7 +288,7 @@ func (c Config) checkPrices() error {
 			value float64
 		}{{"input", p.Input}, {"output", p.Output}, {"cache_read", p.CacheRead}, {"cache_write", p.CacheWrite}} {
 			if !(f.value >= 0 && f.value <= choir.MaxCostUSD) {
-				return choir.Invalid(at+"."+f.key, "must be 0 to %d US dollars per million tokens, not %g", choir.MaxCostUSD, f.value)
+				return choir.RefuseField(at+"."+f.key, choir.ReasonConfigPrice, choir.TextOf("most", choir.MaxCostUSD), choir.TextOf("given", f.value))
 			}
 		}
 	}
@@ -305,7 +303,7 @@ func (c Config) checkTrace() error {
 	}
 	u, err := url.Parse(c.Trace.Endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" {
-		return choir.Invalid("trace.endpoint", "is not an http or https address without a password")
+		return choir.RefuseField("trace.endpoint", choir.ReasonConfigHTTP)
 	}
 	return nil
 }
@@ -321,7 +319,7 @@ const (
 func (c Config) checkHibernation() error {
 	d, err := time.ParseDuration(c.Computers.HibernateAfter)
 	if err != nil || d != 0 && (d < minIdle || d > maxIdle) {
-		return choir.Invalid("computers.hibernate_after", "must be 0 or a time from 1s to 8784h such as 30m, not %q", c.Computers.HibernateAfter)
+		return choir.RefuseField("computers.hibernate_after", choir.ReasonConfigIdle, choir.TextOf("given", c.Computers.HibernateAfter))
 	}
 	return nil
 }
@@ -335,8 +333,7 @@ func (c Config) checkRemote() error {
 	}
 	filled := strings.NewReplacer("{project}", "p", "{computer}", "c", "{origin}", "https://example.com/o").Replace(template)
 	if _, ok := egress.ReadAddress(filled); !ok {
-		return choir.Invalid("git.remote_template", "%q gives no https address of a repository", egress.ShownAddress(template)).
-			WithRemedy("write it as https://git.example.com/me/{project}.git, or {origin}")
+		return choir.RefuseField("git.remote_template", choir.ReasonConfigRemote, choir.TextOf("project", "{project}"), choir.TextOf("origin", "{origin}"), choir.TextOf("given", egress.ShownAddress(template)))
 	}
 	return nil
 }
@@ -361,10 +358,10 @@ func checkBaseURL(at string, p Provider) error {
 	}
 	u, err := url.Parse(p.BaseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return choir.Invalid(at, "%q is not an http or https address without a password", p.BaseURL)
+		return choir.RefuseField(at, choir.ReasonConfigBaseURL, choir.TextOf("given", p.BaseURL))
 	}
 	if u.Scheme == "http" && !isHere(u.Hostname()) && p.HasKey() {
-		return choir.Invalid(at, "%q would carry the key unencrypted over the network", p.BaseURL).WithRemedy("use https")
+		return choir.RefuseField(at, choir.ReasonConfigKeyUnencrypted, choir.TextOf("given", p.BaseURL))
 	}
 	return nil
 }

@@ -247,6 +247,8 @@ type Trace struct {
 // Egress configures what programs in the sandboxes may reach outside.
 type Egress struct {
 	Mode string `toml:"mode" also:"policy profile" report:"shown" doc:"What programs in the sandboxes may reach outside: none, git+pkg (known git hosts and package registries), or allowlist."`
+	// PackageCacheMB limits the cache of packages.
+	PackageCacheMB int `toml:"package_cache_mb" also:"package_cache cache cache_mb" report:"shown" doc:"Disk space in MB for packages of npm, PyPI, Go and cargo that all computers share, each as its registry promises it; 0 for none. With it choir looks into TLS to these registries, which ends with an authority that only the sandbox trusts. From the next start on."`
 	// Allowlist adds to git+pkg too.
 	Allowlist []EgressHost `toml:"allowlist" also:"allow hosts allowed" doc:"Hosts that may be reached with mode allowlist, or besides those of git+pkg, one table each."`
 }
@@ -388,9 +390,9 @@ func refusal(err error) error {
 		if path == "" {
 			path = fmt.Sprintf("line %d", line)
 		}
-		return choir.Invalid(path, "%s (line %d, column %d)", dec.Error(), line, col)
+		return choir.RefuseField(path, choir.ReasonConfigSyntax, choir.TextOf("why", dec.Error()), choir.CountOf("line", line), choir.CountOf("column", col))
 	}
-	return choir.Invalid("$", "%v", err)
+	return choir.RefuseField("$", choir.ReasonConfigWrong, choir.TextOf("why", err))
 }
 
 // isKindError reports whether the decoder's error is about a value of the wrong type, which

@@ -68,6 +68,7 @@ func TestRefusalsNameTheKey(t *testing.T) {
 		{"provider kind", "[[models.provider]]\nname = 'a'\nkind = 'b'", "models.provider[0].kind", choir.CodeInvalid},
 		{"no such egress", "[egress]\nmode = 'open'", "egress.mode", choir.CodeInvalid},
 		{"a key of egress", "[egress]\nmodes = 'none'", "egress.modes", choir.CodeInvalid},
+		{"room for less than no packages", "[egress]\npackage_cache_mb = -1", "egress.package_cache_mb", choir.CodeInvalid},
 		{"hosts for none", "[[egress.allowlist]]\nhost = 'a.test'", "egress.allowlist", choir.CodeInvalid},
 		{"an address for a host", "[egress]\nmode = 'allowlist'\n[[egress.allowlist]]\nhost = 'a.test'\n[[egress.allowlist]]\nhost = 'https://b.test'", "egress.allowlist[1].host", choir.CodeInvalid},
 		{"a path with escapes", "[egress]\nmode = 'git+pkg'\n[[egress.allowlist]]\nhost = 'a.test'\npaths = ['/%2e']", "egress.allowlist[0].paths", choir.CodeInvalid},

@@ -16,21 +16,19 @@ var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-
 func (l Listen) checkSite() error {
 	for _, n := range []struct{ key, value string }{{"listen.shell", l.Shell}, {"listen.domain", l.Domain}} {
 		if !hostName.MatchString(n.value) {
-			return choir.Invalid(n.key, "%q is not a host name in lower case", n.value)
+			return choir.RefuseField(n.key, choir.ReasonConfigHostName, choir.TextOf("given", n.value))
 		}
 	}
 	switch {
 	case l.Scheme != "http" && l.Scheme != "https":
-		return choir.Invalid("listen.scheme", "must be http or https, not %q", l.Scheme)
+		return choir.RefuseField("listen.scheme", choir.ReasonFieldOneOf, choir.TextOf("names", "http, https"), choir.TextOf("given", l.Scheme))
 	case l.PublicPort < 0 || l.PublicPort > 65535:
-		return choir.Invalid("listen.public_port", "must be 0 to 65535, not %d", l.PublicPort)
+		return choir.RefuseField("listen.public_port", choir.ReasonFieldRange, choir.TextOf("least", "0"), choir.TextOf("most", "65535"), choir.TextOf("given", l.PublicPort))
 	case l.Scheme == "http" && !(isLocalName(l.Shell) && isLocalName(l.Domain)):
 		// Browsers take the names below localhost for secure.
-		return choir.Invalid("listen.scheme", "http is for names below localhost: elsewhere browsers keep no session without TLS").
-			WithRemedy(`set listen.scheme = "https" and have a proxy end TLS for %s and *.%s`, l.Shell, l.Domain)
+		return choir.RefuseField("listen.scheme", choir.ReasonConfigHTTPLocal, choir.TextOf("shell", l.Shell), choir.TextOf("domain", l.Domain))
 	case !isLocalName(l.Domain) && siteOf(l.Shell) == siteOf("x."+l.Domain):
-		return choir.Invalid("listen.domain", "%s is of the same site as the shell %s: browsers would send a desktop's requests to the shell as its own", l.Domain, l.Shell).
-			WithRemedy("use a registered domain of its own for desktops and previews")
+		return choir.RefuseField("listen.domain", choir.ReasonConfigSameSite, choir.TextOf("domain", l.Domain), choir.TextOf("shell", l.Shell))
 	}
 	return nil
 }

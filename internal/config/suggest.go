@@ -12,23 +12,23 @@ import (
 // unknownKey returns the error for an unknown key, with the nearest known key and all keys of
 // its table as the remedy.
 func unknownKey(path []string) *choir.Error {
-	e := choir.Invalid(strings.Join(path, "."), "is not a known key")
+	at := strings.Join(path, ".")
 	if len(path) == 0 {
-		return e
+		return choir.RefuseField(at, choir.ReasonConfigUnknown)
 	}
 	known := keysAt(path[:len(path)-1])
 	if len(known) == 0 {
-		return e
+		return choir.RefuseField(at, choir.ReasonConfigUnknown)
 	}
 	names := make([]string, len(known))
 	for i, k := range known {
 		names[i] = k.name
 	}
-	all := "the known keys there are " + strings.Join(names, ", ")
+	all := choir.TextOf("names", strings.Join(names, ", "))
 	if near := nearest(path[len(path)-1], known); near != "" {
-		return e.WithRemedy("did you mean %s? %s", near, all)
+		return choir.RefuseField(at, choir.ReasonConfigUnknownNear, choir.TextOf("near", near), all)
 	}
-	return e.WithRemedy("%s", all)
+	return choir.RefuseField(at, choir.ReasonConfigUnknownKnown, all)
 }
 
 // knownKey is a key of a table, with other words that people write for it.
@@ -81,39 +81,42 @@ func wrongKind(path []string, line int) error {
 		return nil
 	}
 	name := strings.Join(path, ".")
-	table := func(what, head string) error {
+	at := choir.CountOf("line", line)
+	table := func(reason choir.Reason) error {
 		keys := keysAt(path)
 		names := make([]string, len(keys))
 		for i, k := range keys {
 			names[i] = k.name
 		}
-		return choir.Invalid(name, "must be %s (line %d)", what, line).
-			WithRemedy("write %s, and its keys in the lines below it, such as %s = ...; the known keys there are %s", head, names[0], strings.Join(names, ", "))
+		return choir.RefuseField(name, reason, at, choir.TextOf("key", name), choir.TextOf("first", names[0]), choir.TextOf("names", strings.Join(names, ", ")))
 	}
 	switch {
 	case t.Kind() == reflect.Struct:
-		return table("a table", "["+name+"]")
+		return table(choir.ReasonConfigTable)
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
-		return table("a list of tables", "[["+name+"]]")
+		return table(choir.ReasonConfigTables)
 	}
-	return choir.Invalid(name, "must be %s (line %d)", kindWords(t), line)
+	return choir.RefuseField(name, wantedKind(t), at)
 }
 
-// kindWords describes the values of a type for people.
-func kindWords(t reflect.Type) string {
+// wantedKind returns the reason to refuse a value that is not of a type.
+func wantedKind(t reflect.Type) choir.Reason {
 	switch t.Kind() {
 	case reflect.String:
-		return `a text in quotes`
+		return choir.ReasonConfigText
 	case reflect.Bool:
-		return "true or false"
+		return choir.ReasonConfigBoolean
 	case reflect.Float64:
-		return "a number"
+		return choir.ReasonConfigNumber
 	case reflect.Slice:
-		return "a list in brackets, each entry " + kindWords(t.Elem())
+		if t.Elem().Kind() == reflect.String {
+			return choir.ReasonConfigTexts
+		}
+		return choir.ReasonConfigList
 	case reflect.Int, reflect.Int64, reflect.Uint64:
-		return "a whole number"
+		return choir.ReasonConfigWholeNumber
 	}
-	return "another kind of value"
+	return choir.ReasonConfigKind
 }
 
 // nearest returns the known key that is most similar to word; "" if none is similar.

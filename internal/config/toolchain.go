@@ -57,15 +57,15 @@ func (c Config) checkToolchains() error {
 		at := toolchainKey(i)
 		switch {
 		case !filepath.IsAbs(dir) || filepath.Clean(dir) != dir:
-			return choir.Invalid(at, "%q is not an absolute path in its shortest form", dir)
+			return choir.RefuseField(at, choir.ReasonConfigShortPath, choir.TextOf("given", dir))
 		case strings.ContainsAny(dir, ":\x00\n"):
-			return choir.Invalid(at, "%q cannot be part of a PATH", dir)
+			return choir.RefuseField(at, choir.ReasonConfigPathPart, choir.TextOf("given", dir))
 		case slices.Contains(wholeFolders, dir):
-			return refuseToolchain(at, dir, "it holds much more than a toolchain")
+			return choir.RefuseField(at, choir.ReasonToolchainMuch, choir.TextOf("path", dir))
 		case slices.ContainsFunc(ownFolders, func(own string) bool { return within(dir, own) || within(own, dir) }):
-			return refuseToolchain(at, dir, "a sandbox has a folder of its own there")
+			return choir.RefuseField(at, choir.ReasonToolchainOwn, choir.TextOf("path", dir))
 		case slices.ContainsFunc(c.Runtime.Toolchains[:i], func(other string) bool { return within(dir, other) || within(other, dir) }):
-			return refuseToolchain(at, dir, "another toolchain lies there")
+			return choir.RefuseField(at, choir.ReasonToolchainOther, choir.TextOf("path", dir))
 		}
 	}
 	return nil
@@ -92,19 +92,18 @@ func (c Config) CheckToolchains(h Host) error {
 func (c Config) checkToolchain(at, dir string, h Host) error {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-		e := choir.Invalid(at, "%s is not a folder of this machine", dir)
-		return e.WithRemedy("install the toolchain, or remove the line")
+		return choir.RefuseField(at, choir.ReasonConfigNoFolder, choir.TextOf("path", dir))
 	}
 	if err != nil {
-		return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: at, Msg: "cannot be looked at", Err: err}
+		return choir.RefuseField(at, choir.ReasonConfigUnseen, choir.TextOf("why", err))
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: at, Msg: "cannot be followed", Err: err}
+		return choir.RefuseField(at, choir.ReasonConfigUnfollowed, choir.TextOf("why", err))
 	}
 	for _, path := range []string{dir, real} {
-		if why := c.exposes(path, h); why != "" {
-			return refuseToolchain(at, dir, why)
+		if reason, other := c.exposes(path, h); reason != "" {
+			return choir.RefuseField(at, reason, choir.TextOf("path", dir), choir.TextOf("other", other))
 		}
 	}
 	return nil
@@ -116,31 +115,32 @@ var secretNames = []string{
 	"credentials", "credentials.toml",
 }
 
-// exposes returns why mounting dir would leak host data into the sandbox, or "".
-func (c Config) exposes(dir string, h Host) string {
+// exposes returns the reason why mounting dir would leak host data into the sandbox, and
+// what it would leak; "" if nothing.
+func (c Config) exposes(dir string, h Host) (reason choir.Reason, what string) {
 	if slices.Contains(wholeFolders, dir) {
-		return "it leads to " + dir
+		return choir.ReasonToolchainLeads, dir
 	}
 	for _, home := range h.Homes {
 		if within(resolved(home), dir) || within(home, dir) {
-			return "it is or holds the home folder " + home
+			return choir.ReasonToolchainHome, home
 		}
 	}
 	data := resolved(h.Data)
 	if within(data, dir) || within(dir, data) {
-		return "the data folder " + h.Data + " lies there"
+		return choir.ReasonToolchainData, h.Data
 	}
 	for _, p := range c.Models.Providers {
 		if p.KeyFile != "" && within(resolved(p.KeyFile), dir) {
-			return "the key of provider " + p.Name + " lies there"
+			return choir.ReasonToolchainKey, p.Name
 		}
 	}
 	for _, name := range secretNames {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return "it has " + name + " in it"
+			return choir.ReasonToolchainSecret, name
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // resolved returns the path with symbolic links resolved; the clean path if it does not
@@ -155,10 +155,4 @@ func resolved(path string) string {
 // within reports whether path is dir or lies below it; both are clean.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// refuseToolchain returns the error for a toolchain that may not be mounted, because of why.
-func refuseToolchain(at, dir, why string) error {
-	e := choir.Invalid(at, "%s cannot be shown to sandboxes: %s", dir, why)
-	return e.WithRemedy("name the folder of the toolchain alone, the one that has bin in it")
 }

@@ -1,6 +1,9 @@
 package desktop
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,12 +24,12 @@ func sourceOf(t *testing.T) (root, modules string) {
 	}
 	parent := t.TempDir()
 	root = filepath.Join(parent, "choiros")
-	for from, to := range map[string]string{"desktop/src": "src", "desktop/public": "public", "base": "base"} {
+	for from, to := range map[string]string{"desktop/src": "src", "desktop/public": "public", "desktop/themes": "themes", "base": "base"} {
 		if err := os.CopyFS(filepath.Join(root, to), os.DirFS(filepath.Join("../../ui", from))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"index.html", "package.json"} {
+	for _, name := range []string{"index.html", "package.json", "biome.json", "tsconfig.json"} {
 		content, err := os.ReadFile(filepath.Join("../../ui/desktop", name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(root, name), content, 0o644)
@@ -35,17 +38,59 @@ func sourceOf(t *testing.T) (root, modules string) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(modules, filepath.Join(parent, "node_modules")); err != nil {
+	installed := modules
+	modules = filepath.Join(parent, "node_modules")
+	if err := os.Mkdir(modules, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(installed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.Symlink(filepath.Join(installed, e.Name()), filepath.Join(modules, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(modules, ".tools"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return root, modules
 }
 
-// checker copies the check into a new folder as it is packed, and returns its path.
-func checker(t *testing.T) string {
+// digestsOf returns what the check knows of the source in root, as choir ships it.
+func digestsOf(t *testing.T, root string) []byte {
+	t.Helper()
+	digests := map[string]string{}
+	for _, below := range []string{"src", "base"} {
+		err := filepath.WalkDir(filepath.Join(root, below), func(path string, d os.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			sum := sha256.Sum256(content)
+			digests[strings.TrimPrefix(path, root+"/")] = hex.EncodeToString(sum[:])
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := json.Marshal(digests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// checker copies the check of a source in root into a new folder as it is packed, and returns its path.
+func checker(t *testing.T, root string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for from, to := range map[string]string{"dev/check.mjs": "check.mjs", "dev/moved.mjs": "moved.mjs", "../../ui/base/tsconfig.shared.json": "tsconfig.json"} {
+	if err := os.WriteFile(filepath.Join(dir, "source.json"), digestsOf(t, root), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"dev/check.mjs": "check.mjs", "dev/checktools.mjs": "checktools.mjs", "dev/moved.mjs": "moved.mjs", "../../ui/base/tsconfig.shared.json": "tsconfig.json"} {
 		content, err := os.ReadFile(from)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, to), content, 0o644)
@@ -57,25 +102,31 @@ func checker(t *testing.T) string {
 	return filepath.Join(dir, "check.mjs")
 }
 
-// TestADesktopIsCheckedByItsBuildItsTypesAndItsPage: the check passes for the shipped source,
+// TestADesktopIsChecked: the check passes for the shipped source,
 // and fails for a source that does not compile, has wrong types, also when its own rules
-// would allow them, needs what is not there, throws as it is
-// loaded, also when it tells the check that it is up, or throws as it is drawn.
-func TestADesktopIsCheckedByItsBuildItsTypesAndItsPage(t *testing.T) {
+// would allow them, has what its linter refuses, or a test that fails, needs what is not there, throws as it is
+// loaded, also when it tells the check that it is up, or throws as it is drawn. A change of words alone runs the
+// tests that are about them.
+func TestADesktopIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, file, from, to, want string }{
-		{"shipped", "src/main.tsx", "", "", "ok 2 - the desktop's types hold\nok 3 - the desktop's page comes up\n# tests 3\n# pass 3\n"},
+		{"shipped", "src/main.tsx", "", "", "ok 2 - the desktop's types hold\nok 3 - the desktop's linter finds no mistake\nok 4 - the desktop's tests hold\nok 5 - the desktop's page comes up\n1..5\n# tests 5\n# pass 5\n"},
+		{"linted", "src/main.tsx", "followLinks();", "void followLinks();", "not ok 3 - the desktop's linter finds no mistake\n# src/main.tsx"},
+		{"a test", "src/domain/csv.test.ts", "expect(", "expect(1).toBe(1); expect(", "ok 4 - src/domain/csv.test.ts > "},
+		{"no test at all", "src/domain/csv.test.ts", "describe(", "describe((", "not ok 4 - the desktop's tests hold\n# Error: Transform failed"},
+		{"broken code", "src/domain/csv.ts", `else if (text[i + 1] === '"') cell += text[++i];`, `else if (text[i + 1] === '"') i++;`, " - src/domain/csv.test.ts > "},
 		{"no program", "src/main.tsx", "followLinks();", "followLinks(;", "not ok 1 - the desktop is built\n# "},
 		{"another type", "src/main.tsx", "followLinks();", "followLinks(12);", "not ok 2 - the desktop's types hold\n# src/main.tsx("},
 		{"rules of its own", "src/main.tsx", "followLinks();", "const text: string = 12; console.log(text); followLinks();", "TS2322"},
 		{"no package", "src/main.tsx", "followLinks();", `followLinks(); import "left-pad";`, "left-pad"},
-		{"throws at its start", "src/main.tsx", "followLinks();", `throw new Error("not today");`, "not ok 3 - the desktop's page comes up\n# Error: not today"},
-		{"says that it is up", "src/main.tsx", "followLinks();", `navigator.sendBeacon("/choir-check", '{"up":true}'); fetch("/").then((r) => r.text()).then((t) => { for (const [a] of t.matchAll(/\/[0-9a-f-]{36}/g)) navigator.sendBeacon(a, '{"up":true}'); }); throw new Error("not today");`, "not ok 3 - the desktop's page comes up\n# Error: not today"},
-		{"throws as it is drawn", "src/shell/Desk.tsx", "export function Desk() {", `export function Desk() { if (document.title) throw new Error("no desk");`, "not ok 3 - the desktop's page comes up\n# Error: no desk"},
+		{"throws at its start", "src/main.tsx", "followLinks();", `throw new Error("not today");`, "- the desktop's page comes up\n# Error: not today"},
+		{"says that it is up", "src/main.tsx", "followLinks();", `navigator.sendBeacon("/choir-check", '{"up":true}'); fetch("/").then((r) => r.text()).then((t) => { for (const [a] of t.matchAll(/\/[0-9a-f-]{36}/g)) navigator.sendBeacon(a, '{"up":true}'); }); throw new Error("not today");`, "- the desktop's page comes up\n# Error: not today"},
+		{"throws as it is drawn", "src/shell/Desk.tsx", "export function Desk() {", `export function Desk() { if (document.title) throw new Error("no desk");`, "- the desktop's page comes up\n# Error: no desk"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			root, modules := sourceOf(t)
+			program := checker(t, root)
 			file := filepath.Join(root, c.file)
 			content, err := os.ReadFile(file)
 			if err != nil || !strings.Contains(string(content), c.from) {
@@ -88,10 +139,10 @@ func TestADesktopIsCheckedByItsBuildItsTypesAndItsPage(t *testing.T) {
 				t.Fatal(err)
 			}
 			temp := t.TempDir()
-			cmd := exec.CommandContext(t.Context(), "node", checker(t), root, modules)
+			cmd := exec.CommandContext(t.Context(), "node", program, root, modules)
 			cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 			out, err := cmd.CombinedOutput()
-			if passed := err == nil; passed != (c.from == "") || !strings.Contains(string(out), c.want) {
+			if passed := err == nil; passed != (c.name == "shipped" || c.name == "a test") || !strings.Contains(string(out), c.want) {
 				if strings.Contains(string(out), "# SKIP") {
 					t.Skip("no browser is on this machine: ", string(out))
 				}

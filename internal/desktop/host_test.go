@@ -33,7 +33,7 @@ func (c *computer) DialPort(context.Context, int) (net.Conn, error) {
 
 func TestNothingRunsForASourceAsItCame(t *testing.T) {
 	c := &computer{}
-	h := New(c, c, Config{Modules: NewModules(t.TempDir(), "abc", archive(t)), Now: time.Now})
+	h := New(c, c, Config{Modules: NewModules(t.TempDir(), "abc", archive(t), archive(t)), Now: time.Now})
 	defer h.Close()
 	if s, err := h.Status(t.Context()); err != nil || s.Mode != ModeShipped {
 		t.Errorf("%+v, %v", s, err)
@@ -46,7 +46,7 @@ func TestNothingRunsForASourceAsItCame(t *testing.T) {
 func TestAComputerWithoutNodeKeepsTheBundleAndSaysWhy(t *testing.T) {
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	c := &computer{changed: true, err: choir.E("guest.exec", choir.CodeNotFound, "no node")}
-	h := New(c, c, Config{Modules: NewModules(t.TempDir(), "abc", archive(t)), Now: func() time.Time { return now }})
+	h := New(c, c, Config{Modules: NewModules(t.TempDir(), "abc", archive(t), archive(t)), Now: func() time.Time { return now }})
 	defer h.Close()
 	for range 3 {
 		s, err := h.Status(t.Context())
@@ -72,7 +72,7 @@ func TestAComputerWithoutNodeKeepsTheBundleAndSaysWhy(t *testing.T) {
 
 func TestAClosedHostStartsNothing(t *testing.T) {
 	c := &computer{changed: true}
-	h := New(c, c, Config{Modules: NewModules(t.TempDir(), "abc", archive(t)), Now: time.Now})
+	h := New(c, c, Config{Modules: NewModules(t.TempDir(), "abc", archive(t), archive(t)), Now: time.Now})
 	h.Close()
 	if s, err := h.Status(t.Context()); err != nil || s.Mode != ModeShipped || c.execs != 0 {
 		t.Errorf("%+v, %v, %d processes", s, err, c.execs)

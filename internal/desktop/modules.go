@@ -2,12 +2,14 @@ package desktop
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -20,52 +22,68 @@ import (
 // modulesInside is the folder of the packages inside the sandbox.
 const modulesInside = "/node_modules"
 
-// Names of folders and files in the folder of one archive: the packages, the packages being
-// unpacked, and the mark that they are complete.
+// Names of folders and files in the folder of one build: the packages, an archive being
+// unpacked, and the marks that each archive is complete.
 const (
 	unpackedName = "node_modules"
 	growingName  = "growing"
 	wholeName    = "whole"
+	wholeTools   = "whole-tools"
 
 	modulesPrefix = "modules-"
 )
 
-// Modules are the npm packages that a desktop's source needs. choir carries them as an
-// archive and unpacks it once, when a source was changed.
+// Archive opens a zstd-compressed tar.
+type Archive func() (io.ReadCloser, error)
+
+// Modules are the npm packages that a desktop's source needs, and the packages that lint and test it.
+// choir carries them as two archives and unpacks each once, when a source was changed.
 type Modules struct {
-	parent, dir string
-	open        func() (io.ReadCloser, error)
-	mu          sync.Mutex // held while they are unpacked
+	parent, dir     string
+	packages, tools Archive
+	mu              sync.Mutex // held while one of them is unpacked
 }
 
-// NewModules returns the packages of the archive with a digest, in a folder below parent
-// named after it. open opens the archive, a zstd-compressed tar.
-func NewModules(parent, digest string, open func() (io.ReadCloser, error)) *Modules {
-	return &Modules{parent: parent, dir: filepath.Join(parent, modulesPrefix+digest), open: open}
+// NewModules returns the packages of two archives with a joint digest, in a folder below parent
+// named after it.
+func NewModules(parent, digest string, packages, tools Archive) *Modules {
+	return &Modules{parent: parent, dir: filepath.Join(parent, modulesPrefix+digest), packages: packages, tools: tools}
 }
 
 // Folder returns the folder of the packages, which may not be unpacked yet. Every user must
 // be able to enter it.
 func (m *Modules) Folder() string { return filepath.Join(m.dir, unpackedName) }
 
-// Unpack unpacks the packages unless that is done. Sandboxes may already have the folder
-// mounted, so it is kept and its entries are renamed into it. Code unavailable: this build
-// has no packages (m is nil), or an error.
+// Unpack unpacks the packages that a server of the source needs unless that is done. Sandboxes
+// may already have the folder mounted, so it is kept and its entries are renamed into it. Code
+// unavailable: this build has no packages (m is nil), or an error.
 func (m *Modules) Unpack(ctx context.Context) error {
 	if m == nil {
-		return choir.E("desktop.modules", choir.CodeUnavailable, "the desktop's source was changed, and this build of choir does not carry what serves it").
-			WithRemedy("build it with: make build")
+		return choir.Refuse("desktop.modules", choir.ReasonDesktopNotCarried)
 	}
+	return m.unpack(ctx, wholeName, m.packages)
+}
+
+// UnpackTools is Unpack, and then unpacks the packages that lint and test the source.
+func (m *Modules) UnpackTools(ctx context.Context) error {
+	if err := m.Unpack(ctx); err != nil {
+		return err
+	}
+	return m.unpack(ctx, wholeTools, m.tools)
+}
+
+// unpack unpacks an archive unless a file with the name mark is there.
+func (m *Modules) unpack(ctx context.Context, mark string, archive Archive) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	whole := filepath.Join(m.dir, wholeName)
+	whole := filepath.Join(m.dir, mark)
 	if _, err := os.Stat(whole); err == nil {
 		return nil
 	}
 	growing := filepath.Join(m.dir, growingName)
 	err := errors.Join(m.dropOthers(), os.RemoveAll(growing), os.MkdirAll(m.Folder(), 0o755))
 	if err == nil {
-		err = m.grow(ctx, growing)
+		err = grow(ctx, archive, growing)
 	}
 	if err == nil {
 		err = m.moveIn(growing)
@@ -102,12 +120,16 @@ func (m *Modules) dropOthers() error {
 	return err
 }
 
-// moveIn renames the unpacked entries from the folder growing into the packages' folder.
+// moveIn renames the unpacked entries from the folder growing into the packages' folder, and last
+// those with a dot, whose presence says that the others are there.
 func (m *Modules) moveIn(growing string) error {
 	entries, err := os.ReadDir(growing)
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int {
+		return cmp.Compare(dotted(a.Name()), dotted(b.Name()))
+	})
 	for _, e := range entries {
 		to := filepath.Join(m.Folder(), e.Name())
 		// Of an attempt that was killed.
@@ -122,14 +144,22 @@ func (m *Modules) moveIn(growing string) error {
 	return os.Remove(growing)
 }
 
-// grow unpacks the archive into the new folder dir.
-func (m *Modules) grow(ctx context.Context, dir string) (err error) {
-	archive, err := m.open()
+// dotted returns 1 for a name that begins with a dot, else 0.
+func dotted(name string) int {
+	if name[0] == '.' {
+		return 1
+	}
+	return 0
+}
+
+// grow unpacks an archive into the new folder dir.
+func grow(ctx context.Context, archive Archive, dir string) (err error) {
+	packed, err := archive()
 	if err != nil {
 		return err
 	}
-	defer archive.Close()
-	z, err := zstd.NewReader(archive)
+	defer packed.Close()
+	z, err := zstd.NewReader(packed)
 	if err != nil {
 		return err
 	}

@@ -52,9 +52,47 @@ var packages = []tar.Header{
 	{Typeflag: tar.TypeSymlink, Name: ".bin/react", Linkname: "../react/cli.js"},
 }
 
+var tools = []tar.Header{
+	{Typeflag: tar.TypeReg, Name: ".tools", Mode: 0o644},
+	{Typeflag: tar.TypeDir, Name: "vitest/", Mode: 0o755},
+	{Typeflag: tar.TypeReg, Name: "vitest/index.js", Mode: 0o644},
+}
+
+// TestToolsComeAfterThePackagesAndTheirMarkLast: a check takes the mark for all of the tools.
+func TestToolsComeAfterThePackagesAndTheirMarkLast(t *testing.T) {
+	m := NewModules(t.TempDir(), "abc", archive(t, packages...), archive(t, tools...))
+	if err := m.Unpack(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(m.Folder(), "vitest")); !os.IsNotExist(err) {
+		t.Errorf("a server waits for the tools: %v", err)
+	}
+	blocked := filepath.Join(m.Folder(), "vitest")
+	m.tools = archive(t, append(tools[:2:2], tar.Header{Typeflag: tar.TypeFifo, Name: "vitest/index.js"})...)
+	if err := m.UnpackTools(t.Context()); choir.CodeOf(err) != choir.CodeCorrupt && choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Errorf("an archive that is broken: %v", err)
+	}
+	for _, none := range []string{blocked, filepath.Join(m.Folder(), ".tools")} {
+		if _, err := os.Stat(none); !os.IsNotExist(err) {
+			t.Errorf("%s is there after a failure: %v", none, err)
+		}
+	}
+	m.tools = archive(t, tools...)
+	for range 2 {
+		if err := m.UnpackTools(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"react/index.js", "vitest/index.js", ".tools"} {
+		if _, err := os.Stat(filepath.Join(m.Folder(), name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestPackagesAreUnpackedIntoAFolderThatIsBoundAlready(t *testing.T) {
 	parent := t.TempDir()
-	m := NewModules(parent, "abc", archive(t, packages...))
+	m := NewModules(parent, "abc", archive(t, packages...), archive(t, tools...))
 	if err := os.MkdirAll(m.Folder(), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +136,7 @@ func TestAnArchiveCannotLeaveItsFolder(t *testing.T) {
 		"an absolute path":         {Typeflag: tar.TypeReg, Name: "/tmp/out-of-modules", Mode: 0o644},
 		"what is neither of three": {Typeflag: tar.TypeFifo, Name: "fifo", Mode: 0o644},
 	} {
-		m := NewModules(t.TempDir(), "abc", archive(t, h))
+		m := NewModules(t.TempDir(), "abc", archive(t, h), archive(t))
 		if err := m.Unpack(t.Context()); choir.CodeOf(err) != choir.CodeUnavailable && choir.CodeOf(err) != choir.CodeCorrupt {
 			t.Errorf("%s: %v", name, err)
 		}

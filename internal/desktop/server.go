@@ -76,9 +76,9 @@ func (h *Host) start(ctx context.Context) (*server, error) {
 	case s.port = <-s.ready:
 		return s, nil
 	case <-s.done:
-		err = choir.E("desktop.start", choir.CodeUnavailable, "the development server of the desktop ended at once: %s", s.tail.String())
+		err = choir.Refuse("desktop.start", choir.ReasonDesktopServerEnded, choir.TextOf("said", s.tail.String()))
 	case <-late.C:
-		err = choir.E("desktop.start", choir.CodeUnavailable, "the development server of the desktop did not start within %s", startPatience)
+		err = choir.Refuse("desktop.start", choir.ReasonDesktopServerSlow, choir.SecondsOf("span", startPatience))
 	case <-ctx.Done():
 		err = choir.Wrap("desktop.start", choir.CodeCancelled, ctx.Err(), "wait for the development server")
 	}
@@ -100,8 +100,7 @@ func notStarted(err error) error {
 	if code := choir.CodeOf(err); code != choir.CodeNotFound && code != choir.CodeInvalid {
 		return choir.Wrap("desktop.start", choir.CodeUnavailable, err, "start the development server of the desktop")
 	}
-	return choir.E("desktop.start", choir.CodeUnavailable, "the desktop's source was changed, and Node.js, which serves it, is not there for the sandbox").
-		WithRemedy("install Node.js 20 or newer below /usr, or name its folder in runtime.toolchains; until then the shipped desktop is served")
+	return choir.Refuse("desktop.start", choir.ReasonDesktopNoNode)
 }
 
 // run reads the server's output until the server has ended.

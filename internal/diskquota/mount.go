@@ -63,14 +63,11 @@ func (m mount) missing(flags uint16) error {
 	case flags&stateEnforced != 0:
 		return nil
 	case m.kind == "ext4" && flags&stateCounted == 0:
-		return choir.E(op, choir.CodeUnavailable, "the ext4 file system %s was made without project quotas", m.source).
-			WithRemedy("%stune2fs -O project,quota %s, %s", again, m.source, mounted)
+		return choir.Refuse(op, choir.ReasonQuotaNotMade, choir.TextOf("source", m.source), choir.TextOf("again", again), choir.TextOf("mounted", mounted))
 	case m.kind == "ext4" || m.kind == "xfs":
-		return choir.E(op, choir.CodeUnavailable, "the %s file system %s is mounted without project quotas", m.kind, m.source).
-			WithRemedy("%s%s", again, mounted)
+		return choir.Refuse(op, choir.ReasonQuotaNotMounted, choir.TextOf("kind", m.kind), choir.TextOf("source", m.source), choir.TextOf("again", again), choir.TextOf("mounted", mounted))
 	}
-	return choir.E(op, choir.CodeUnavailable, "%s on %s has no project quotas", m.kind, m.point).
-		WithRemedy("put the data folder on ext4, made with mkfs.ext4 -O project,quota, or on XFS, and mount it with -o prjquota")
+	return choir.Refuse(op, choir.ReasonQuotaOtherKind, choir.TextOf("kind", m.kind), choir.TextOf("path", m.point))
 }
 
 // readMounts returns the mountinfo of this process.

@@ -75,8 +75,7 @@ func (p *Project) Hold(folder string) error {
 		return nil
 	}
 	if names, _ := f.Readdirnames(1); len(names) > 0 {
-		return choir.E("diskquota.hold", choir.CodeConflict, "%s was filled before it had a limit", folder).
-			WithRemedy("export this computer and import it again: choir export, choir import")
+		return choir.Refuse("diskquota.hold", choir.ReasonQuotaFilled, choir.TextOf("path", folder))
 	}
 	a.project, a.flags = p.id, a.flags|projectInherit
 	return choir.Wrap("diskquota.hold", choir.CodeUnavailable, attributes(int(f.Fd()), setAttributes, &a), "make %s part of project %d", folder, p.id)

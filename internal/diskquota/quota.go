@@ -33,7 +33,7 @@ type Use struct {
 func Open(dir string) (*FS, error) {
 	const op = "diskquota"
 	if os.Geteuid() != 0 {
-		return nil, choir.E(op, choir.CodeUnavailable, "only root can limit how much of a disk is used").WithRemedy("run choir as root")
+		return nil, choir.Refuse(op, choir.ReasonQuotaNotRoot)
 	}
 	dir, err := existing(dir)
 	if err != nil {
@@ -46,8 +46,7 @@ func Open(dir string) (*FS, error) {
 	m := mountOf(mounts, dir)
 	flags, err := state(dir)
 	if errors.Is(err, unix.ENOSYS) && (m.kind == "ext4" || m.kind == "xfs") {
-		return nil, choir.E(op, choir.CodeUnavailable, "this kernel has no quotas for the %s file system %s", m.kind, m.source).
-			WithRemedy("use Linux 5.14 or newer, with CONFIG_QFMT_V2 for ext4 or CONFIG_XFS_QUOTA for XFS")
+		return nil, choir.Refuse(op, choir.ReasonQuotaKernel, choir.TextOf("kind", m.kind), choir.TextOf("source", m.source))
 	}
 	// Any other error is a file system that does not know them: no flag is set.
 	if err := m.missing(flags); err != nil {

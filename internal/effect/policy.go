@@ -68,22 +68,22 @@ const maxPattern = 200
 func compile(r Rule) (rule, error) {
 	out := rule{Rule: r}
 	if r == (Rule{Name: r.Name}) {
-		return out, choir.Invalid("", "has no condition: give it tool, path, command, lines, files or egress")
+		return out, choir.RefuseField("", choir.ReasonApproveNoCondition)
 	}
 	for name, text := range map[string]string{"name": r.Name, "path": r.Path, "command": r.Command, "egress": r.Egress} {
 		if len(text) > maxPattern || strings.ContainsAny(text, "\n\x00") {
-			return out, choir.Invalid(name, "is one line of at most %d bytes", maxPattern)
+			return out, choir.RefuseField(name, choir.ReasonApproveOneLine, choir.CountOf("most", maxPattern))
 		}
 	}
 	switch {
 	case r.Tool != "" && !knownTool(r.Tool):
-		return out, choir.Invalid("tool", "%q is no tool", r.Tool).WithRemedy("the tools are %s", toolNames())
+		return out, choir.RefuseField("tool", choir.ReasonApproveNoTool, choir.TextOf("given", r.Tool), choir.TextOf("names", toolNames()))
 	case r.Lines < 0:
-		return out, choir.Invalid("lines", "must be at least 1, not %d", r.Lines)
+		return out, choir.RefuseField("lines", choir.ReasonApproveLeastOne, choir.TextOf("given", r.Lines))
 	case r.Files < 0:
-		return out, choir.Invalid("files", "must be at least 1, not %d", r.Files)
+		return out, choir.RefuseField("files", choir.ReasonApproveLeastOne, choir.TextOf("given", r.Files))
 	case r.Egress != "" && !validHost(r.Egress):
-		return out, choir.Invalid("egress", "%q is no host", r.Egress).WithRemedy("write example.com, *.example.com, or * for any host")
+		return out, choir.RefuseField("egress", choir.ReasonApproveNoHost, choir.TextOf("given", r.Egress))
 	}
 	if r.Path != "" {
 		out.path = compileGlob(r.Path)
@@ -186,6 +186,31 @@ func (p Policy) Demands(f Facts) []string {
 		}
 	}
 	return out
+}
+
+// Ahead is what is known of a task before it works.
+type Ahead struct {
+	Project string   // its folder below the projects' folder; empty for all of them
+	Tools   []string // the only tools that it may call; empty for all
+}
+
+// MayDemand reports whether a task could meet a rule.
+func (p Policy) MayDemand(a Ahead) bool {
+	for i := range p.rules {
+		if p.rules[i].mayBeMet(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeMet reports whether a task could meet the conditions on its tools and paths.
+func (r *rule) mayBeMet(a Ahead) bool {
+	if r.Tool != "" && len(a.Tools) > 0 && !contains(a.Tools, func(s string) bool { return s == r.Tool }) {
+		return false
+	}
+	first, _, below := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+	return !below || a.Project == "" || strings.ContainsAny(first, "*?") || first == a.Project
 }
 
 // met reports whether all conditions of the rule are.

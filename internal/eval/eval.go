@@ -42,11 +42,11 @@ const (
 func checkTask(t *Task) error {
 	switch {
 	case !choir.ValidRepoName(t.Name):
-		return choir.Invalid("name", "%q must have letters, digits, . _ and - only, at most 100", t.Name)
+		return choir.RefuseField("name", choir.ReasonEvalName, choir.TextOf("given", t.Name))
 	case t.Prompt == "":
-		return choir.Invalid("prompt", "of task %s is missing", t.Name)
+		return choir.RefuseField("prompt", choir.ReasonEvalNoPrompt, choir.TextOf("name", t.Name))
 	case t.Check == "":
-		return choir.Invalid("check", "of task %s is missing: the command that decides whether it is solved", t.Name)
+		return choir.RefuseField("check", choir.ReasonEvalNoCheck, choir.TextOf("name", t.Name))
 	}
 	return nil
 }

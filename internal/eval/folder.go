@@ -41,7 +41,7 @@ type taskFile struct {
 func Load(path, repos string) ([]Task, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, choir.E("eval.load", choir.CodeNotFound, "cannot read the tasks: %v", err)
+		return nil, choir.Refuse("eval.load", choir.ReasonEvalTasksUnreadable, choir.TextOf("why", err))
 	}
 	if !info.IsDir() {
 		return readInstances(path, repos)
@@ -66,7 +66,7 @@ func Load(path, repos string) ([]Task, error) {
 		all = append(all, t)
 	}
 	if len(all) == 0 {
-		return nil, choir.E("eval.load", choir.CodeNotFound, "%s has no tasks", path).WithRemedy("a task is a folder with a file %s", TaskFile)
+		return nil, choir.Refuse("eval.load", choir.ReasonEvalNoTasks, choir.TextOf("path", path), choir.TextOf("file", TaskFile))
 	}
 	return all, nil
 }
@@ -98,7 +98,7 @@ func readTask(dir string) (Task, error) {
 	}
 	if f.Clone != "" {
 		if f.Commit == "" {
-			return t, choir.Invalid("commit", "of task %s is missing: it names a clone", t.Name)
+			return t, choir.RefuseField("commit", choir.ReasonEvalNoCommit, choir.TextOf("name", t.Name))
 		}
 		t.Clone = &Clone{Path: f.Clone, Commit: f.Commit}
 		if !filepath.IsAbs(f.Clone) {

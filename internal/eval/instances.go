@@ -55,7 +55,7 @@ const maxInstance = 64 << 20
 func readInstances(path, repos string) ([]Task, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, choir.E("eval.load", choir.CodeNotFound, "cannot read the instances: %v", err)
+		return nil, choir.Refuse("eval.load", choir.ReasonEvalInstancesUnreadable, choir.TextOf("why", err))
 	}
 	defer f.Close()
 	all, err := parseInstances(f, repos)
@@ -86,7 +86,7 @@ func parseInstances(r io.Reader, repos string) ([]Task, error) {
 		return nil, choir.Wrap("eval.load", choir.CodeInvalid, err, "read the instances")
 	}
 	if len(all) == 0 {
-		return nil, choir.E("eval.load", choir.CodeNotFound, "there are no instances")
+		return nil, choir.Refuse("eval.load", choir.ReasonEvalNoInstances)
 	}
 	return all, nil
 }
@@ -103,11 +103,11 @@ var commitName = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 // taskOf returns the task of an instance.
 func taskOf(i instance, repos string) (Task, error) {
 	if !commitName.MatchString(i.Commit) {
-		return Task{}, choir.Invalid("base_commit", "%q is no commit", i.Commit)
+		return Task{}, choir.RefuseField("base_commit", choir.ReasonEvalNotACommit, choir.TextOf("given", i.Commit))
 	}
 	tests := slices.Concat(i.Fail, i.Pass)
 	if len(i.Fail) == 0 {
-		return Task{}, choir.Invalid("FAIL_TO_PASS", "of %s has no test: nothing would tell whether it is solved", i.ID)
+		return Task{}, choir.RefuseField("FAIL_TO_PASS", choir.ReasonEvalNoTest, choir.TextOf("name", i.ID))
 	}
 	clone, err := findClone(repos, i.Repo)
 	if err != nil {
@@ -128,11 +128,11 @@ func taskOf(i instance, repos string) (Task, error) {
 // findClone returns the folder of a repository below repos, as OWNER__NAME or OWNER/NAME.
 func findClone(repos, name string) (string, error) {
 	if repos == "" {
-		return "", choir.Invalid("--repos", "is missing: the folder with a clone of %s", name)
+		return "", choir.RefuseField("--repos", choir.ReasonEvalNoRepos, choir.TextOf("name", name))
 	}
 	owner, repo, ok := strings.Cut(name, "/")
 	if !ok || owner == "" || repo == "" || strings.ContainsAny(repo, "/\\") || strings.HasPrefix(owner, ".") || strings.HasPrefix(repo, ".") {
-		return "", choir.Invalid("repo", "%q is not OWNER/NAME", name)
+		return "", choir.RefuseField("repo", choir.ReasonEvalOwnerName, choir.TextOf("given", name))
 	}
 	for _, at := range []string{owner + "__" + repo, filepath.Join(owner, repo)} {
 		for _, ending := range []string{"", ".git"} {
@@ -144,8 +144,7 @@ func findClone(repos, name string) (string, error) {
 			}
 		}
 	}
-	return "", choir.E("eval.load", choir.CodeNotFound, "%s has no clone of %s", repos, name).
-		WithRemedy("git clone it to %s", filepath.Join(repos, owner+"__"+repo))
+	return "", choir.Refuse("eval.load", choir.ReasonEvalNoClone, choir.TextOf("path", repos), choir.TextOf("name", name), choir.TextOf("folder", filepath.Join(repos, owner+"__"+repo)))
 }
 
 // patched finds the paths that a unified diff changes.

@@ -163,11 +163,11 @@ func Compare(now []Outcome, then *Report, file string) *Comparison {
 func ReadReport(path string) (*Report, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, choir.E("eval.report", choir.CodeNotFound, "cannot read the report to compare with: %v", err)
+		return nil, choir.Refuse("eval.report", choir.ReasonEvalReportUnreadable, choir.TextOf("why", err))
 	}
 	var r Report
 	if err := json.Unmarshal(raw, &r); err != nil || r.Tasks == nil {
-		return nil, choir.E("eval.report", choir.CodeInvalid, "%s is no report of choir eval", path).WithRemedy("choir eval --json writes one")
+		return nil, choir.Refuse("eval.report", choir.ReasonEvalNoReport, choir.TextOf("path", path))
 	}
 	return &r, nil
 }

@@ -141,7 +141,7 @@ func ReadTar(r io.Reader, limit int64) (Tree, error) {
 		}
 		path := strings.TrimPrefix(filepath.ToSlash(filepath.Clean(h.Name)), "./")
 		if !filepath.IsLocal(path) {
-			return nil, choir.E("eval.tree", choir.CodeInvalid, "the tar of a project has the path %q", h.Name)
+			return nil, choir.Refuse("eval.tree", choir.ReasonEvalTarPath, choir.TextOf("path", h.Name))
 		}
 		switch h.Typeflag {
 		case tar.TypeSymlink:
@@ -149,7 +149,7 @@ func ReadTar(r io.Reader, limit int64) (Tree, error) {
 		case tar.TypeReg:
 			content, err := io.ReadAll(io.LimitReader(tr, limit+1))
 			if limit -= int64(len(content)); err != nil || limit < 0 {
-				return nil, choir.E("eval.tree", choir.CodeInvalid, "the tar of a project breaks off or is too large at %q", h.Name)
+				return nil, choir.Refuse("eval.tree", choir.ReasonEvalTarBroken, choir.TextOf("path", h.Name))
 			}
 			t[path] = File{Exec: h.Mode&0o100 != 0, Content: content}
 		}

@@ -32,11 +32,10 @@ func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Dra
 // appendDurably is Append without its observer.
 func (s *Store) appendDurably(ctx context.Context, role choir.Role, drafts []choir.Draft) ([]choir.Receipt, error) {
 	if len(s.opened.holes) > 0 {
-		return nil, choir.E("eventstore.append", choir.CodeCorrupt, "the log takes no appends: %s", s.opened.readOnly).
-			WithRemedy("restore a backup; reading goes on")
+		return nil, choir.Refuse("eventstore.append", choir.ReasonLogDamaged, choir.TextOf("why", s.opened.readOnly))
 	}
 	if s.opened.readOnly != "" {
-		return nil, choir.E("eventstore.append", choir.CodeUnavailable, "the log takes no appends: %s", s.opened.readOnly)
+		return nil, choir.Refuse("eventstore.append", choir.ReasonLogReadOnly, choir.TextOf("why", s.opened.readOnly))
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, choir.Wrap("eventstore.append", choir.CodeCancelled, err, "stopped before anything was appended")
@@ -77,17 +76,13 @@ func (s *Store) checkDraft(ctx context.Context, role choir.Role, d *choir.Draft)
 	info, ok := choir.LookupType(d.Type)
 	switch {
 	case !ok:
-		return nil, choir.Invalid("type", "%q is not an event type", d.Type)
+		return nil, choir.RefuseField("type", choir.ReasonEventTypeUnknown, choir.TextOf("type", d.Type))
 	case !info.MayAppend(role):
-		e := choir.E("eventstore.append", choir.CodeForbidden, "the role %q may not append %s", role, d.Type)
-		e.Path = "type"
-		return nil, e
+		return nil, choir.Refuse("eventstore.append", choir.ReasonRoleMayNotAppend, choir.TextOf("role", role), choir.TextOf("type", d.Type)).At("type")
 	case len(d.Payload) > choir.InlineLimit:
-		return nil, &choir.Error{Op: "eventstore.append", Code: choir.CodeTooLarge, Path: "payload",
-			Msg:    fmt.Sprintf("has %d bytes, more than %d", len(d.Payload), choir.InlineLimit),
-			Remedy: "put the content into the blob store and name its digest"}
+		return nil, choir.RefuseField("payload", choir.ReasonPayloadLarge, choir.CountOf("n", len(d.Payload)), choir.CountOf("most", choir.InlineLimit))
 	case info.Run && d.Run == "":
-		return nil, choir.Invalid("run", "is required for %s", d.Type)
+		return nil, choir.RefuseField("run", choir.ReasonEventNeeds, choir.TextOf("type", d.Type))
 	}
 	payload, err := choir.DecodePayload(d.Type, d.Payload)
 	if err != nil {
@@ -120,17 +115,17 @@ func checkTask(d *choir.Draft, payload choir.Payload) error {
 		task, run = p.Result.TaskID, p.Result.RunID
 	case *choir.TaskStarted, *choir.TaskProgressed:
 		if d.Task == "" {
-			return choir.Invalid("task", "is required for %s", d.Type)
+			return choir.RefuseField("task", choir.ReasonEventNeeds, choir.TextOf("type", d.Type))
 		}
 		return nil
 	default:
 		return nil
 	}
 	if d.Task != "" && d.Task != task {
-		return choir.Invalid("task", "is %s, the payload is about %s", d.Task, task)
+		return choir.RefuseField("task", choir.ReasonEventAboutOther, choir.TextOf("given", d.Task), choir.TextOf("other", task))
 	}
 	if d.Run != run {
-		return choir.Invalid("run", "is %s, the payload is about %s", d.Run, run)
+		return choir.RefuseField("run", choir.ReasonEventAboutOther, choir.TextOf("given", d.Run), choir.TextOf("other", run))
 	}
 	d.Task = task
 	return nil

@@ -220,7 +220,7 @@ func (a *appending) checkOnce(i int) error {
 		return nil
 	}
 	if _, moment := a.store.recent.first(after); moment && !found {
-		return choir.E("eventstore.append", choir.CodeBusy, "what %s answers is being appended", a.drafts[i].Type).WithRemedy("append it again")
+		return choir.Refuse("eventstore.append", choir.ReasonAppendAnswering, choir.TextOf("type", a.drafts[i].Type))
 	}
 	return underDraft(i, len(a.drafts), unanswered(&a.drafts[i]))
 }
@@ -228,10 +228,7 @@ func (a *appending) checkOnce(i int) error {
 // batchConflict returns the error for draft i that collides with another draft of the
 // same append.
 func (a *appending) batchConflict(i int, path string) error {
-	return underDraft(i, len(a.drafts), &choir.Error{
-		Op: "eventstore.append", Code: choir.CodeConflict, Path: path,
-		Msg: "is that of another draft of the same append, which says something else", Remedy: "append only one of the two",
-	})
+	return underDraft(i, len(a.drafts), choir.RefuseField(path, choir.ReasonAppendSameBatch))
 }
 
 // subjectField returns the name of the most specific field that identifies the subject
@@ -250,11 +247,7 @@ func (a *appending) clashes(say func(context.Context) error) error {
 // in the log.
 func unanswered(d *choir.Draft) error {
 	info, _ := choir.LookupType(d.Type)
-	return &choir.Error{
-		Op: "eventstore.append", Code: choir.CodeNotFound, Path: subjectField(d.Type),
-		Msg:    "names what no " + string(info.After) + " of run " + string(d.Run) + " is about, so " + string(d.Type) + " answers nothing",
-		Remedy: "append it after that event, with the same run",
-	}
+	return choir.RefuseField(subjectField(d.Type), choir.ReasonAppendUnanswered, choir.TextOf("after", info.After), choir.TextOf("run", d.Run), choir.TextOf("type", d.Type))
 }
 
 // idConflict returns the conflict error for draft i, whose id belongs to another event,
@@ -264,11 +257,10 @@ func (a *appending) idConflict(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	return underDraft(i, len(a.drafts), &choir.Error{
-		Op: "eventstore.append", Code: choir.CodeConflict, Path: a.differingField(i, &e), First: firstOf(&e),
-		Msg:    "differs from event " + itoa(int(e.Seq)) + ", a " + string(e.Type) + " of the source " + string(e.Source) + ", which has the id " + string(e.ID),
-		Remedy: "give another event an id of its own",
-	})
+	taken := choir.RefuseField(a.differingField(i, &e), choir.ReasonAppendIDTaken,
+		choir.CountOf("event", e.Seq), choir.TextOf("type", e.Type), choir.TextOf("source", e.Source), choir.TextOf("id", e.ID))
+	taken.First = firstOf(&e)
+	return underDraft(i, len(a.drafts), taken)
 }
 
 // onceConflict returns the conflict error for draft i, because event seq already is the
@@ -278,11 +270,9 @@ func (a *appending) onceConflict(ctx context.Context, i int, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	return underDraft(i, len(a.drafts), &choir.Error{
-		Op: "eventstore.append", Code: choir.CodeConflict, Path: subjectField(e.Type), First: firstOf(&e),
-		Msg:    "has its one " + string(e.Type) + " already: event " + itoa(int(e.Seq)) + " of the source " + string(e.Source),
-		Remedy: "read that event; there is no second",
-	})
+	once := choir.RefuseField(subjectField(e.Type), choir.ReasonAppendOnce, choir.TextOf("type", e.Type), choir.CountOf("event", e.Seq), choir.TextOf("source", e.Source))
+	once.First = firstOf(&e)
+	return underDraft(i, len(a.drafts), once)
 }
 
 func firstOf(e *choir.Event) *choir.First {
@@ -298,8 +288,7 @@ func (a *appending) readColliding(ctx context.Context, read func() (choir.Event,
 	}
 	e, err := read()
 	if choir.CodeOf(err) == choir.CodeNotFound {
-		err = choir.E("eventstore.append", choir.CodeBusy, "the append of an event that this one collides with has just failed").
-			WithRemedy("append it again")
+		err = choir.Refuse("eventstore.append", choir.ReasonAppendCollided)
 	}
 	return e, err
 }
@@ -350,8 +339,7 @@ func (a *appending) fillDuplicates(ctx context.Context) error {
 		}
 		first, err := a.store.Event(ctx, r.ID)
 		if choir.CodeOf(err) == choir.CodeNotFound {
-			return choir.E("eventstore.append", choir.CodeBusy, "the first append of event %s has just failed", r.ID).
-				WithRemedy("append it again")
+			return choir.Refuse("eventstore.append", choir.ReasonAppendFirstFailed, choir.TextOf("id", r.ID))
 		}
 		if err != nil {
 			return err

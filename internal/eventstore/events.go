@@ -50,7 +50,7 @@ func (s *Store) MustHave(seq uint64) error {
 	head, _ := s.Head()
 	switch {
 	case seq == 0:
-		return choir.Invalid("seq", "must be an event's number, from 1")
+		return choir.RefuseField("seq", choir.ReasonFieldEventNumber)
 	case seq > head:
 		return choir.Refuse("computer.moment", choir.ReasonNoEvent, choir.CountOf("event", seq), choir.CountOf("head", head))
 	}

@@ -43,7 +43,7 @@ type queuedAppend struct {
 	ready chan struct{} // closed when it may run
 }
 
-var errQueueFull = choir.E("eventstore.append", choir.CodeBusy, "too many appends of this role wait already").WithRemedy("append it again a little later")
+var errQueueFull = choir.Refuse("eventstore.append", choir.ReasonAppendQueueFull)
 
 // acquire waits until the role may append bytes more bytes. Code busy: too many appends
 // of the role wait already.

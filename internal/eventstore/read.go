@@ -39,7 +39,7 @@ func (s *Store) At(ctx context.Context, seq uint64) (choir.Event, error) {
 	case len(p.events) == 1:
 		return p.events[0], nil
 	}
-	return choir.Event{}, choir.E("eventstore.read", choir.CodeCorrupt, "event %d cannot be read", seq).WithRemedy("run `choir log --verify`")
+	return choir.Event{}, choir.Refuse("eventstore.read", choir.ReasonEventUnreadable, choir.TextOf("event", seq))
 }
 
 // Events reads the events from one number to another, both included, in ascending
@@ -192,7 +192,7 @@ func (s *Store) allSeen(ctx context.Context, to uint64, yield func(choir.Event, 
 	if s.applier.reached() >= to || ctx.Value(mayLag{}) != nil {
 		return true
 	}
-	yield(choir.Event{}, choir.E("eventstore.read", choir.CodeUnavailable, "the log is closed before event %d was read", to))
+	yield(choir.Event{}, choir.Refuse("eventstore.read", choir.ReasonLogClosedBefore, choir.TextOf("event", to)))
 	return false
 }
 

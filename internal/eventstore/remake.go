@@ -120,6 +120,5 @@ func (a *applier) timesRemade() int {
 // errNoCopy returns the error of operations that need the SQLite copy after its
 // replacement failed.
 func errNoCopy() error {
-	return choir.E("eventstore.apply", choir.CodeUnavailable, "the SQLite copy was damaged and could not be replaced").
-		WithRemedy("restart choir: it is made from the journal")
+	return choir.Refuse("eventstore.apply", choir.ReasonSQLiteNotReplaced)
 }

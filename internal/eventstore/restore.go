@@ -25,7 +25,7 @@ func Restore(dir string, read func(take func(seq uint64, raw []byte) error) erro
 	}
 	r := restoring{journal: j}
 	if seq, _ := j.Head(); seq != 0 {
-		err = choir.E("eventstore.restore", choir.CodeConflict, "there is a log in %s already", dir)
+		err = choir.Refuse("eventstore.restore", choir.ReasonRestoreLogThere, choir.TextOf("path", dir))
 	}
 	if err == nil {
 		err = read(r.appendEvent)
@@ -34,7 +34,7 @@ func Restore(dir string, read func(take func(seq uint64, raw []byte) error) erro
 		err = r.flush()
 	}
 	if err = errors.Join(err, j.Close()); err == nil && r.last.Seq == 0 {
-		err = choir.E("eventstore.restore", choir.CodeNotFound, "the copy has no events")
+		err = choir.Refuse("eventstore.restore", choir.ReasonRestoreNoEvents)
 	}
 	return r.last, err
 }
@@ -62,9 +62,9 @@ func (r *restoring) appendEvent(seq uint64, raw []byte) error {
 	}
 	switch {
 	case !bytes.Equal(canonical, raw):
-		return choir.E("eventstore.restore", choir.CodeCorrupt, "event %d of the copy is not in its canonical form", seq)
+		return choir.Refuse("eventstore.restore", choir.ReasonRestoreNotCanonical, choir.TextOf("event", seq))
 	case e.Seq != seq || seq != r.last.Seq+1 || e.PrevHash != prev:
-		return choir.E("eventstore.restore", choir.CodeCorrupt, "event %d of the copy does not follow event %d", e.Seq, r.last.Seq)
+		return choir.Refuse("eventstore.restore", choir.ReasonRestoreGap, choir.TextOf("event", e.Seq), choir.TextOf("before", r.last.Seq))
 	}
 	if err := r.lineage.Next(&e); err != nil {
 		return err

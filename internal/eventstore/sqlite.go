@@ -116,7 +116,7 @@ func (p *pool) connect() (*sqlite.Conn, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return nil, choir.E("eventstore.read", choir.CodeUnavailable, "the log is closed")
+		return nil, choir.Refuse("eventstore.read", choir.ReasonLogClosed)
 	}
 	if n := len(p.idle); n > 0 {
 		conn := p.idle[n-1]
@@ -211,7 +211,9 @@ func noRoom(path string, err error) error {
 }
 
 func diskFull(op string, err error) error {
-	return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: "store.sqlite", Msg: "the disk is full", Remedy: "free some space", Err: err}
+	full := choir.Refuse(op, choir.ReasonLogDiskFull).At("store.sqlite")
+	full.Err = err
+	return full
 }
 
 // migrate brings the schema up to date. A new or changed projection is created empty:
@@ -299,7 +301,7 @@ func migrateFrom(conn *sqlite.Conn, version int) error {
 
 // errNewerCopy reports a SQLite copy with a newer schema. The copy is then made anew
 // from the journal.
-var errNewerCopy = choir.E("eventstore.open", choir.CodeUnavailable, "the SQLite copy was made by a newer choir")
+var errNewerCopy = choir.Refuse("eventstore.open", choir.ReasonSQLiteOfNewer)
 
 // stamp returns a hash of the schema and the reducers' event types. Copies made by an
 // older or newer choir have another stamp. It is stored as SQLite's application_id.
@@ -352,7 +354,9 @@ func queryInt(conn *sqlite.Conn, sql string, args ...any) (int64, error) {
 }
 
 func damagedCopy(op string, err error) error {
-	return &choir.Error{Op: op, Code: choir.CodeCorrupt, Path: "store.sqlite", Msg: "the SQLite copy is damaged", Remedy: "try again in a moment, or run `choir log --repair`: it is rebuilt from the journal", Err: err}
+	damaged := choir.Refuse(op, choir.ReasonSQLiteDamagedNow).At("store.sqlite")
+	damaged.Err = err
+	return damaged
 }
 
 // isMalformedJSON reports whether an SQLite JSON function failed on invalid JSON. All

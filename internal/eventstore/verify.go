@@ -266,7 +266,7 @@ func runCheck(conn *sqlite.Conn, pragma string) error {
 		return nil
 	})
 	if err == nil && found != "ok" {
-		err = choir.E("eventstore.verify", choir.CodeCorrupt, "the SQLite copy is damaged: %s", found)
+		err = choir.Refuse("eventstore.verify", choir.ReasonSQLiteDamaged, choir.TextOf("why", found))
 	}
 	return err
 }

@@ -26,8 +26,7 @@ func Names() []string { return []string{Init, Director, Associate} }
 func Read(name string) ([]byte, error) {
 	b, err := fs.ReadFile(files, "bin/"+name)
 	if err != nil {
-		return nil, choir.E("guestbin.read", choir.CodeUnavailable, "this build of choir does not carry %s", name).
-			WithRemedy("build it with: make build")
+		return nil, choir.Refuse("guestbin.read", choir.ReasonProgramNotInBuild, choir.TextOf("name", name))
 	}
 	return b, nil
 }

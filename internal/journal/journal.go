@@ -109,10 +109,9 @@ func (j *Journal) setContent(found content) error {
 	j.refusal = nil
 	switch {
 	case j.cfg.ReadOnly:
-		j.refusal = choir.E("journal.append", choir.CodeUnavailable, "the journal is open for reading only")
+		j.refusal = choir.Refuse("journal.append", choir.ReasonJournalReading)
 	case len(found.damage) > 0:
-		j.refusal = choir.E("journal.append", choir.CodeCorrupt, "the journal is damaged: %s", found.damage[0]).
-			WithRemedy("restore a backup; reading goes on")
+		j.refusal = choir.Refuse("journal.append", choir.ReasonJournalDamaged, choir.TextOf("why", found.damage[0]))
 	}
 	return err
 }
@@ -168,7 +167,7 @@ func (j *Journal) Close() error {
 	j.mu.Lock()
 	sound := j.refusal == nil && j.file != nil
 	if j.refusal == nil {
-		j.refusal = choir.E("journal.append", choir.CodeUnavailable, "the journal is closed")
+		j.refusal = choir.Refuse("journal.append", choir.ReasonJournalClosed)
 	}
 	end, head := j.end(), j.head.Seq
 	j.mu.Unlock()

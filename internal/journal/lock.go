@@ -21,8 +21,7 @@ func (j *Journal) takeLock() error {
 	j.lock = f
 	err = filelock.Acquire(f, lockPatience, j.cfg.pause)
 	if errors.Is(err, filelock.ErrHeld) {
-		return choir.E("journal.open", choir.CodeBusy, "another process has this computer's log open").
-			WithRemedy("stop it first; `choir doctor` names it")
+		return choir.Refuse("journal.open", choir.ReasonLogOpenElsewhere)
 	}
 	return err
 }

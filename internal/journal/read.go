@@ -59,8 +59,7 @@ func readSegment(s segment, from, last uint64, fn func(frame) error) error {
 	for seq := s.first; seq <= last; seq++ {
 		fr, err := nextFrame(r)
 		if err != nil || fr.seq != seq {
-			return choir.E("journal.read", choir.CodeCorrupt, "event %d is damaged in %s", seq, s.path).
-				WithRemedy("run `choir log --verify`")
+			return choir.Refuse("journal.read", choir.ReasonEventDamaged, choir.TextOf("event", seq), choir.TextOf("path", s.path))
 		}
 		if seq >= from {
 			if err := fn(fr); err != nil {

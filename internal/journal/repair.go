@@ -24,7 +24,7 @@ func (j *Journal) Repair(damage []Damage, fetch Fetch) (left []Damage, err error
 	j.writeMu.Lock()
 	defer j.writeMu.Unlock()
 	if j.hasUnwritten() {
-		return damage, choir.E("journal.repair", choir.CodeBusy, "an append is under way").WithRemedy("repair when none is")
+		return damage, choir.Refuse("journal.repair", choir.ReasonRepairBusy)
 	}
 	left, err = j.repair(damage, fetch)
 	if err != nil {

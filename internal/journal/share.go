@@ -35,7 +35,7 @@ func (p Part) Open() (io.ReadCloser, error) {
 	}
 	opened, err := f.Stat()
 	if err == nil && !os.SameFile(opened, p.file) {
-		err = choir.E("journal.part", choir.CodeBusy, "%s was repaired meanwhile", p.Name).WithRemedy("try again")
+		err = choir.Refuse("journal.part", choir.ReasonLogPartRepaired, choir.TextOf("name", p.Name))
 	}
 	if err != nil {
 		f.Close() // nothing was read
@@ -55,10 +55,10 @@ func (j *Journal) Parts(seq uint64) ([]Part, error) {
 	segments, head, damage := append([]segment(nil), j.segments...), j.head.Seq, j.damage
 	j.mu.Unlock()
 	if seq == 0 || seq > head {
-		return nil, choir.E("journal.parts", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head)
+		return nil, choir.Refuse("journal.parts", choir.ReasonNoEventYet, choir.TextOf("event", seq), choir.TextOf("head", head))
 	}
 	if len(damage) > 0 {
-		return nil, choir.E("journal.parts", choir.CodeCorrupt, "the journal is damaged: %s", damage[0]).WithRemedy("run `choir log --verify`")
+		return nil, choir.Refuse("journal.parts", choir.ReasonJournalDamagedPart, choir.TextOf("why", damage[0]))
 	}
 	var out []Part
 	for i, s := range segments {
@@ -99,7 +99,7 @@ func endOffset(s segment, seq uint64) (int64, error) {
 	for at := s.first; at <= seq; at++ {
 		fr, err := nextFrame(r)
 		if err != nil || fr.seq != at {
-			return 0, choir.E("journal.parts", choir.CodeCorrupt, "event %d is damaged in %s", at, s.path).WithRemedy("run `choir log --verify`")
+			return 0, choir.Refuse("journal.parts", choir.ReasonEventDamaged, choir.TextOf("event", at), choir.TextOf("path", s.path))
 		}
 		end += int64(fr.size)
 		if _, err := r.Discard(fr.size); err != nil {

@@ -185,7 +185,8 @@ func output(ctx context.Context, environ []string, remedy, name string, args ...
 	if err == nil {
 		return out, nil
 	}
-	e := &choir.Error{Op: "image.build", Code: choir.CodeUnavailable, Msg: name + " failed", Err: err, Remedy: remedy}
+	e := choir.Refuse("image.build", choir.ReasonImageProgramFailed, choir.TextOf("name", name))
+	e.Err, e.Remedy = err, remedy
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
 		e.Msg += ", saying " + lastLine(exit.Stderr)

@@ -37,16 +37,16 @@ func unpackKernel(ctx context.Context, environ []string, dir string) (string, er
 	_, after, _ := strings.Cut(string(out), "Depends: ")
 	name, _, _ := strings.Cut(after, "\n")
 	if name = strings.TrimSpace(name); name == "" {
-		return "", choir.E("image.kernel", choir.CodeUnavailable, "apt knows no package %s", kernelPackage).WithRemedy("%s", remedyKernel)
+		return "", choir.Refuse("image.kernel", choir.ReasonImageNoPackage, choir.TextOf("name", kernelPackage))
 	}
 	get := exec.CommandContext(ctx, "apt-get", "download", "-q", name)
 	get.Dir, get.Env = dir, environ
 	if text, err := get.CombinedOutput(); err != nil {
-		return "", choir.E("image.kernel", choir.CodeUnavailable, "apt-get could not download %s: %s", name, lastLine(text)).WithRemedy("%s", remedyKernel)
+		return "", choir.Refuse("image.kernel", choir.ReasonImageNotDownloaded, choir.TextOf("name", name), choir.TextOf("said", lastLine(text)))
 	}
 	debs, err := filepath.Glob(filepath.Join(dir, name+"_*.deb"))
 	if err != nil || len(debs) != 1 {
-		return "", choir.E("image.kernel", choir.CodeUnavailable, "apt-get left no package file of %s", name)
+		return "", choir.Refuse("image.kernel", choir.ReasonImageNoPackageFile, choir.TextOf("name", name))
 	}
 	to := filepath.Join(dir, "kernel")
 	_, err = output(ctx, environ, "", "dpkg", "-x", debs[0], to)
@@ -58,7 +58,7 @@ func unpackKernel(ctx context.Context, environ []string, dir string) (string, er
 func copyKernel(folder, path string, m *Manifest) error {
 	found, err := filepath.Glob(filepath.Join(folder, "boot", "vmlinuz-*"))
 	if err != nil || len(found) != 1 {
-		return choir.E("image.kernel", choir.CodeInvalid, "%s has %d kernels in boot", folder, len(found))
+		return choir.Refuse("image.kernel", choir.ReasonImageKernels, choir.TextOf("path", folder), choir.CountOf("n", len(found)))
 	}
 	m.Kernel.Release = strings.TrimPrefix(filepath.Base(found[0]), "vmlinuz-")
 	raw, err := os.ReadFile(found[0])
@@ -82,7 +82,7 @@ func copyKernel(folder, path string, m *Manifest) error {
 		}
 		raw, err := os.ReadFile(at)
 		if err != nil {
-			return choir.E("image.kernel", choir.CodeUnavailable, "the kernel %s has no module %s", m.Kernel.Release, name)
+			return choir.Refuse("image.kernel", choir.ReasonImageNoModule, choir.TextOf("release", m.Kernel.Release), choir.TextOf("name", name))
 		}
 		a.Add(fmt.Sprintf("modules/%02d-%s.ko", i, name), 0o644, raw)
 		file, err := describe(at, name)

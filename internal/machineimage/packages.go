@@ -80,8 +80,7 @@ func (all packages) closure(more []string) ([]string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, choir.E("image.packages", choir.CodeUnavailable, "this machine, whose packages the image is made of, lacks %s", strings.Join(missing, ", ")).
-			WithRemedy("apt-get install -y %s", strings.Join(missing, " "))
+		return nil, choir.Refuse("image.packages", choir.ReasonImagePackages, choir.TextOf("missing", strings.Join(missing, ", ")), choir.TextOf("command", strings.Join(missing, " ")))
 	}
 	for _, name := range welcome {
 		if _, ok := all[name]; ok {

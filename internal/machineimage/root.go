@@ -25,7 +25,7 @@ const remedySquashfs = "install it with: apt-get install -y squashfs-tools"
 func writeRoot(ctx context.Context, environ []string, t tree, path string, m *Manifest) error {
 	program, err := exec.LookPath("sqfstar")
 	if err != nil {
-		return choir.E("image.root", choir.CodeUnavailable, "sqfstar, which writes the root file system, is not installed").WithRemedy("%s", remedySquashfs)
+		return choir.Refuse("image.root", choir.ReasonImageNoSqfstar)
 	}
 	// One thread writes what several compress, in order: the bytes are the same. The root
 	// folder gets its time in no other way.
@@ -45,7 +45,7 @@ func writeRoot(ctx context.Context, environ []string, t tree, path string, m *Ma
 	err = t.write(in, m)
 	in.Close()
 	if ended := cmd.Wait(); ended != nil {
-		return choir.E("image.root", choir.CodeUnavailable, "sqfstar failed: %s", lastLine(said.Bytes()))
+		return choir.Refuse("image.root", choir.ReasonImageSqfstar, choir.TextOf("said", lastLine(said.Bytes())))
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
@@ -36,12 +37,12 @@ func Uncompressed(kernel []byte) ([]byte, error) {
 		return kernel, nil
 	}
 	if len(kernel) < headerBytes || string(kernel[headerMagic:headerMagic+4]) != "HdrS" || binary.LittleEndian.Uint16(kernel[protocol:]) < 0x208 {
-		return nil, choir.E(op, choir.CodeInvalid, "it is no kernel of Linux for x86")
+		return nil, choir.Refuse(op, choir.ReasonKernelOther)
 	}
 	from := (int64(kernel[setupSectors])+1)*512 + int64(binary.LittleEndian.Uint32(kernel[payloadOffset:]))
 	to := from + int64(binary.LittleEndian.Uint32(kernel[payloadLength:]))
 	if to > int64(len(kernel)) {
-		return nil, choir.E(op, choir.CodeInvalid, "the kernel is cut short")
+		return nil, choir.Refuse(op, choir.ReasonKernelShort)
 	}
 	payload := kernel[from:to]
 	elf, err := decompress(payload)
@@ -49,7 +50,7 @@ func Uncompressed(kernel []byte) ([]byte, error) {
 		return nil, err
 	}
 	if !bytes.HasPrefix(elf, elfMagic) || len(elf) != int(binary.LittleEndian.Uint32(payload[len(payload)-lengthBytes:])) {
-		return nil, choir.E(op, choir.CodeInvalid, "there is no whole ELF file in the kernel")
+		return nil, choir.Refuse(op, choir.ReasonKernelNoELF)
 	}
 	return elf, nil
 }
@@ -62,7 +63,7 @@ const lengthBytes = 4
 func decompress(payload []byte) ([]byte, error) {
 	const op = "image.kernel"
 	if len(payload) < 2*lengthBytes {
-		return nil, choir.E(op, choir.CodeInvalid, "the kernel has nothing in it")
+		return nil, choir.Refuse(op, choir.ReasonKernelEmpty)
 	}
 	in := io.Reader(bytes.NewReader(payload[:len(payload)-lengthBytes]))
 	var out io.Reader
@@ -78,7 +79,7 @@ func decompress(payload []byte) ([]byte, error) {
 	case bytes.HasPrefix(payload, []byte{0x1f, 0x8b}):
 		out, err = gzip.NewReader(bytes.NewReader(payload))
 	default:
-		return nil, choir.E(op, choir.CodeInvalid, "the kernel is compressed in a way that choir cannot read (it begins with %x; lz4, zstd and gzip can be read)", payload[:min(6, len(payload))])
+		return nil, choir.Refuse(op, choir.ReasonKernelCompressed, choir.TextOf("given", fmt.Sprintf("%x", payload[:min(6, len(payload))])))
 	}
 	var elf bytes.Buffer
 	if err == nil {

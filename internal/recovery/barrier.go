@@ -112,7 +112,7 @@ func (b *Barrier) hold(ctx context.Context, action Action, part int64, fn func(c
 // stopped returns the error for an action that was not run: the log is closed, or err ended its context.
 func (b *Barrier) stopped(action Action, err error) error {
 	if b.closing.Err() != nil {
-		return choir.E("recovery."+string(action), choir.CodeUnavailable, "the log is closed")
+		return choir.Refuse("recovery."+string(action), choir.ReasonLogClosed)
 	}
 	return choir.Wrap("recovery."+string(action), choir.CodeCancelled, err, "stopped before it could %s the log", action)
 }

@@ -155,9 +155,9 @@ func (m Mount) checkWorkspace() error {
 func (m Mount) allowed(c Capabilities) error {
 	switch {
 	case m.Kind != MountWorkspace && !c.Mounts:
-		return choir.E("sandbox.check", choir.CodeUnavailable, "this driver mounts no folders of the host, such as %s", m.Folder)
+		return choir.Refuse("sandbox.check", choir.ReasonDriverMountsNone, choir.TextOf("path", m.Folder))
 	case m.Kind == MountWorkspace && !slices.Contains(c.Transports, m.Transport):
-		return choir.E("sandbox.check", choir.CodeUnavailable, "this driver gives no workspace by %q; it has %q", m.Transport, c.Transports)
+		return choir.Refuse("sandbox.check", choir.ReasonDriverNoTransport, choir.TextOf("given", m.Transport), choir.TextOf("names", c.Transports))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func NewRegistry(wanted string, drivers ...Driver) (*Registry, error) {
 		r.byName[d.Name()] = d
 	}
 	if r.wanted = r.byName[wanted]; r.wanted == nil {
-		return nil, choir.Invalid("runtime.mode", "this choir has no driver %q; it has %s", wanted, r.names())
+		return nil, choir.RefuseField("runtime.mode", choir.ReasonNoDriver, choir.TextOf("given", wanted), choir.TextOf("names", r.names()))
 	}
 	return r, nil
 }
@@ -64,7 +64,7 @@ func (r *Registry) Create(ctx context.Context, spec Spec) (Sandbox, error) {
 func (r *Registry) Recover(ctx context.Context, h Handle) (Sandbox, error) {
 	d := r.byName[h.Driver]
 	if d == nil {
-		return nil, choir.E("sandbox.recover", choir.CodeInvalid, "a handle of driver %q, which this choir does not have; it has %s", h.Driver, r.names())
+		return nil, choir.Refuse("sandbox.recover", choir.ReasonHandleOfOtherDriver, choir.TextOf("driver", h.Driver), choir.TextOf("names", r.names()))
 	}
 	return d.Recover(ctx, h)
 }

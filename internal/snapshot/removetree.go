@@ -153,7 +153,7 @@ func (r *treeRemoval) up() error {
 		return err
 	}
 	if st.Dev != last.dev || st.Ino != last.ino {
-		return choir.E("snapshot.remove", choir.CodeConflict, "a folder was moved while it was removed").WithRemedy("try again")
+		return choir.Refuse("snapshot.remove", choir.ReasonRemovedMoved)
 	}
 	r.above = r.above[:len(r.above)-1]
 	err := unix.Unlinkat(parent, last.name, unix.AT_REMOVEDIR)

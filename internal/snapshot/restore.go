@@ -75,8 +75,7 @@ func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, 
 			return r.result, nil
 		}
 	}
-	return r.result, choir.E("snapshot.restore", choir.CodeConflict, "the tree kept changing while it was restored").
-		WithRemedy("stop what writes to it and try again")
+	return r.result, choir.Refuse("snapshot.restore", choir.ReasonTreeKeptChanging)
 }
 
 // restore is the state of one call of Scanner.Restore.

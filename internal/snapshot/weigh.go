@@ -113,8 +113,7 @@ func (s *Scanner) leaveOutMore(ctx context.Context, fd int, why choir.LeftReason
 		heavy = w.top.path
 	}
 	if heavy == "" || round >= maxRounds {
-		return choir.E("snapshot.scan", choir.CodeTooLarge, "the workspace goes on having more than %d paths, or more bytes than it may, whatever is left out", w.most()).
-			WithRemedy("stop what fills it, remove some of it, or raise storage.entries and storage.workspace_mb")
+		return choir.Refuse("snapshot.scan", choir.ReasonWorkspaceTooMuch, choir.TextOf("most", w.most()))
 	}
 	s.LeaveOut(heavy, why)
 	return nil

@@ -53,7 +53,7 @@ func header(name string, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	err := tar.NewWriter(&b).WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, Format: tar.FormatGNU})
 	if err == nil && b.Len() != block {
-		err = choir.Invalid("path", "%q is too long for an archive", name)
+		err = choir.RefuseField("path", choir.ReasonArchivePathLong, choir.TextOf("path", name))
 	}
 	return b.Bytes(), err
 }
@@ -124,7 +124,7 @@ func NewExport(ctx context.Context, log Source, blobs blob.Store, head Head, rea
 		return nil, err
 	}
 	if len(e.raw) > maxManifest {
-		return nil, manifestTooLarge("timeline.export", int64(len(e.raw))).WithRemedy("collect what nothing needs any more, or fork from a later moment and export the fork")
+		return nil, manifestTooLarge("timeline.export", choir.ReasonExportListLarge, int64(len(e.raw)))
 	}
 	e.Digest = choir.DigestOf(e.raw)
 	return e, nil
@@ -207,7 +207,7 @@ func (o *writing) member(name string, size int64, content io.Reader, want choir.
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(sink{o}, h), content)
 	if err == nil && (n != size || want != "" && choir.DigestFrom([32]byte(h.Sum(nil))) != want) {
-		err = choir.E("timeline.export", choir.CodeCorrupt, "%s changed while it was exported", name)
+		err = choir.Refuse("timeline.export", choir.ReasonExportChanged, choir.TextOf("name", name))
 	}
 	o.fail(err)
 	o.zeros(padding(size))
@@ -243,18 +243,18 @@ func (a *Archive) check() error {
 	for i, m := range a.Members {
 		if isSegment(m.Path) {
 			if !segments {
-				return choir.Invalid("members", "%q stands behind a blob", m.Path)
+				return choir.RefuseField("members", choir.ReasonArchiveOrderBlob, choir.TextOf("path", m.Path))
 			}
 		} else if m.Path != blobPath(m.SHA256) {
-			return choir.Invalid("members", "%q is no member of an export", m.Path)
+			return choir.RefuseField("members", choir.ReasonArchiveNoMember, choir.TextOf("path", m.Path))
 		} else if segments {
 			segments, before = false, ""
 		}
 		if m.Path <= before {
-			return choir.Invalid("members", "%q stands behind %q", m.Path, before)
+			return choir.RefuseField("members", choir.ReasonArchiveOrder, choir.TextOf("path", m.Path), choir.TextOf("before", before))
 		}
 		if before = m.Path; i == 0 && !segments {
-			return choir.Invalid("members", "there is no log")
+			return choir.RefuseField("members", choir.ReasonArchiveNoLog)
 		}
 	}
 	return nil

@@ -72,11 +72,7 @@ func (in *reading) full(n int64, of string) ([]byte, error) {
 }
 
 func (in *reading) short(of string) error {
-	return damaged("the file ends at byte %d, inside %s", in.at, of)
-}
-
-func damaged(format string, args ...any) *choir.Error {
-	return choir.E("timeline.import", choir.CodeCorrupt, format, args...).WithRemedy("get the file again; nothing was made")
+	return choir.Refuse("timeline.import", choir.ReasonImportShort, choir.CountOf("at", in.at), choir.TextOf("part", of))
 }
 
 // manifest reads and verifies the first member and returns it with its digest.
@@ -94,10 +90,10 @@ func (in *reading) manifest() (Archive, choir.Digest, error) {
 		return a, "", noExport()
 	}
 	if want, err := header(name, size); err != nil || !bytes.Equal(want, head) {
-		return a, "", damaged("the header of the first member, bytes 0 to %d, is not what choir export writes for %s", in.at-1, name)
+		return a, "", choir.Refuse("timeline.import", choir.ReasonImportFirstHead, choir.CountOf("to", in.at-1), choir.TextOf("name", name))
 	}
 	if size > maxManifest {
-		return a, "", manifestTooLarge("timeline.import", size)
+		return a, "", manifestTooLarge("timeline.import", choir.ReasonArchiveListLarge, size)
 	}
 	raw, err := in.full(size, "the manifest")
 	if err == nil {
@@ -109,7 +105,7 @@ func (in *reading) manifest() (Archive, choir.Digest, error) {
 	digest := choir.DigestOf(raw)
 	want, err := header(manifestPath(digest), size)
 	if err != nil || !bytes.Equal(want, head) {
-		return a, "", damaged("the manifest, bytes 0 to %d, is not what its name %s says", in.at-1, name)
+		return a, "", choir.Refuse("timeline.import", choir.ReasonImportManifest, choir.CountOf("to", in.at-1), choir.TextOf("name", name))
 	}
 	if err := choir.DecodeStrict(raw, &a); err != nil {
 		return a, "", choir.Wrap("timeline.import", choir.CodeInvalid, choir.Under("manifest", err), "this export file is not one that this choir can read")
@@ -117,13 +113,13 @@ func (in *reading) manifest() (Archive, choir.Digest, error) {
 	return a, digest, choir.Under("manifest", a.check())
 }
 
-// manifestTooLarge returns code too_large for a manifest of size bytes.
-func manifestTooLarge(op string, size int64) *choir.Error {
-	return choir.E(op, choir.CodeTooLarge, "the list of what is in the archive has %d MiB, and at most %d MiB can be imported", size>>20, maxManifest>>20)
+// manifestTooLarge returns code too_large, with a reason, for a manifest of size bytes.
+func manifestTooLarge(op string, reason choir.Reason, size int64) *choir.Error {
+	return choir.Refuse(op, reason, choir.CountOf("size", size>>20), choir.CountOf("most", maxManifest>>20))
 }
 
 func noExport() error {
-	return choir.E("timeline.import", choir.CodeInvalid, "this is not a file that choir export made")
+	return choir.Refuse("timeline.import", choir.ReasonNotAnExport)
 }
 
 // firstMember returns the name and size of the manifest from its tar header; ok is false
@@ -139,7 +135,7 @@ func firstMember(head []byte) (name string, size int64, ok bool) {
 func (in *reading) zeros(n int64, behind string) error {
 	b, err := in.full(n, "the zeros behind "+behind)
 	if err == nil && len(bytes.Trim(b, "\x00")) > 0 {
-		err = damaged("bytes %d to %d, behind %s, are not zeros", in.at-n, in.at-1, behind)
+		err = choir.Refuse("timeline.import", choir.ReasonImportNoZeros, choir.CountOf("from", in.at-n), choir.CountOf("to", in.at-1), choir.TextOf("part", behind))
 	}
 	return err
 }
@@ -152,7 +148,7 @@ func (in *reading) readMember(ctx context.Context, m Member, into Taker) error {
 		return err
 	}
 	if want, err := header(m.Path, m.Size); err != nil || !bytes.Equal(want, head) {
-		return damaged("the header of %s, bytes %d to %d, is not what the manifest says", m.Path, begin, in.at-1)
+		return choir.Refuse("timeline.import", choir.ReasonImportHead, choir.TextOf("part", m.Path), choir.CountOf("from", begin), choir.CountOf("to", in.at-1))
 	}
 	if isSegment(m.Path) {
 		err = in.segment(m, into)
@@ -167,7 +163,7 @@ func (in *reading) readMember(ctx context.Context, m Member, into Taker) error {
 
 func (in *reading) segment(m Member, into Taker) error {
 	if m.Size > maxSegment {
-		return choir.E("timeline.import", choir.CodeTooLarge, "%s has %d bytes, more than %d", m.Path, m.Size, maxSegment)
+		return choir.Refuse("timeline.import", choir.ReasonArchiveMemberLarge, choir.TextOf("path", m.Path), choir.CountOf("size", m.Size), choir.CountOf("most", maxSegment))
 	}
 	begin := in.at
 	content, err := in.full(m.Size, m.Path)
@@ -176,7 +172,7 @@ func (in *reading) segment(m Member, into Taker) error {
 	}
 	name := strings.TrimPrefix(m.Path, journalFolder)
 	if choir.DigestOf(content) != m.SHA256 {
-		e := damaged("%s, bytes %d to %d, is not what was exported", m.Path, begin, in.at-1)
+		e := choir.Refuse("timeline.import", choir.ReasonImportContent, choir.TextOf("part", m.Path), choir.CountOf("from", begin), choir.CountOf("to", in.at-1))
 		if where := journal.Inspect(name, content); where != nil {
 			e.Msg += ": " + where.String()
 		}
@@ -233,7 +229,7 @@ func (c *content) Read(p []byte) (int, error) {
 func (c *content) finish() error {
 	c.checked = true
 	if choir.DigestFrom([32]byte(c.hash.Sum(nil))) != c.member.SHA256 {
-		return damaged("%s, bytes %d to %d, is not what was exported", c.member.Path, c.begin, c.in.at-1)
+		return choir.Refuse("timeline.import", choir.ReasonImportContent, choir.TextOf("part", c.member.Path), choir.CountOf("from", c.begin), choir.CountOf("to", c.in.at-1))
 	}
 	return io.EOF
 }
@@ -245,7 +241,7 @@ func (in *reading) end() error {
 	}
 	var one [1]byte
 	if n, err := io.ReadFull(in.r, one[:]); n > 0 {
-		return damaged("there is more behind the end, from byte %d", in.at)
+		return choir.Refuse("timeline.import", choir.ReasonImportMore, choir.CountOf("at", in.at))
 	} else if err != io.EOF {
 		return err
 	}

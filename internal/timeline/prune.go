@@ -44,7 +44,7 @@ type pruning struct {
 
 func (p *pruning) folder(d choir.Digest, path string, depth int) (choir.Digest, error) {
 	if depth > snapshot.MaxDepth {
-		return "", choir.E("timeline.prune", choir.CodeTooLarge, "%s lies more than %d folders deep", path, snapshot.MaxDepth)
+		return "", choir.Refuse("timeline.prune", choir.ReasonTooDeep, choir.TextOf("path", path), choir.TextOf("most", snapshot.MaxDepth))
 	}
 	raw, err := p.keeper.Manifest(p.ctx, d)
 	if err != nil {

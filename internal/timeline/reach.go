@@ -67,7 +67,7 @@ func reachUp(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, a
 	after := uint64(0)
 	for e, err := range log.Events(ctx, 1, to) {
 		if err == nil && e.Seq != after+1 {
-			err = choir.E("timeline.reach", choir.CodeCorrupt, "event %d is missing", after+1).WithRemedy("run `choir log --verify`")
+			err = choir.Refuse("timeline.reach", choir.ReasonEventMissing, choir.TextOf("event", after+1))
 		}
 		if err == nil {
 			err = r.event(&e)
@@ -78,7 +78,7 @@ func reachUp(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, a
 		after = e.Seq
 	}
 	if after < to {
-		return Reached{}, choir.E("timeline.reach", choir.CodeCorrupt, "the log ends at event %d, not %d", after, to)
+		return Reached{}, choir.Refuse("timeline.reach", choir.ReasonLogEndsAt, choir.TextOf("event", after), choir.TextOf("wanted", to))
 	}
 	return r.reached(), nil
 }
@@ -155,8 +155,7 @@ func unreadable(e *choir.Event, err error) error {
 		err = errors.Join(err, rerr)
 	}
 	if !known {
-		return choir.E("timeline.reach", choir.CodeUnavailable, "event %d (%s) was written by a newer choir, which alone knows what content it leads to", e.Seq, e.Type).
-			WithRemedy("do this with that choir")
+		return choir.Refuse("timeline.reach", choir.ReasonEventOfNewerChoir, choir.TextOf("event", e.Seq), choir.TextOf("type", e.Type))
 	}
 	return choir.Wrap("timeline.reach", choir.CodeCorrupt, err, "event %d", e.Seq)
 }
@@ -244,7 +243,7 @@ func (r *reach) folder(d choir.Digest, path string, depth int) error {
 		return err
 	}
 	if depth > snapshot.MaxDepth {
-		return choir.E("timeline.reach", choir.CodeTooLarge, "%s lies more than %d folders deep", path, snapshot.MaxDepth)
+		return choir.Refuse("timeline.reach", choir.ReasonTooDeep, choir.TextOf("path", path), choir.TextOf("most", snapshot.MaxDepth))
 	}
 	raw, err := r.keeper.Manifest(r.ctx, d)
 	if err != nil {

@@ -103,8 +103,14 @@ func (s speaker) sayWork(p choir.Payload) string {
 			return s.sentence("modelFailed", "text", Line(p.Error))
 		}
 	case *choir.EgressRefused:
+		if p.Why == choir.EgressDigest {
+			return s.sentence("egressDigest", "host", p.Host)
+		}
 		return s.sentence("egressRefused", "host", p.Host)
 	case *choir.EgressPassed:
+		if p.Cached {
+			return s.sentence("egressCached", "host", p.Host, "size", BytesIn(s.language, p.Received))
+		}
 		return s.sentence("egressPassed", "host", p.Host, "sent", BytesIn(s.language, p.Sent), "received", BytesIn(s.language, p.Received))
 	case *choir.EgressGranted:
 		return s.sentence("egressGranted", "host", hostPort(p.Host, p.Port), "scope", s.term("scope", p.Scope))

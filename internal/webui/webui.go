@@ -23,6 +23,7 @@ func Desktop() (fs.FS, error) { return built("desktop") }
 const (
 	sourceName  = "dist/desktop-source.tar"
 	modulesName = "dist/desktop-modules.tar.zst"
+	toolsName   = "dist/desktop-tools.tar.zst"
 	sumSuffix   = ".sha256"
 )
 
@@ -36,14 +37,17 @@ func DesktopSource() []byte {
 	return raw
 }
 
-// DesktopModules are the packages that serve a changed source, as a compressed
-// tar, and their digest, which is empty when this build has none.
-func DesktopModules() (digest string, open func() (io.ReadCloser, error)) {
+// DesktopModules returns the packages that serve a changed source, and the packages that lint and test it,
+// as compressed tars, and their joint digest, which is empty when this build has none.
+func DesktopModules() (digest string, packages, tools func() (io.ReadCloser, error)) {
 	sum, err := files.ReadFile(modulesName + sumSuffix)
 	if err != nil {
-		return "", nil
+		return "", nil, nil
 	}
-	return string(sum), func() (io.ReadCloser, error) { return files.Open(modulesName) }
+	opener := func(name string) func() (io.ReadCloser, error) {
+		return func() (io.ReadCloser, error) { return files.Open(name) }
+	}
+	return string(sum), opener(modulesName), opener(toolsName)
 }
 
 func built(name string) (fs.FS, error) {
@@ -52,8 +56,7 @@ func built(name string) (fs.FS, error) {
 		_, err = fs.Stat(sub, "index.html")
 	}
 	if err != nil {
-		return nil, choir.E("webui."+name, choir.CodeUnavailable, "this build of choir does not carry the %s", name).
-			WithRemedy("build it with: make build")
+		return nil, choir.Refuse("webui."+name, choir.ReasonNotInBuild, choir.TextOf("what", name))
 	}
 	return sub, nil
 }

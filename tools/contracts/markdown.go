@@ -107,7 +107,7 @@ func codeTable(b *bytes.Buffer) {
 
 // reasonTable writes the reasons with their English sentences.
 func reasonTable(b *bytes.Buffer) {
-	b.WriteString("\n## Reasons\n\nA problem with a `reason` can be said in another language: `values` fill the placeholders of that language's sentence (`internal/choir/problems.*.json`).\n\n| reason | code | in English |\n|---|---|---|\n")
+	b.WriteString("\n## Reasons\n\nA problem with a `reason` can be said in another language: `values` fill the placeholders of that language's sentence (`internal/choir/problems.*.json`; `problemshost.*.json` for those of the CLI and of choir's start). The value `field` is the problem's field; `message` and `detail` leave it out.\n\n| reason | code | in English |\n|---|---|---|\n")
 	for _, r := range choir.Reasons() {
 		fmt.Fprintf(b, "| `%s` | `%s` | %s |\n", r, r.Code(), choir.ProblemsIn("en").Reasons[r].Said.Other)
 	}

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,14 +41,19 @@ var notSource = []string{"node_modules", "dist", ".vite", "coverage"}
 // typeRules are the rules by which the check of a changed source looks at its types.
 const typeRules = "tsconfig.shared.json"
 
-// notServed are packages that lint and test the source, and neither serve it nor check its
-// types.
-var notServed = []string{
-	"@biomejs", "typescript", "vitest", "@vitest", "axe-core", "fast-check", "playwright-core",
+// notUsed are packages that only this repository uses.
+var notUsed = []string{"typescript", "playwright-core", ".vite", ".package-lock.json"}
+
+// checking are packages that lint and test the source, and neither serve it nor check its types.
+// They have an archive of their own, because a server does not wait for them.
+var checking = []string{
+	"@biomejs", "vitest", "@vitest", "axe-core", "fast-check",
 	"@testing-library", "happy-dom", "@babel", "ansi-regex", "ansi-styles", "aria-query", "buffer-image-size", "dom-accessibility-api", "entities", "js-tokens", "lz-string",
 	"pretty-format", "react-is", "whatwg-mimetype", "ws",
-	".vite", ".package-lock.json",
 }
+
+// toolsMark is an empty file that is there once all of checking is.
+const toolsMark = ".tools"
 
 // notNeeded are parts of packages that the desktop does not import: other builds of
 // the same, tools and pages of their own.
@@ -87,7 +93,23 @@ func run(from, to string) error {
 	if err := packSource(from, filepath.Join(to, "desktop-source.tar")); err != nil {
 		return err
 	}
-	return packModules(from, filepath.Join(to, "desktop-modules.tar.zst"))
+	modules, err := packModules(from)
+	if err != nil {
+		return err
+	}
+	tools, err := packTools(from)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	for name, content := range map[string][]byte{"desktop-modules": modules, "desktop-tools": tools} {
+		if err := replace(filepath.Join(to, name+".tar.zst"), content); err != nil {
+			return err
+		}
+	}
+	sum.Write(modules)
+	sum.Write(tools)
+	return replace(filepath.Join(to, "desktop-modules.tar.zst.sha256"), []byte(hex.EncodeToString(sum.Sum(nil))))
 }
 
 func packSource(from, to string) error {
@@ -100,48 +122,96 @@ func packSource(from, to string) error {
 	return replace(to, out.Bytes())
 }
 
-func packModules(from, to string) error {
+// packModules returns the packages that serve the source, and what runs with them.
+func packModules(from string) ([]byte, error) {
 	seed, err := os.MkdirTemp("", "packdesktop-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(seed)
 	modules := filepath.Join(from, "node_modules")
 	abs, err := absolute(launcher, from, modules)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	bundle := exec.Command("node", abs[0], "seed", abs[1], abs[2], seed)
 	bundle.Stdout, bundle.Stderr = os.Stdout, os.Stderr
 	if err := bundle.Run(); err != nil {
-		return fmt.Errorf("bundle the packages: %w", err)
+		return nil, fmt.Errorf("bundle the packages: %w", err)
 	}
+	digests, err := digestSource(from)
+	if err != nil {
+		return nil, err
+	}
+	return pack(func(p packer) error {
+		return errors.Join(
+			p.folder(modules, ".", func(path string) bool {
+				return slices.Contains(notUsed, filepath.Base(path)) || slices.Contains(checking, path) || slices.Contains(notNeeded, filepath.ToSlash(path)) || unread(path)
+			}),
+			p.make(".choir"),
+			p.folder(filepath.Join(seed, "deps"), ".choir/deps", unread),
+			p.file(launcher, ".choir/dev.mjs"),
+			p.file(programs+"/moved.mjs", ".choir/moved.mjs"),
+			p.file(programs+"/check.mjs", ".choir/check.mjs"),
+			p.file(programs+"/checktools.mjs", ".choir/checktools.mjs"),
+			p.file(filepath.Join(from, "base", typeRules), ".choir/tsconfig.json"),
+			p.content(".choir/source.json", digests),
+		)
+	})
+}
+
+// packTools returns the packages that check a changed source besides.
+func packTools(from string) ([]byte, error) {
+	modules := filepath.Join(from, "node_modules")
+	return pack(func(p packer) error {
+		for _, name := range checking {
+			if err := p.folder(filepath.Join(modules, name), name, unread); err != nil {
+				return err
+			}
+		}
+		return p.content(toolsMark, nil)
+	})
+}
+
+// pack returns what fill packs, as a compressed tar.
+func pack(fill func(packer) error) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := zstd.NewWriter(&out, zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p := packer{tar.NewWriter(z)}
-	err = errors.Join(
-		p.folder(modules, ".", func(path string) bool {
-			return slices.Contains(notServed, filepath.Base(path)) || slices.Contains(notNeeded, filepath.ToSlash(path)) || unread(path)
-		}),
-		p.make(".choir"),
-		p.folder(filepath.Join(seed, "deps"), ".choir/deps", unread),
-		p.file(launcher, ".choir/dev.mjs"),
-		p.file(programs+"/moved.mjs", ".choir/moved.mjs"),
-		p.file(programs+"/check.mjs", ".choir/check.mjs"),
-		p.file(filepath.Join(from, "base", typeRules), ".choir/tsconfig.json"),
-		p.Close(), z.Close(),
-	)
-	if err != nil {
-		return err
+	err = errors.Join(fill(p), p.Close(), z.Close())
+	return out.Bytes(), err
+}
+
+// digestSource returns the digest of each file of the source, by path, as JSON. The check of a
+// changed source runs the tests of what differs.
+func digestSource(from string) ([]byte, error) {
+	digests := map[string]string{}
+	for _, below := range []string{"src", "base"} {
+		dir, err := filepath.EvalSymlinks(filepath.Join(from, below))
+		if err != nil {
+			return nil, err
+		}
+		err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(dir, path)
+			sum := sha256.Sum256(content)
+			digests[filepath.ToSlash(filepath.Join(below, rel))] = hex.EncodeToString(sum[:])
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	sum := sha256.Sum256(out.Bytes())
-	if err := replace(to, out.Bytes()); err != nil {
-		return err
-	}
-	return replace(to+".sha256", []byte(hex.EncodeToString(sum[:])))
+	return json.Marshal(digests)
 }
 
 func absolute(paths ...string) ([]string, error) {
@@ -227,9 +297,16 @@ func (p packer) file(path, name string) error {
 	if info.Mode()&0o100 != 0 {
 		mode = 0o755
 	}
+	return p.write(name, mode, content)
+}
+
+// content packs a file that is on no disk.
+func (p packer) content(name string, content []byte) error { return p.write(name, 0o644, content) }
+
+func (p packer) write(name string, mode int64, content []byte) error {
 	if err := p.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(content)), ModTime: stamp}); err != nil {
 		return err
 	}
-	_, err = io.Copy(p, bytes.NewReader(content))
+	_, err := io.Copy(p, bytes.NewReader(content))
 	return err
 }

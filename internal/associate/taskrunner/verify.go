@@ -2,6 +2,7 @@ package taskrunner
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -103,6 +104,10 @@ type checkHost struct {
 
 // Has implements verify.Machine.
 func (h checkHost) Has(program string) bool {
+	if filepath.IsAbs(program) {
+		_, err := os.Stat(program)
+		return err == nil
+	}
 	_, err := proctree.LookPath(program, h.j.scope.Root, h.j.cfg.Env)
 	return err == nil
 }

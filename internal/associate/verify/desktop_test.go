@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -17,6 +19,27 @@ func tapOf(lines string) []byte                 { return []byte("TAP version 13\
 func ranOf(code int, output []byte) Ran {
 	return Ran{ExitCode: code, Output: output, Report: textReport(string(output))}
 }
+
+// checked returns an output of the check of which the test with a number fails, 0 for none.
+func checked(failing int, linted, seen string) []byte {
+	lines := []string{"the desktop is built", "the desktop's types hold", desktopLinted + linted, "src/a.test.ts > adds", "src/a.test.ts > takes away", "src/b.test.ts > waits # SKIP it says so", desktopSeen + seen}
+	tally := map[string]int{}
+	for i, name := range lines {
+		said := "ok"
+		switch {
+		case i+1 == failing:
+			said, tally["fail"] = "not ok", tally["fail"]+1
+		case strings.Contains(name, "# SKIP"):
+			tally["skipped"]++
+		default:
+			tally["pass"]++
+		}
+		lines[i] = fmt.Sprintf("%s %d - %s", said, i+1, name)
+	}
+	end := fmt.Sprintf("# tests %d\n# pass %d\n# fail %d\n# skipped %d\n", len(lines), tally["pass"], tally["fail"], tally["skipped"])
+	return tapOf(strings.Join(lines, "\n") + "\n" + end)
+}
+
 func desktopTree() fstest.MapFS {
 	return fstest.MapFS{
 		"choiros/index.html": {}, "choiros/src/main.tsx": {}, "choiros/package.json": {Data: []byte(`{"scripts":{"test":"vitest run"},"devDependencies":{"vitest":"4"}}`)},
@@ -54,10 +77,11 @@ func TestACheckOfTheDesktopPassesOnlyIfItsPageWasSeen(t *testing.T) {
 		status choir.VerifyStatus
 		proves string
 	}{
-		{"seen", ranOf(0, tapOf("ok 1 - a\nok 2 - b\nok 3 - c\n# tests 3\n# pass 3\n# fail 0\n# skipped 0\n")), choir.VerifyPass, "the desktop was built, its types hold, and its page comes up in a browser"},
-		{"no browser", ranOf(0, tapOf("ok 1 - a\nok 2 - b\nok 3 - c # SKIP none\n# tests 3\n# pass 2\n# fail 0\n# skipped 1\n")), choir.VerifyUnknown, "the desktop was built, and its types hold"},
-		{"broken", ranOf(1, tapOf("not ok 1 - a\n# Could not resolve 'left-pad'\nok 2 - b\nnot ok 3 - c\n# tests 3\n# pass 1\n# fail 2\n# skipped 0\n")), choir.VerifyFail, ""},
-		{"mistyped", ranOf(1, tapOf("ok 1 - a\nnot ok 2 - b\n# error TS2322\nok 3 - c\n# tests 3\n# pass 2\n# fail 1\n# skipped 0\n")), choir.VerifyFail, ""},
+		{"seen", ranOf(0, checked(0, "", "")), choir.VerifyPass, "the desktop was built, its types hold, its linter finds no mistake, 2 tests of what was changed ran, and its page comes up in a browser"},
+		{"no browser", ranOf(0, checked(0, "", " # SKIP none")), choir.VerifyUnknown, "the desktop was built, its types hold, its linter finds no mistake, 2 tests of what was changed ran"},
+		{"no tools", ranOf(0, checked(0, " # SKIP none", "")), choir.VerifyUnknown, "the desktop was built, its types hold, and its page comes up in a browser"},
+		{"broken", ranOf(1, checked(1, "", "")), choir.VerifyFail, ""},
+		{"linted", ranOf(1, checked(3, "", "")), choir.VerifyFail, ""},
 		{"cut off", ranOf(0, tapOf("ok 1 - a\n")), choir.VerifyUnknown, ""},
 		{"no node", ranOf(127, nil), choir.VerifyUnknown, ""},
 	} {

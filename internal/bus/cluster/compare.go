@@ -19,14 +19,14 @@ func (r *Replica) Compare(ctx context.Context) (events uint64, err error) {
 			return err
 		}
 		if !more || ours.Seq != seq {
-			return choir.E("cluster.compare", choir.CodeCorrupt, "the cluster has event %d, the log here has not", seq)
+			return choir.Refuse("cluster.compare", choir.ReasonClusterHasMore, choir.TextOf("event", seq))
 		}
 		want, err := choir.EncodeEvent(&ours)
 		if err != nil {
 			return choir.Wrap("cluster.compare", "", err, "encode event %d", seq)
 		}
 		if !bytes.Equal(raw, want) {
-			return choir.E("cluster.compare", choir.CodeCorrupt, "event %d of the cluster's copy is not the log's", seq)
+			return choir.Refuse("cluster.compare", choir.ReasonClusterEventDiffers, choir.TextOf("event", seq))
 		}
 		events = seq
 		return nil

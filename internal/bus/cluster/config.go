@@ -62,8 +62,7 @@ func (c Config) credentials() (nats.Option, error) {
 		return nil, choir.Wrap("cluster.credentials", choir.CodeUnavailable, err, "read the credentials of the cluster")
 	}
 	if info.Mode().Perm()&0o077 != 0 || info.Size() > maxCredentials {
-		return nil, choir.E("cluster.credentials", choir.CodeRefused, "others can read the credentials of the cluster in %s", c.Credentials).
-			WithRemedy("chmod 600 %s", c.Credentials)
+		return nil, choir.Refuse("cluster.credentials", choir.ReasonClusterCredentialsOpen, choir.TextOf("path", c.Credentials))
 	}
 	raw, err := os.ReadFile(c.Credentials)
 	if err != nil {
@@ -74,7 +73,7 @@ func (c Config) credentials() (nats.Option, error) {
 	}
 	user, password, ok := strings.Cut(strings.TrimSpace(string(raw)), ":")
 	if !ok || user == "" || strings.ContainsAny(password, "\r\n") {
-		return nil, choir.E("cluster.credentials", choir.CodeInvalid, "%s holds neither NATS credentials nor one line user:password", c.Credentials)
+		return nil, choir.Refuse("cluster.credentials", choir.ReasonClusterCredentialsForm, choir.TextOf("path", c.Credentials))
 	}
 	if err := c.mayCarryPassword(); err != nil {
 		return nil, err
@@ -88,12 +87,11 @@ func (c Config) mayCarryPassword() error {
 	for _, s := range c.Servers {
 		u, err := url.Parse(s)
 		if err != nil {
-			return choir.Invalid("bus.cluster", "holds what is no address")
+			return choir.RefuseField("bus.cluster", choir.ReasonClusterNoAddress)
 		}
 		ip := net.ParseIP(u.Hostname())
 		if u.Scheme != "tls" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return choir.E("cluster.credentials", choir.CodeRefused, "the password would go to %s unencrypted", u.Host).
-				WithRemedy("use tls://, or credentials made by nsc")
+			return choir.Refuse("cluster.credentials", choir.ReasonClusterUnencrypted, choir.TextOf("host", u.Host))
 		}
 	}
 	return nil

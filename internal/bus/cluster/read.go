@@ -92,7 +92,7 @@ func next(ctx context.Context, messages jetstream.MessagesContext, seq uint64, f
 		return choir.Wrap("cluster.read", choir.CodeInternal, err, "read event %d of the cluster's copy", seq)
 	}
 	if meta.Sequence.Stream != seq {
-		return choir.E("cluster.read", choir.CodeCorrupt, "the cluster's copy lacks the events %d to %d", seq, meta.Sequence.Stream-1)
+		return choir.Refuse("cluster.read", choir.ReasonClusterLacksSome, choir.TextOf("from", seq), choir.TextOf("to", meta.Sequence.Stream-1))
 	}
 	return fn(seq, m.Data())
 }

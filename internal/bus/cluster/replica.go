@@ -43,7 +43,7 @@ func New(cfg Config, computer choir.ID) *Replica {
 	if cfg.Log == nil {
 		cfg.Log = func(string, ...any) {}
 	}
-	return &Replica{cfg: cfg, computer: computer, why: choir.E("cluster", choir.CodeUnavailable, "the cluster was not reached yet")}
+	return &Replica{cfg: cfg, computer: computer, why: choir.Refuse("cluster", choir.ReasonClusterNotReached)}
 }
 
 // Start begins to copy src in a goroutine, which Close stops.
@@ -97,7 +97,7 @@ func (r *Replica) Wait(ctx context.Context, seq uint64) error {
 			return choir.Wrap("cluster.wait", "", ctx.Err(), "the caller did not wait for the cluster")
 		case <-limit.C:
 			if why == nil {
-				why = choir.E("cluster.wait", choir.CodeUnavailable, "the cluster has the events up to %d", acked)
+				why = choir.Refuse("cluster.wait", choir.ReasonClusterBehind, choir.TextOf("event", acked))
 			}
 			return choir.Wrap("cluster.wait", choir.CodeUnavailable, why, "no answer of the cluster within %s", r.cfg.Timeout)
 		}
@@ -112,7 +112,7 @@ func (r *Replica) Healthy() error {
 		return nil
 	}
 	head, _ := r.src.Head()
-	err := choir.E("cluster.health", choir.CodeUnavailable, "events %d to %d are durable here and not known to be replicated", min(r.acked, head)+1, head)
+	err := choir.Refuse("cluster.health", choir.ReasonClusterNotReplicated, choir.TextOf("from", min(r.acked, head)+1), choir.TextOf("to", head))
 	if r.acked >= head {
 		err.Msg = "every event is replicated, and the cluster is not reached"
 	}

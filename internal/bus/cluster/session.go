@@ -72,13 +72,11 @@ func (r *Replica) resume(ctx context.Context, js jetstream.JetStream) (uint64, e
 		return 0, nil
 	}
 	if state.FirstSeq != 1 || state.Msgs != state.LastSeq {
-		return 0, choir.E("cluster.resume", choir.CodeConflict, "the stream %s holds %d of the events %d to %d: somebody removed some",
-			StreamName(r.computer), state.Msgs, state.FirstSeq, state.LastSeq).WithRemedy("remove the stream; it is made and filled again")
+		return 0, choir.Refuse("cluster.resume", choir.ReasonClusterRemovedSome, choir.TextOf("stream", StreamName(r.computer)), choir.CountOf("n", state.Msgs), choir.TextOf("from", state.FirstSeq), choir.TextOf("to", state.LastSeq))
 	}
 	head, _ := r.src.Head()
 	if state.LastSeq > head {
-		return 0, choir.E("cluster.resume", choir.CodeConflict, "the cluster has events up to %d, the log here ends at %d: this data folder is older than its copy", state.LastSeq, head).
-			WithRemedy("restore the log from the cluster into a new folder: choir log --restore-from-cluster")
+		return 0, choir.Refuse("cluster.resume", choir.ReasonClusterAhead, choir.TextOf("event", state.LastSeq), choir.TextOf("head", head))
 	}
 	theirs, err := eventAt(ctx, stream, state.LastSeq)
 	if err != nil {
@@ -89,8 +87,7 @@ func (r *Replica) resume(ctx context.Context, js jetstream.JetStream) (uint64, e
 		return 0, err
 	}
 	if ours.Hash != theirs.Hash {
-		return 0, choir.E("cluster.resume", choir.CodeConflict, "event %d is another one in the cluster: the stream %s holds another log", state.LastSeq, StreamName(r.computer)).
-			WithRemedy("find out who else writes it; nothing there is overwritten")
+		return 0, choir.Refuse("cluster.resume", choir.ReasonClusterOtherLog, choir.TextOf("event", state.LastSeq), choir.TextOf("stream", StreamName(r.computer)))
 	}
 	return state.LastSeq, nil
 }

@@ -56,8 +56,7 @@ func openStream(ctx context.Context, js jetstream.JetStream, computer choir.ID) 
 		return nil, choir.Wrap("cluster.stream", choir.CodeUnavailable, err, "open the stream %s", StreamName(computer))
 	}
 	if n := stream.CachedInfo().Config.Replicas; n < Replicas {
-		return nil, choir.E("cluster.stream", choir.CodeConflict, "the stream %s has %d replicas, not %d", StreamName(computer), n, Replicas).
-			WithRemedy("nats stream edit %s --replicas=%d", StreamName(computer), Replicas)
+		return nil, choir.Refuse("cluster.stream", choir.ReasonClusterReplicas, choir.TextOf("stream", StreamName(computer)), choir.CountOf("n", n), choir.TextOf("wanted", Replicas))
 	}
 	return stream, nil
 }
@@ -69,7 +68,7 @@ func eventAt(ctx context.Context, stream jetstream.Stream, seq uint64) (choir.Ev
 	defer cancel()
 	m, err := stream.GetMsg(ctx, seq)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return choir.Event{}, choir.E("cluster.read", choir.CodeCorrupt, "the cluster's copy lacks event %d", seq)
+		return choir.Event{}, choir.Refuse("cluster.read", choir.ReasonClusterLacks, choir.TextOf("event", seq))
 	}
 	if err != nil {
 		return choir.Event{}, choir.Wrap("cluster.read", choir.CodeUnavailable, err, "read event %d", seq)

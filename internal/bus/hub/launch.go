@@ -69,7 +69,7 @@ func (s *Server) run(ctx context.Context, store string, size int64, without erro
 	ns.Start()
 	switch {
 	case !ns.ReadyForConnections(startLimit), o.JetStream && !ns.JetStreamEnabled():
-		err = choir.E("bus.start", choir.CodeUnavailable, "the bus did not come up on %s", store)
+		err = choir.Refuse("bus.start", choir.ReasonBusNotUp, choir.TextOf("path", store))
 	case o.JetStream:
 		err = s.ensureStream(ctx, ns, size)
 	}

@@ -112,7 +112,7 @@ func (c *Collector) Collect(ctx context.Context, keep time.Duration, dryRun bool
 	out := Collected{DryRun: dryRun}
 	store, ok := c.blobs.(blob.Collector)
 	if !ok {
-		return out, choir.E("computer.collect", choir.CodeUnavailable, "this store of blobs cannot remove anything")
+		return out, choir.Refuse("computer.collect", choir.ReasonStoreKeepsAll)
 	}
 	// Whoever looks at the tree relies on what is there.
 	unlock, err := c.workspace.Lock(ctx)
@@ -123,10 +123,10 @@ func (c *Collector) Collect(ctx context.Context, keep time.Duration, dryRun bool
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.refusing.Load() > 0 {
-		return out, choir.E("computer.collect", choir.CodeBusy, "the computer is being exported").WithRemedy("try again once the export is written")
+		return out, choir.Refuse("computer.collect", choir.ReasonBeingExported)
 	}
 	if unfinished, err := c.workspace.UnfinishedIntent(); err != nil || unfinished {
-		return out, errors.Join(choir.E("computer.collect", choir.CodeConflict, "the workspace is still to become what was wanted").WithRemedy("start choir again, which finishes it"), err)
+		return out, errors.Join(choir.Refuse("computer.collect", choir.ReasonWorkspaceToBecome), err)
 	}
 	if err := c.mustKeepNoTree(ctx); err != nil {
 		return out, err
@@ -164,7 +164,7 @@ func (c *Collector) mustKeepNoTree(ctx context.Context) error {
 	}
 	keeps, err := c.cfg.KeepsTree(ctx)
 	if err == nil && keeps {
-		err = choir.E("computer.collect", choir.CodeConflict, "the workspace of the last session is still to be recorded").WithRemedy("try again once the computer has started")
+		err = choir.Refuse("computer.collect", choir.ReasonWorkspaceToRecord)
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func (n NewComputer) beginImported(ctx context.Context, blobs blob.Store, a time
 	}
 	b.check = func(store *eventstore.Store) ([]string, error) {
 		if why := store.ReadOnly(); why != "" {
-			return nil, choir.E("computer.import", choir.CodeCorrupt, "the log in the file is damaged: %s", why)
+			return nil, choir.Refuse("computer.import", choir.ReasonImportLogDamaged, choir.TextOf("why", why))
 		}
 		if err := checkPast(ctx, store, keeper, a); err != nil || a.Workspace == "" {
 			return nil, err
@@ -98,7 +98,7 @@ func withheldPaths(ctx context.Context, store *eventstore.Store, keeper *snapsho
 	var paths []string
 	for _, ch := range changes {
 		if ch.After != nil || ch.Before.Kind != snapshot.File || !withheld[ch.Before.Digest()] {
-			return nil, choir.E("computer.import", choir.CodeInvalid, "the workspace in the file is not the one in its log: %s differs", ch.Path)
+			return nil, choir.Refuse("computer.import", choir.ReasonImportWorkspaceDiffers, choir.TextOf("path", ch.Path))
 		}
 		paths = append(paths, ch.Path)
 	}
@@ -113,7 +113,7 @@ func checkPast(ctx context.Context, store *eventstore.Store, keeper *snapshot.Ke
 		return err
 	}
 	if err != nil || last.Computer != a.Computer {
-		return choir.E("computer.import", choir.CodeInvalid, "the file says it is computer %s, which the log in it is not", a.Computer)
+		return choir.Refuse("computer.import", choir.ReasonImportOtherComputer, choir.TextOf("id", a.Computer))
 	}
 	reached, err := timeline.ReachAll(ctx, store, keeper, a.Seq)
 	if err != nil {
@@ -128,7 +128,7 @@ func checkPast(ctx context.Context, store *eventstore.Store, keeper *snapshot.Ke
 	}
 	for _, d := range reached.Absent {
 		if !may[d] {
-			return choir.E("computer.import", choir.CodeCorrupt, "blob %s, which the log leads to, is not in the file", d)
+			return choir.Refuse("computer.import", choir.ReasonImportBlobMissing, choir.TextOf("digest", d))
 		}
 	}
 	known := map[choir.Digest]bool{}
@@ -146,7 +146,7 @@ func checkPast(ctx context.Context, store *eventstore.Store, keeper *snapshot.Ke
 	}
 	for _, m := range a.Members {
 		if !m.IsSegment() && !known[m.SHA256] {
-			return choir.E("computer.import", choir.CodeInvalid, "blob %s is in the file, and the log does not lead to it", m.SHA256)
+			return choir.Refuse("computer.import", choir.ReasonImportBlobSpare, choir.TextOf("digest", m.SHA256))
 		}
 	}
 	return nil

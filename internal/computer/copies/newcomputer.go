@@ -60,7 +60,7 @@ func (n NewComputer) initLog(ctx context.Context, blobs blob.Store, b beginning)
 
 func (n NewComputer) appendFirst(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, b beginning) error {
 	if seq, hash := store.Head(); seq != b.Seq || hash != b.Hash {
-		return choir.E("computer.begin", choir.CodeCorrupt, "the log ends at event %d with hash %s, not at event %d with hash %s", seq, hash, b.Seq, b.Hash)
+		return choir.Refuse("computer.begin", choir.ReasonLogEndsElsewhere, choir.TextOf("event", seq), choir.TextOf("hash", hash), choir.TextOf("wanted", b.Seq), choir.TextOf("wanted_hash", b.Hash))
 	}
 	if b.check != nil {
 		var err error

@@ -80,7 +80,7 @@ func (c *Copier) treeNow(ctx context.Context) (choir.Digest, error) {
 	}
 	root, err := c.workspace.LastSnapshot(ctx)
 	if err == nil && root == "" {
-		err = choir.E("computer.tree", choir.CodeNotFound, "no snapshot of %s was taken yet", c.cfg.Name).WithRemedy("wake it with: choir up")
+		err = choir.Refuse("computer.tree", choir.ReasonNoSnapshotYet, choir.TextOf("name", c.cfg.Name))
 	}
 	return root, err
 }
@@ -124,15 +124,14 @@ func firstError(a, b error) error {
 // was changed. With dryRun it changes nothing and returns what would change.
 func (c *Copier) TakeChanges(ctx context.Context, role choir.Role, from *Copier, paths []string, dryRun bool) (treemerge.Applied, error) {
 	if from == c {
-		return treemerge.Applied{}, choir.Invalid("from", "is this computer itself")
+		return treemerge.Applied{}, choir.RefuseField("from", choir.ReasonTakeFromItself)
 	}
 	at, err := c.common(ctx, from)
 	if err != nil {
 		return treemerge.Applied{}, err
 	}
 	if at == 0 {
-		return treemerge.Applied{}, choir.E("computer.take", choir.CodeConflict, "%s and %s share no past, so there is nothing to compare with", c.cfg.Name, from.cfg.Name).
-			WithRemedy("export the project there and add it here: choir repo export")
+		return treemerge.Applied{}, choir.Refuse("computer.take", choir.ReasonNoSharedPast, choir.TextOf("name", c.cfg.Name), choir.TextOf("other", from.cfg.Name))
 	}
 	theirs, err := from.treeNow(ctx)
 	if err != nil {
@@ -193,7 +192,7 @@ func onlyPaths(ctx context.Context, keeper *snapshot.Keeper, base, theirs choir.
 			}
 		}
 		if !found {
-			return "", choir.E("computer.take", choir.CodeNotFound, "nothing changed at %q there", p)
+			return "", choir.Refuse("computer.take", choir.ReasonNothingChangedThere, choir.TextOf("path", p))
 		}
 	}
 	return timeline.Graft(ctx, keeper, base, theirs, slices.Sorted(maps.Keys(wanted)))

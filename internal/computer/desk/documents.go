@@ -132,10 +132,10 @@ func (ds *documents) CreateDocument(ctx context.Context, role choir.Role, n NewD
 // checkContent returns an error if the content is too large to save or no UTF-8 text.
 func checkContent(content string) error {
 	if len(content) > maxDocument {
-		return &choir.Error{Op: "computer.document", Code: choir.CodeTooLarge, Path: "content", Msg: "has more than 8 MiB", Remedy: "keep it as a file of the workspace"}
+		return choir.RefuseField("content", choir.ReasonDocumentLarge)
 	}
 	if !utf8.ValidString(content) {
-		return choir.Invalid("content", "is not text in UTF-8")
+		return choir.RefuseField("content", choir.ReasonFieldNoUTF8)
 	}
 	return nil
 }
@@ -309,7 +309,7 @@ func (ds *documents) settleable(ctx context.Context, s choir.OverlaySettled) (ev
 		return o, err
 	}
 	if s.Outcome != choir.OverlayReopened && (o.Kind == choir.OverlayComment) != (s.Outcome == choir.OverlayResolved) {
-		return o, choir.Invalid("outcome", "a %s cannot be %s", o.Kind, s.Outcome)
+		return o, choir.RefuseField("outcome", choir.ReasonOverlayOutcome, choir.TextOf("kind", o.Kind), choir.TextOf("outcome", s.Outcome))
 	}
 	return o, nil
 }

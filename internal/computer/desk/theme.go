@@ -29,7 +29,7 @@ var cssFunctions = []string{
 // a theme is unique and its value a harmless CSS value.
 func checkTheme(p *choir.ThemeChanged) error {
 	if !themeName.MatchString(p.Name) {
-		return choir.Invalid("name", "%.80q is not the name of a theme: lower-case letters, digits and dash, a letter first", p.Name)
+		return choir.RefuseField("name", choir.ReasonThemeNameRule, choir.TextOf("given", p.Name))
 	}
 	seen := map[string]bool{}
 	for i := range p.Tokens {
@@ -37,9 +37,9 @@ func checkTheme(p *choir.ThemeChanged) error {
 		token := fmt.Sprintf("tokens[%d]", i)
 		switch {
 		case !tokenName.MatchString(t.Name):
-			return choir.Under(token, choir.Invalid("name", "%.80q is not the name of a token: lower-case words with dashes between", t.Name))
+			return choir.Under(token, choir.RefuseField("name", choir.ReasonTokenNameRule, choir.TextOf("given", t.Name)))
 		case seen[t.Name]:
-			return choir.Under(token, choir.Invalid("name", "%q is there twice", t.Name))
+			return choir.Under(token, choir.RefuseField("name", choir.ReasonThemeTokenTwice, choir.TextOf("given", t.Name)))
 		}
 		seen[t.Name] = true
 		if err := checkCSS(t.Value); err != nil {
@@ -54,17 +54,17 @@ func checkTheme(p *choir.ThemeChanged) error {
 func checkCSS(value string) error {
 	switch {
 	case !tokenChars.MatchString(value):
-		return choir.Invalid("$", "%.80q has a character that a value of a theme may not have", value)
+		return choir.RefuseField("$", choir.ReasonThemeValueCharacter, choir.TextOf("given", value))
 	case strings.Contains(value, "/*") || strings.Contains(value, "*/"):
-		return choir.Invalid("$", "%.80q has a comment", value)
+		return choir.RefuseField("$", choir.ReasonThemeValueComment, choir.TextOf("given", value))
 	}
 	bare, open := outsideQuotes(value)
 	if open || !balanced(bare) {
-		return choir.Invalid("$", "%.80q has a bracket or a quote that is not closed", value)
+		return choir.RefuseField("$", choir.ReasonThemeValueOpen, choir.TextOf("given", value))
 	}
 	for _, call := range called.FindAllStringSubmatch(bare, -1) {
 		if !slices.Contains(cssFunctions, strings.ToLower(call[1])) {
-			return choir.Invalid("$", "%.80q calls %s(), which a value of a theme may not", value, call[1])
+			return choir.RefuseField("$", choir.ReasonThemeValueCall, choir.TextOf("given", value), choir.TextOf("function", call[1]))
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ type WindowChange func(w eventstore.Window, top bool) ([]choir.Payload, error)
 func MoveWindow(bounds *choir.Rect, desktop *int) WindowChange {
 	return func(w eventstore.Window, _ bool) ([]choir.Payload, error) {
 		if bounds == nil && desktop == nil {
-			return nil, choir.Invalid("bounds", "give bounds, desktop, or both")
+			return nil, choir.RefuseField("bounds", choir.ReasonWindowNoChange)
 		}
 		moved := choir.WindowMoved{Window: w.ID, Bounds: w.Bounds, Desktop: w.Desktop}
 		if bounds != nil {

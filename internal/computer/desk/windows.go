@@ -139,7 +139,7 @@ func (ws *windows) checkOpener(ctx context.Context, p *choir.WindowOpened) error
 	if made, err := ws.madeBy(ctx, p.Run); err != nil || !run.Dismissed && made != "" && made == p.Subject {
 		return err
 	}
-	return choir.Invalid("run", "has ended, and opens no windows any more")
+	return choir.RefuseField("run", choir.ReasonRunOpensNone)
 }
 
 // madeBy returns the subject of what an ended run made because it was asked for; "" for
@@ -211,7 +211,7 @@ func (ws *windows) SetTheme(ctx context.Context, role choir.Role, p choir.ThemeC
 // number, 0 if it has that value.
 func (ws *windows) SetSetting(ctx context.Context, role choir.Role, p choir.SettingChanged, key choir.ID) (uint64, error) {
 	if !settingKey.MatchString(p.Key) {
-		return 0, choir.Invalid("key", "%.80q is not the name of a setting: lower-case letters, digits, dot, dash and underscore, a letter first", p.Key)
+		return 0, choir.RefuseField("key", choir.ReasonSettingNameRule, choir.TextOf("given", p.Key))
 	}
 	if err := checkLine("value", p.Value); err != nil {
 		return 0, err
@@ -270,7 +270,7 @@ var (
 // checkApp returns an error with code invalid unless name can be an app's.
 func checkApp(name string) error {
 	if !appName.MatchString(name) {
-		return choir.Invalid("app", "%.80q is not the name of an app: lower-case letters, digits and dash, a letter first", name)
+		return choir.RefuseField("app", choir.ReasonAppNameRule, choir.TextOf("given", name))
 	}
 	return nil
 }
@@ -291,7 +291,7 @@ func checkOpened(p *choir.WindowOpened) error {
 func checkLine(field, s string) error {
 	for _, r := range s {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return choir.Invalid(field, "has the character %q, which shows nothing", r)
+			return choir.RefuseField(field, choir.ReasonFieldUnseen, choir.TextOf("character", r))
 		}
 	}
 	return nil

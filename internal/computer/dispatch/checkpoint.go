@@ -40,8 +40,7 @@ func (ts *Tasks) checkpoint(ctx context.Context, role choir.Role, task choir.Dir
 	defer cancel()
 	r, err := ts.Wait(waiting, task.TaskID)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
-		err = choir.E("computer.checkpoint", choir.CodeTimeout, "the checkpoint is not made yet").
-			WithRemedy("choir timeline shows it once it is; choir run %s --cancel stops it", task.RunID)
+		err = choir.Refuse("computer.checkpoint", choir.ReasonCheckpointLate, choir.TextOf("run", task.RunID))
 	}
 	return r, err
 }

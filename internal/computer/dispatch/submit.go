@@ -15,10 +15,10 @@ import (
 func (ts *Tasks) ReadTask(raw []byte) (choir.DirectorTask, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
-		return choir.DirectorTask{}, choir.Invalid("$", "is not a JSON object: %v", err)
+		return choir.DirectorTask{}, choir.RefuseField("$", choir.ReasonTaskNotJSON, choir.TextOf("why", err))
 	}
 	if members == nil {
-		return choir.DirectorTask{}, choir.Invalid("$", "is not a JSON object")
+		return choir.DirectorTask{}, choir.RefuseField("$", choir.ReasonFieldNoObject)
 	}
 	// The run that is left out follows from the task, so that the same text sent
 	// again is the same task. The decoder below refuses a malformed task_id.

@@ -67,7 +67,7 @@ func (g *Grants) Grant(ctx context.Context, role choir.Role, w Wish) (choir.Egre
 		return choir.EgressGranted{}, err
 	}
 	if w.Lasts < 0 || w.Lasts > maxLasts {
-		return choir.EgressGranted{}, choir.Invalid("expires", "must be a time of at most 365 days")
+		return choir.EgressGranted{}, choir.RefuseField("expires", choir.ReasonGrantTooLong)
 	}
 	state, err := g.log.Egress(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (g *Grants) complete(ctx context.Context, state eventstore.Egress, w Wish) 
 		return w, nil
 	case choir.EgressForTask, choir.EgressForRun:
 	default:
-		return w, choir.Invalid("scope", "must be task, run or always, not %q", w.Scope)
+		return w, choir.RefuseField("scope", choir.ReasonGrantScope, choir.TextOf("given", w.Scope))
 	}
 	if w.Task == "" && (w.Run == "" || w.Scope == choir.EgressForTask) {
 		asker, ok := onlyAsker(state.Request(w.Host, w.Port), w.Run)
@@ -173,8 +173,7 @@ func (g *Grants) forRun(ctx context.Context, w Wish) (Wish, error) {
 	w.Task = ""
 	r, err := g.log.Run(ctx, w.Run)
 	if choir.CodeOf(err) == choir.CodeNotFound {
-		return w, choir.E("computer.grant", choir.CodeNotFound, "run %s is not in the log: its task was submitted by itself", w.Run).
-			WithRemedy("grant it for the task")
+		return w, choir.Refuse("computer.grant", choir.ReasonGrantNoRun, choir.TextOf("run", w.Run))
 	}
 	if err == nil && !r.State.Open() {
 		err = over("run " + string(w.Run))

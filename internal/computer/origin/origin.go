@@ -55,7 +55,7 @@ type OwnEvents struct {
 // At returns one of the computer's own events. An earlier event is code not_found.
 func (o OwnEvents) At(ctx context.Context, seq uint64) (choir.Event, error) {
 	if seq < o.begins {
-		return choir.Event{}, choir.E("computer.events", choir.CodeNotFound, "event %d is of another computer", seq)
+		return choir.Event{}, choir.Refuse("computer.events", choir.ReasonEventOfOther, choir.TextOf("event", seq))
 	}
 	return o.log.At(ctx, seq)
 }
@@ -95,8 +95,7 @@ func (o *Origin) MustBeOwn(ctx context.Context, dir string) error {
 	if err != nil || head == 0 || begins <= head || o.log.ReadOnly() != "" {
 		return err
 	}
-	return choir.E("computer.open", choir.CodeConflict, "the log in %s is of another computer than %s", dir, o.computer).
-		WithRemedy("put the folder back under the id its log has; to copy a computer: choir fork, or choir export and import")
+	return choir.Refuse("computer.open", choir.ReasonLogOfOther, choir.TextOf("path", dir), choir.TextOf("id", o.computer))
 }
 
 // Available returns the tree of a snapshot without the files whose content is not in the
@@ -105,8 +104,7 @@ func (o *Origin) MustBeOwn(ctx context.Context, dir string) error {
 // error is code not_found.
 func (o *Origin) Available(ctx context.Context, root choir.Digest) (choir.Digest, []string, error) {
 	if _, err := o.keeper.Size(ctx, root); choir.CodeOf(err) == choir.CodeNotFound {
-		return "", nil, choir.E("computer.moment", choir.CodeNotFound, "the workspace of this moment was collected").
-			WithRemedy("the moments at which a task began or ended are kept: choir timeline")
+		return "", nil, choir.Refuse("computer.moment", choir.ReasonMomentCollected)
 	}
 	if begins, err := o.Begins(ctx); err != nil || begins == 1 {
 		return root, nil, err

@@ -99,8 +99,7 @@ func (p *Projects) mayReplace(ctx context.Context, client *guest.Client, n NewPr
 	if err != nil || slices.Contains(n.Of, by) {
 		return err
 	}
-	return choir.E("computer.repo", choir.CodeConflict, "there is a %s already, which would be replaced", n.folder()).
-		WithRemedy("rename or move %s, and try again", n.folder())
+	return choir.Refuse("computer.repo", choir.ReasonProjectFolderThere, choir.TextOf("path", n.folder()))
 }
 
 // clearPlace moves to the trash the paths in the project's folder that no snapshot
@@ -118,8 +117,7 @@ func (p *Projects) clearPlace(ctx context.Context, client *guest.Client, n NewPr
 	for _, left := range paths {
 		_, err := client.Stat(ctx, left)
 		if err == nil {
-			err = choir.E("computer.repo", choir.CodeConflict, "%s cannot be moved to the trash, and no moment holds it", left).
-				WithRemedy("move it out of %s, and try again", n.folder())
+			err = choir.Refuse("computer.repo", choir.ReasonProjectNotTrashed, choir.TextOf("path", left), choir.TextOf("folder", n.folder()))
 		}
 		if choir.CodeOf(err) != choir.CodeNotFound {
 			return out, err

@@ -43,7 +43,7 @@ func (a *adding) add(l Link) (done func(), err error) {
 	defer a.mu.Unlock()
 	named := func(o Link) bool { return o.Name == l.Name }
 	if slices.ContainsFunc(a.links, named) {
-		return nil, choir.E("computer.repo", choir.CodeBusy, "a project %s is being cloned", l.Name).WithRemedy("wait for it")
+		return nil, choir.Refuse("computer.repo", choir.ReasonBeingCloned, choir.TextOf("name", l.Name))
 	}
 	a.links = append(slices.Clone(a.links), l)
 	return func() {

@@ -17,7 +17,7 @@ func (p *Projects) Export(ctx context.Context, role choir.Role, name, format str
 		return choir.Refuse("computer.export", choir.ReasonNotAProjectName, choir.TextOf("name", name)).At("name")
 	}
 	if format != "bundle" && format != "patch" {
-		return choir.Invalid("format", "must be bundle or patch, not %q", format)
+		return choir.RefuseField("format", choir.ReasonExportFormat, choir.TextOf("given", format))
 	}
 	k, err := p.read(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Projects) Export(ctx context.Context, role choir.Role, name, format str
 		return err
 	}
 	if code != 0 {
-		return choir.E("computer.export", choir.CodeConflict, "git %s in project %s failed with exit code %d: %s", args[0], name, code, stderr.String())
+		return choir.Refuse("computer.export", choir.ReasonGitFailed, choir.TextOf("command", args[0]), choir.TextOf("name", name), choir.TextOf("exit", code), choir.TextOf("said", stderr.String()))
 	}
 	_, err = p.events.Append(ctx, role, choir.RepoExported{Name: name, Format: format, Commit: head})
 	return err

@@ -91,7 +91,7 @@ func (r repository) runWithin(ctx context.Context, limit time.Duration, stdout, 
 	}
 	exit, err := p.Wait(stdout, stderr)
 	if err == nil && exit.TimedOut {
-		err = choir.E("computer.git", choir.CodeTimeout, "git %s did not end within %s", args[0], limit)
+		err = choir.Refuse("computer.git", choir.ReasonGitSlow, choir.TextOf("command", args[0]), choir.SecondsOf("span", limit))
 	}
 	return exit.Code, err
 }

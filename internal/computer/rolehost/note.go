@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"choiros/internal/choir"
 	"choiros/internal/durablefile"
@@ -49,15 +48,10 @@ func (s *seat) readNote() (seatNote, error) {
 		return n, choir.Wrap("computer.note", choir.CodeUnavailable, err, "read the handle of the %s's sandbox", s.role)
 	}
 	if err := json.Unmarshal(raw, &n); err != nil {
-		e := choir.E("computer.note", choir.CodeCorrupt, "%s, which names the %s's sandbox of the last session, is damaged: %v", s.notePath(), s.role, err)
-		return n, e.WithRemedy("%s", s.byHand())
+		return n, choir.Refuse("computer.note", choir.ReasonSeatNoteDamaged, choir.TextOf("path", s.notePath()), choir.TextOf("role", s.role), choir.TextOf("why", err),
+			choir.CountOf("seconds", sandbox.OrphanSeconds))
 	}
 	return n, nil
-}
-
-// byHand returns the remedy for a sandbox that this choir cannot find: what to do by hand.
-func (s *seat) byHand() string {
-	return "stop choir, wait " + strconv.Itoa(sandbox.OrphanSeconds) + " s so that what it left has ended, see that no choir-init of this computer runs, and remove " + s.notePath()
 }
 
 // noteFile writes notes durably, with a fault point.
@@ -121,10 +115,10 @@ func (s *seat) recover(ctx context.Context, l *live, note seatNote) (bool, error
 		if note.Boot != "" && s.h.cfg.Boot != "" && note.Boot != s.h.cfg.Boot {
 			return false, nil // no process outlives a restart of the machine
 		}
-		e := choir.E("computer.recover", choir.CodeConflict, "the %s's sandbox of the last session was made by driver %q, version %d, which this choir cannot find again",
-			s.role, note.Handle.Driver, note.Handle.Version)
+		e := choir.Refuse("computer.recover", choir.ReasonSeatOtherDriver, choir.TextOf("role", s.role), choir.TextOf("driver", note.Handle.Driver), choir.TextOf("version", note.Handle.Version),
+			choir.CountOf("seconds", sandbox.OrphanSeconds), choir.TextOf("path", s.notePath()))
 		e.Err = err
-		return false, e.WithRemedy("start the choir that made it, and stop it in order; or: %s", s.byHand())
+		return false, e
 	}
 	if note.Guest != s.h.cfg.guestBuild() || note.Handle.Driver != s.h.cfg.Driver.Name() {
 		return false, found.Destroy(ctx)

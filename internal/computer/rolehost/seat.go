@@ -98,9 +98,9 @@ func (s *seat) running(ctx context.Context) (*live, error) {
 
 // down returns the error for a sandbox that does not run because of why, which may be nil.
 func (s *seat) down(why error) error {
-	e := choir.E("computer.guest", choir.CodeUnavailable, "the sandbox of the %s does not run", s.role)
+	e := choir.Refuse("computer.guest", choir.ReasonSeatDown, choir.TextOf("role", s.role))
 	e.Err = why
-	return e.WithRemedy("choir doctor says what is missing")
+	return e
 }
 
 // fail stores the error of the sandbox's start, nil for a success, and wakes waiting

@@ -56,11 +56,10 @@ func newBrokeLimit() *rate.Limiter {
 func (s *Source) ReportBroke(ctx context.Context, role choir.Role, p choir.DesktopBroke) (Broke, error) {
 	p = cleanBroke(p)
 	if p.Message == "" {
-		return Broke{}, choir.Invalid("message", "says nothing")
+		return Broke{}, choir.RefuseField("message", choir.ReasonFieldSaysNothing)
 	}
 	if !s.brokeLimit.AllowN(s.cfg.Now(), 1) {
-		return Broke{}, choir.E("computer.broke", choir.CodeRateLimited, "more than %d reports of a broken desktop in %s", brokeBurst, brokeSpan).
-			WithRemedy("mend what was reported first")
+		return Broke{}, choir.Refuse("computer.broke", choir.ReasonTooManyBroke, choir.CountOf("n", brokeBurst), choir.SecondsOf("span", brokeSpan))
 	}
 	source, run, err := s.lastToChange(ctx)
 	if err != nil {
@@ -120,7 +119,7 @@ func (s *Source) lastToChange(ctx context.Context) (source choir.Digest, run cho
 	here := known
 	here.now = source
 	if !here.changed() {
-		return "", "", choir.E("computer.broke", choir.CodeConflict, "the desktop's source is as it was shipped")
+		return "", "", choir.Refuse("computer.broke", choir.ReasonSourceAsShipped)
 	}
 	if known.now != source {
 		return source, s.cfg.Running(ctx), nil

@@ -89,7 +89,7 @@ func (s *Source) onlySource(ctx context.Context, root choir.Digest) (choir.Diges
 		return "", err
 	}
 	if e == nil || e.Kind != snapshot.Dir {
-		return "", choir.E("computer.upgrade", choir.CodeNotFound, "there is no folder %s", Folder)
+		return "", choir.Refuse("computer.upgrade", choir.ReasonNoFolder, choir.TextOf("path", Folder))
 	}
 	var t carriedTree
 	lone := t.addManifest(loneSource(e.Sum))

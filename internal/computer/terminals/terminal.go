@@ -172,7 +172,7 @@ func (t *Terminal) checkSlowViews(now time.Time) (wait time.Duration, behind boo
 		left, slow := v.patience(now)
 		switch {
 		case slow && left <= 0:
-			v.cutOff(choir.E("terminal.view", choir.CodeTimeout, "this browser did not keep up with the output").WithRemedy("come back with the offset you have"))
+			v.cutOff(choir.Refuse("terminal.view", choir.ReasonBrowserSlow))
 		case slow && (!behind || left < wait):
 			wait, behind = left, true
 		}

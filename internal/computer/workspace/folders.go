@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"choiros/internal/blob"
@@ -39,7 +38,7 @@ func (f *files) ListFolder(ctx context.Context, path, after string, limit int) (
 		return page, err
 	}
 	if page.Folder.Kind != "dir" {
-		return page, &choir.Error{Op: "computer.folder", Code: choir.CodeConflict, Path: path, Msg: "is a " + page.Folder.Kind + ", not a folder"}
+		return page, choir.Refuse("computer.folder", choir.ReasonPathNoFolder, choir.TextOf("path", path)).At(path)
 	}
 	list, err := client.List(ctx, path, after, limit)
 	if err != nil {
@@ -113,7 +112,7 @@ func (f *files) OpenFile(ctx context.Context, path string) (choir.FileState, io.
 		return state, nil, err
 	}
 	if state.Kind != "file" {
-		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeConflict, Path: path, Msg: "is a " + state.Kind + ", not a file"}
+		return state, nil, choir.Refuse("computer.file", choir.ReasonPathNoFile, choir.TextOf("path", path)).At(path)
 	}
 	e, err := f.inLastSnapshot(ctx, path, state)
 	if err != nil {
@@ -144,8 +143,7 @@ func (f *files) inLastSnapshot(ctx context.Context, path string, state choir.Fil
 // exceeds the limit of a snapshot.
 func (f *files) copyCurrent(ctx context.Context, client *guest.Client, path string, state choir.FileState) (choir.FileState, io.ReadSeekCloser, error) {
 	if limit := f.tree.cfg.Hold.FileBytes; limit > 0 && state.Size > limit {
-		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeTooLarge, Path: path,
-			Msg: "is longer than " + strconv.FormatInt(limit>>20, 10) + " MiB", Remedy: "look at it in a terminal, or raise storage.file_mb"}
+		return state, nil, choir.Refuse("computer.file", choir.ReasonPathTooLongToShow, choir.TextOf("path", path), choir.BytesOf("most", limit)).At(path)
 	}
 	if err := f.mustFit(state.Size); err != nil {
 		return state, nil, err
@@ -224,7 +222,7 @@ func (p *blobReader) Seek(offset int64, whence int) (int64, error) {
 		offset += p.size
 	}
 	if offset < 0 {
-		return 0, choir.Invalid("offset", "is before the beginning")
+		return 0, choir.RefuseField("offset", choir.ReasonFieldBeforeStart)
 	}
 	if offset == p.at {
 		return offset, nil

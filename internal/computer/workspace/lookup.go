@@ -20,7 +20,7 @@ func (t *tree) Lookup(ctx context.Context, root choir.Digest, path string) (*sna
 	at := &snapshot.Entry{Kind: snapshot.Dir, Sum: sum}
 	for _, name := range strings.Split(string(raw), "/") {
 		if at.Kind == snapshot.Symlink {
-			return nil, &choir.Error{Op: "computer.file", Code: choir.CodeRefused, Path: path, Msg: "leads through a link", Remedy: "name the file it leads to"}
+			return nil, choir.Refuse("computer.file", choir.ReasonPathThroughLink, choir.TextOf("path", path)).At(path)
 		}
 		if at.Kind != snapshot.Dir {
 			return nil, nil

@@ -46,7 +46,7 @@ func (p *past) ListFolderAt(ctx context.Context, seq uint64, path, after string,
 	}
 	page.Folder = dated[0].State(path)
 	if e.Kind != snapshot.Dir {
-		return page, &choir.Error{Op: "computer.folder", Code: choir.CodeConflict, Path: path, Msg: "was a " + page.Folder.Kind + ", not a folder"}
+		return page, choir.Refuse("computer.folder", choir.ReasonPathNoFolderThen, choir.TextOf("path", path)).At(path)
 	}
 	if after != "" {
 		entries = entries[sort.Search(len(entries), func(i int) bool { return entries[i].Name > string(from) }):]
@@ -110,7 +110,7 @@ func (p *past) ReadFileAt(ctx context.Context, seq uint64, path string) (choir.F
 	}
 	state := e.State(path)
 	if e.Kind != snapshot.File {
-		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeConflict, Path: path, Msg: "was a " + state.Kind + ", not a file"}
+		return state, nil, choir.Refuse("computer.file", choir.ReasonPathNoFileThen, choir.TextOf("path", path)).At(path)
 	}
 	content, err := p.tree.keeper.Content(ctx, e.Digest())
 	return state, content, err

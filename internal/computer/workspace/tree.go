@@ -91,8 +91,9 @@ func (t *tree) ScanWith(ctx context.Context, client *guest.Client, only []string
 	began := time.Now()
 	res, err := client.ScanOnly(bounded, t.keeper, only)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		err = &choir.Error{Op: "computer.scan", Code: choir.CodeTooLarge, Msg: "the workspace could not be read within " + patience.String(),
-			Remedy: "remove what is large from it, or lower storage.workspace_mb and storage.entries", Err: err}
+		slow := choir.Refuse("computer.scan", choir.ReasonWorkspaceSlow, choir.SecondsOf("span", patience))
+		slow.Err = err
+		err = slow
 	}
 	if t.cfg.Scanned != nil {
 		t.cfg.Scanned(time.Since(began), err)

@@ -37,7 +37,7 @@ func (a *API) content(h huma.API) {
 				return nil, err
 			}
 			if r.AsOf > 0 && r.Version >= 0 {
-				return nil, ProblemOf(choir.Invalid("version", "is not named together with as_of, which gives the newest of then"))
+				return nil, ProblemOf(choir.RefuseField("version", choir.ReasonVersionAndAsOf))
 			}
 			if r.AsOf > 0 {
 				return answer(d.DocumentAt(ctx, r.AsOf, r.Document))
@@ -72,7 +72,7 @@ func (a *API) getBlob(ctx context.Context, r *struct {
 		return nil, err
 	}
 	if !r.Digest.Valid() {
-		return nil, ProblemOf(choir.Invalid("digest", "%q is not a SHA-256", r.Digest))
+		return nil, ProblemOf(choir.RefuseField("digest", choir.ReasonFieldNoDigest, choir.TextOf("given", r.Digest)))
 	}
 	f, err := c.Content.Open(ctx, r.Digest)
 	if err != nil {

@@ -225,5 +225,5 @@ func givenID(field string, id choir.ID) error {
 	if id == "" || id.ValidV7() {
 		return nil
 	}
-	return ProblemOf(choir.Invalid(field, "must be a UUID of version 7 in lower case"))
+	return ProblemOf(choir.RefuseField(field, choir.ReasonFieldMustBeUUID7))
 }

@@ -104,7 +104,7 @@ func parsePrecondition(h http.Header) (workspace.Expect, error) {
 			return workspace.Expect{Digest: d}, nil
 		}
 	}
-	return workspace.Expect{}, choir.Invalid("If-Match", "give the digest of the content you saw, or *; or If-None-Match: * for a new file")
+	return workspace.Expect{}, choir.RefuseField("If-Match", choir.ReasonIfMatchMissing)
 }
 
 // writeFileProblem answers a failed change of a file; for a conflict, with the digest of

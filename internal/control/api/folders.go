@@ -143,7 +143,7 @@ func parseMatch(field, value string) (workspace.Expect, error) {
 	}
 	d := choir.Digest(strings.Trim(value, `"`))
 	if !d.Valid() {
-		return workspace.Expect{}, choir.Invalid(field, "give the digest of the content you saw, or *")
+		return workspace.Expect{}, choir.RefuseField(field, choir.ReasonSeenMissing)
 	}
 	return workspace.Expect{Digest: d}, nil
 }

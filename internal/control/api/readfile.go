@@ -51,7 +51,7 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 func (a *API) readFileThen(w http.ResponseWriter, r *http.Request, c Computer, p auth.Principal) {
 	seq, err := strconv.ParseUint(r.URL.Query().Get("as_of"), 10, 64)
 	if err != nil {
-		WriteProblem(w, choir.Invalid("as_of", "is an event's number, from 1, not %q", r.URL.Query().Get("as_of")))
+		WriteProblem(w, choir.RefuseField("as_of", choir.ReasonFieldNoEvent, choir.TextOf("given", r.URL.Query().Get("as_of"))))
 		return
 	}
 	state, stored, err := c.Workspace.ReadFileAt(r.Context(), seq, r.PathValue("path"))

@@ -55,7 +55,7 @@ func (rs *replays) serve(w http.ResponseWriter, r *http.Request, next http.Handl
 		return
 	}
 	if len(key) > maxReplayKey {
-		WriteProblem(w, choir.Invalid("Idempotency-Key", "has more than %d characters", maxReplayKey))
+		WriteProblem(w, choir.RefuseField("Idempotency-Key", choir.ReasonFieldOver, choir.CountOf("most", maxReplayKey)))
 		return
 	}
 	body, err := readBody(r)
@@ -87,7 +87,7 @@ func (rs *replays) once(w http.ResponseWriter, r *http.Request, next http.Handle
 			return
 		}
 		if first.request != request {
-			WriteProblem(w, choir.Invalid("Idempotency-Key", "was used for another request already"))
+			WriteProblem(w, choir.RefuseField("Idempotency-Key", choir.ReasonReplayKeyUsed))
 			return
 		}
 		select {

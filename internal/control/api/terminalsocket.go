@@ -94,7 +94,7 @@ func (a *API) attachView(r *http.Request) (*terminals.View, uint64, error) {
 	var after uint64
 	if text := r.URL.Query().Get("after"); text != "" {
 		if after, err = strconv.ParseUint(text, 10, 53); err != nil {
-			return nil, 0, choir.Invalid("query.after", "%q is no offset", text)
+			return nil, 0, choir.RefuseField("query.after", choir.ReasonFieldNoOffset, choir.TextOf("given", text))
 		}
 	}
 	v, err := ts.Attach(choir.ID(r.PathValue("terminal")), after)

@@ -120,7 +120,7 @@ func (a *API) rewind(ctx context.Context, r *struct {
 	}
 	seq := r.Body.ToSeq
 	if (seq == 0) == (r.Body.Checkpoint == "") {
-		return nil, ProblemOf(choir.Invalid("to_seq", "give exactly one of to_seq and checkpoint"))
+		return nil, ProblemOf(choir.RefuseField("to_seq", choir.ReasonSeqOrCheckpoint))
 	}
 	if r.Body.Checkpoint != "" {
 		cp, err := c.Log.Checkpoint(ctx, r.Body.Checkpoint)

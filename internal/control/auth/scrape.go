@@ -88,6 +88,5 @@ func (s *ScrapeToken) Check(r *http.Request) error {
 	if want != "" && strings.EqualFold(scheme, "Bearer") && token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1 {
 		return nil
 	}
-	return choir.E("auth.scrape", choir.CodeUnauthenticated, "the metrics take a token of their own, in the header Authorization").
-		WithRemedy("make one with: choir metrics token")
+	return choir.Refuse("auth.scrape", choir.ReasonMetricsToken)
 }

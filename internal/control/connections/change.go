@@ -41,7 +41,7 @@ func (c *Connections) Connect(ctx context.Context, r api.ConnectRequest, try Try
 // connect is Connect without removing the key from errors.
 func (c *Connections) connect(ctx context.Context, r api.ConnectRequest, try Try) (out api.Connected, err error) {
 	if c.cfg.Locked != "" {
-		return out, choir.E("models.connect", choir.CodeUnavailable, "%s", c.cfg.Locked)
+		return out, choir.Refuse("models.connect", c.cfg.Locked)
 	}
 	if !c.changing.TryLock() {
 		return out, errChanging
@@ -253,8 +253,7 @@ func (c *Connections) restorePrevious(before *inForce, name string, newKey bool,
 		}
 		why = fmt.Errorf("%w; %w", why, err)
 	}
-	gone := choir.E("models.connect", choir.CodeUnavailable, "the former connection of %s is removed, and the new one could not be saved", name).
-		WithRemedy("connect it again")
+	gone := choir.Refuse("models.connect", choir.ReasonConnectionLost, choir.TextOf("name", name))
 	gone.Err = why
 	return gone
 }
@@ -290,8 +289,7 @@ func (c *Connections) Disconnect(ctx context.Context, name string) error {
 		return choir.Refuse("models.disconnect", choir.ReasonServiceUnknown, choir.TextOf("name", name))
 	}
 	if err := c.cfg.Keys.Delete(ctx, name); err != nil {
-		stays := choir.E("models.disconnect", choir.CodeUnavailable, "the service %s is removed, but its key is not", name).
-			WithRemedy("remove %s, or start choir again, which removes it", c.cfg.Keys.Describe(ctx, name).Where)
+		stays := choir.Refuse("models.disconnect", choir.ReasonServiceKeyStays, choir.TextOf("name", name), choir.TextOf("where", c.cfg.Keys.Describe(ctx, name).Where))
 		stays.Err = err
 		return stays
 	}

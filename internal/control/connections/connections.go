@@ -38,7 +38,7 @@ type Config struct {
 	Provider func(config.Provider, model.KeySource) (model.Provider, error)
 	Tester   func(config.Provider, model.KeySource) (model.Provider, error)
 	// Locked is the reason why nothing can be connected on the page; empty if it can.
-	Locked string
+	Locked choir.Reason
 	Now    func() time.Time
 }
 
@@ -259,7 +259,7 @@ func (c *Connections) keySource(p config.Provider) model.KeySource {
 		// Asked after the key was read: the old service is gone before a new key is kept.
 		s, ok := c.now.Load().page.Service(p.Name)
 		if now := s.Provider(); !ok || now.Kind != p.Kind || now.BaseURL != p.BaseURL || now.Region != p.Region {
-			return "", choir.E("models.key", choir.CodeUnavailable, "the model service %s was changed or removed meanwhile", p.Name).WithRemedy("try again")
+			return "", choir.Refuse("models.key", choir.ReasonServiceChanged, choir.TextOf("name", p.Name))
 		}
 		return key, nil
 	}

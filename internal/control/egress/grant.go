@@ -88,7 +88,7 @@ func (p *Proxy) CheckGrant(host string, port int) error {
 	case err != nil:
 		return err
 	case rule.Host != host || rule.Port != port || host == "" || host[0] == '*':
-		return choir.Invalid("host", "%q: a grant is for one host and one port", host).WithRemedy("name the host itself, without *")
+		return choir.RefuseField("host", choir.ReasonGrantOneHost, choir.TextOf("given", host))
 	case p.Policy().Mode == choir.EgressNone:
 		return choir.Refuse("egress.grant", choir.ReasonEgressClosed)
 	}

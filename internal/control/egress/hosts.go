@@ -1,5 +1,7 @@
 package egress
 
+import "choiros/internal/packages"
+
 // gitAndPackages are the hosts of mode git+pkg: git hosts and package registries with the
 // hosts that they send their clients to. It is the one place of the product that names them.
 // Everybody can have an account at most of them, so that the mode keeps a task from other
@@ -40,4 +42,14 @@ func listed() []Rule {
 		rules = append(rules, Rule{Host: host, Port: 80, Methods: []string{"GET", "HEAD"}})
 	}
 	return rules
+}
+
+// Registries are the registries of gitAndPackages whose content the package cache keeps.
+func Registries() []packages.Registry {
+	return []packages.Registry{
+		packages.NPM{Names: []string{"registry.npmjs.org", "registry.yarnpkg.com"}},
+		packages.PyPI{Index: "pypi.org", Files: "files.pythonhosted.org"},
+		packages.NewGoModules("proxy.golang.org", "sum.golang.org", "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8"),
+		packages.Cargo{Index: "index.crates.io", Files: "static.crates.io"},
+	}
 }

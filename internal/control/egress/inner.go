@@ -28,8 +28,8 @@ type Injector interface {
 }
 
 // inspects reports whether the requests in an allowed tunnel are looked into one by one: where
-// a rule with methods or paths has its host and port and none lets it out whole, or where
-// something is injected.
+// a rule with methods or paths has its host and port and none lets it out whole, where something
+// is injected, or where the package cache has content of the host.
 func (p *Proxy) inspects(t Target, err error) bool {
 	if !t.Tunnel || t.Port == tlsPort && p.cfg.Authority == nil {
 		return false
@@ -38,7 +38,15 @@ func (p *Proxy) inspects(t Target, err error) bool {
 	if errors.As(err, &refusal) {
 		return refusal.Why == choir.EgressRule
 	}
-	return err == nil && p.cfg.Inject != nil && p.cfg.Inject.Wants(t.Host, t.Port)
+	if err != nil {
+		return false
+	}
+	return p.injects(t) || t.Port == tlsPort && p.cfg.Packages != nil && p.cfg.Packages.Looks(t.Host)
+}
+
+// injects reports whether something is added to requests to a host.
+func (p *Proxy) injects(t Target) bool {
+	return p.cfg.Inject != nil && p.cfg.Inject.Wants(t.Host, t.Port)
 }
 
 // inspect serves the requests in a tunnel: it ends TLS on port 443, and then reads, decides about

@@ -63,7 +63,8 @@ func (g *rig) inside(cfg *tls.Config, raw ...string) (statuses []int, last *http
 		if _, err := io.WriteString(secure, one); err != nil {
 			g.t.Fatal(err)
 		}
-		r, err := http.ReadResponse(in, nil)
+		method, _, _ := strings.Cut(one, " ")
+		r, err := http.ReadResponse(in, &http.Request{Method: method})
 		if err != nil {
 			return append(statuses, 0), nil
 		}

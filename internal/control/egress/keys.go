@@ -71,5 +71,5 @@ func (o *passage) wasCut() bool {
 
 // errKeyEnded tells a program why its request broke off.
 func errKeyEnded(name string) error {
-	return choir.E("vault", choir.CodeUnavailable, "the key of the entry %s was removed or set anew meanwhile", name).WithRemedy("ask again")
+	return choir.Refuse("vault", choir.ReasonVaultKeyChanged, choir.TextOf("name", name))
 }

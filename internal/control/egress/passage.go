@@ -29,6 +29,7 @@ type passage struct {
 	status  int // of the answer to a request
 	inject  Injector
 
+	cached    bool // the package cache had the answer
 	inspected bool // a tunnel whose requests are let out, and recorded, one by one
 
 	answerable bool // nothing was written to the client
@@ -49,9 +50,12 @@ func (o *passage) cut(why string) { o.cancel(cutError(why)) }
 // record returns the event of the passage, which has ended.
 func (o *passage) record(now time.Time) choir.EgressPassed {
 	e := choir.EgressPassed{
-		Host: o.target.Host, Port: o.target.Port, Address: o.address.String(),
+		Host: o.target.Host, Port: o.target.Port, Cached: o.cached,
 		Method: clip(o.target.Method, 40), Path: clip(o.target.Path, 2000), Status: o.status,
 		Grant: o.grant.id(), Sent: o.sent.Load(), Received: o.received.Load(), Millis: max(0, now.Sub(o.began).Milliseconds()),
+	}
+	if o.address.IsValid() {
+		e.Address = o.address.String()
 	}
 	var cut cutError
 	switch {

@@ -39,13 +39,13 @@ func NewPolicy(mode choir.EgressMode, hosts []choir.EgressHost) (Policy, error) 
 	switch mode {
 	case choir.EgressNone:
 		if len(hosts) > 0 {
-			return Policy{}, choir.Invalid("allowlist", "names hosts, and mode none lets nothing out")
+			return Policy{}, choir.RefuseField("allowlist", choir.ReasonAllowlistWithNone)
 		}
 	case choir.EgressGitPkg:
 		p.rules = listed()
 	case choir.EgressAllowlist:
 	default:
-		return Policy{}, choir.Invalid("mode", "must be none, git+pkg or allowlist, not %q", mode)
+		return Policy{}, choir.RefuseField("mode", choir.ReasonEgressMode, choir.TextOf("given", mode))
 	}
 	for i, h := range hosts {
 		rule, err := newRule(h)
@@ -67,21 +67,20 @@ func newRule(h choir.EgressHost) (Rule, error) {
 	canonical, ok := canonicalHost(name)
 	switch {
 	case !ok || canonical != name:
-		return Rule{}, choir.Invalid("host", "%q is not a host name in lower case without a dot at its end, nor an address", h.Host).
-			WithRemedy("write example.com, *.example.com or 192.0.2.1; a name in another script as xn--...")
+		return Rule{}, choir.RefuseField("host", choir.ReasonHostRule, choir.TextOf("given", h.Host))
 	case name != r.Host && isAddress(name):
-		return Rule{}, choir.Invalid("host", "%q: an address has no names below it", h.Host)
+		return Rule{}, choir.RefuseField("host", choir.ReasonHostBelowAddress, choir.TextOf("given", h.Host))
 	case r.Port < 1 || r.Port > 65535:
-		return Rule{}, choir.Invalid("port", "must be 1 to 65535, not %d", r.Port)
+		return Rule{}, choir.RefuseField("port", choir.ReasonFieldNoPort, choir.TextOf("given", r.Port))
 	}
 	for _, m := range h.Methods {
 		if m == "" || m != strings.ToUpper(m) || m == "CONNECT" {
-			return Rule{}, choir.Invalid("methods", "%q is not an HTTP method in capitals", m)
+			return Rule{}, choir.RefuseField("methods", choir.ReasonHTTPMethodRule, choir.TextOf("given", m))
 		}
 	}
 	for _, p := range h.Paths {
 		if !cleanPath(p) {
-			return Rule{}, choir.Invalid("paths", "%q is not a path from /, without .., // and %%", p)
+			return Rule{}, choir.Refuse("", choir.ReasonPathRule, choir.TextOf("given", p)).At("paths")
 		}
 	}
 	return r, nil

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"choiros/internal/choir"
+	"choiros/internal/packages"
 )
 
 // Work identifies the task and tool call of a request.
@@ -87,7 +88,7 @@ func Internet() Outside {
 	}}
 }
 
-// Config configures a proxy. All of it is required but Authority and Inject.
+// Config configures a proxy. All of it is required but Authority, Inject and Packages.
 type Config struct {
 	Policy  Policy
 	Outside Outside
@@ -103,6 +104,8 @@ type Config struct {
 	Authority *Authority
 	// Inject adds credentials and the like to requests; nil for nothing.
 	Inject Injector
+	// Packages answers requests for the content of registries; nil for none.
+	Packages *packages.Cache
 }
 
 // Proxy serves the requests of a computer's sandboxes for hosts outside. Its methods may be
@@ -162,7 +165,7 @@ func (p *Proxy) Close() {
 }
 
 // errClosed refuses what comes while the computer stops.
-var errClosed = choir.E("egress", choir.CodeUnavailable, "the computer stops")
+var errClosed = choir.Refuse("egress", choir.ReasonComputerStops)
 
 // ServeHTTP carries a request in absolute form, or a tunnel, out, or refuses it.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -189,19 +192,17 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.passRequest(w, r, work, one)
 }
 
-// passRequest dials the host of an admitted request or tunnel, carries it and records its end.
+// passRequest carries an admitted request or tunnel, from the package cache or its host, and
+// records its end.
 func (p *Proxy) passRequest(w http.ResponseWriter, r *http.Request, work Work, one *passage) {
 	defer p.endPassage(one)
-	conn, err := p.dial(one)
-	if err != nil {
-		p.cfg.Answer(w, p.refused(r, work, err))
-		return
-	}
-	defer conn.Close()
-	if one.target.Tunnel {
-		err = p.tunnel(w, one, conn)
-	} else {
-		err = p.forward(w, r, work, one, conn)
+	served, err := p.servePackage(w, r, work, one)
+	if !served {
+		var conn net.Conn
+		if conn, err = p.dial(one); err == nil {
+			defer conn.Close()
+			err = p.carry(w, r, work, one, conn)
+		}
 	}
 	if err != nil {
 		err = p.refused(r, work, err)
@@ -216,6 +217,14 @@ func (p *Proxy) passRequest(w http.ResponseWriter, r *http.Request, work Work, o
 	if one.torn {
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// carry carries a request or tunnel to its host over conn.
+func (p *Proxy) carry(w http.ResponseWriter, r *http.Request, work Work, one *passage, conn net.Conn) error {
+	if one.target.Tunnel {
+		return p.tunnel(w, one, conn)
+	}
+	return p.forward(w, r, work, one, conn)
 }
 
 // refusedError refuses a request. It carries the event's fields beside what the client is told.
@@ -341,23 +350,40 @@ func unread(r *http.Request, t Target, ok bool) Target {
 func (p *Proxy) dial(one *passage) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(one.ctx, p.cfg.Limits.Dial)
 	defer cancel()
-	addrs, err := p.resolve(ctx, one.target.Host)
-	if err != nil || len(addrs) == 0 {
+	conn, address, err := p.cfg.Outside.reach(ctx, one.target.Host, one.target.Port)
+	switch {
+	case errors.Is(err, errNotPublic):
+		return nil, refuse(one.target, choir.EgressAddress, one.mode, choir.ReasonEgressAddress)
+	case err != nil:
 		return nil, choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 	}
-	for _, a := range addrs {
-		if !p.cfg.Outside.Permit(a) {
-			return nil, refuse(one.target, choir.EgressAddress, one.mode, choir.ReasonEgressAddress)
-		}
+	one.address = address
+	return conn, nil
+}
+
+// errNotPublic is the error of a host that has an address which may not be dialled.
+var errNotPublic = errors.New("egress: an address that may not be dialled")
+
+// reach resolves a host, checks every address and connects to one of them. It returns
+// errNotPublic if one may not be dialled.
+func (o Outside) reach(ctx context.Context, host string, port int) (net.Conn, netip.Addr, error) {
+	addrs, err := o.resolve(ctx, host)
+	if err != nil {
+		return nil, netip.Addr{}, err
 	}
 	for _, a := range addrs {
-		conn, err := p.cfg.Outside.Dial(ctx, netip.AddrPortFrom(a, uint16(one.target.Port)))
-		if err == nil {
-			one.address = a
-			return conn, nil
+		if !o.Permit(a) {
+			return nil, netip.Addr{}, errNotPublic
 		}
 	}
-	return nil, choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
+	err = errors.New("egress: the host has no address")
+	for _, a := range addrs {
+		var conn net.Conn
+		if conn, err = o.Dial(ctx, netip.AddrPortFrom(a, uint16(port))); err == nil {
+			return conn, a, nil
+		}
+	}
+	return nil, netip.Addr{}, err
 }
 
 // maxAddresses is the number of a name's addresses that are looked at.
@@ -365,11 +391,11 @@ const maxAddresses = 32
 
 // resolve returns the addresses of a host. The dot at the end of the name keeps the
 // machine's search domains out.
-func (p *Proxy) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+func (o Outside) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, nil
 	}
-	addrs, err := p.cfg.Outside.Resolver.LookupNetIP(ctx, "ip", host+".")
+	addrs, err := o.Resolver.LookupNetIP(ctx, "ip", host+".")
 	for i, a := range addrs {
 		// The resolver gives IPv4 addresses in their mapped form too.
 		addrs[i] = a.Unmap()

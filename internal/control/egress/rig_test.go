@@ -123,16 +123,21 @@ const (
 	other = "198.18.0.2"
 )
 
-// newRig starts a proxy under a policy. Addresses of the world at 198.18.0.0/15 count as public.
-func newRig(t testing.TB, policy Policy, change ...func(*Config)) *rig {
-	t.Helper()
-	w := &world{
+// newWorld returns a network in which addresses at 198.18.0.0/15 count as public.
+func newWorld() *world {
+	return &world{
 		names:   map[string][]string{"good.test": {good}, "other.test": {other}},
 		servers: map[netip.AddrPort]string{},
 		permit: func(a netip.Addr) bool {
 			return Public(a) || netip.MustParsePrefix("198.18.0.0/15").Contains(a)
 		},
 	}
+}
+
+// newRig starts a proxy under a policy. Addresses of the world at 198.18.0.0/15 count as public.
+func newRig(t testing.TB, policy Policy, change ...func(*Config)) *rig {
+	t.Helper()
+	w := newWorld()
 	g := &rig{t: t, world: w, news: make(chan struct{}, 10_000)}
 	cfg := Config{
 		Policy: policy, Limits: DefaultLimits(), Log: g, Now: time.Now,
@@ -156,10 +161,13 @@ func newRig(t testing.TB, policy Policy, change ...func(*Config)) *rig {
 }
 
 // serve puts a server behind an address and port of the world.
-func (g *rig) serve(address string, port int, server string) {
-	g.world.mu.Lock()
-	defer g.world.mu.Unlock()
-	g.world.servers[netip.AddrPortFrom(netip.MustParseAddr(address), uint16(port))] = strings.TrimPrefix(strings.TrimPrefix(server, "http://"), "https://")
+func (g *rig) serve(address string, port int, server string) { g.world.serve(address, port, server) }
+
+// serve puts a server behind an address and port.
+func (w *world) serve(address string, port int, server string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.servers[netip.AddrPortFrom(netip.MustParseAddr(address), uint16(port))] = strings.TrimPrefix(strings.TrimPrefix(server, "http://"), "https://")
 }
 
 // touched reports whether anything was dialled.

@@ -9,7 +9,6 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
-	"choiros/internal/names"
 )
 
 type placeKey struct{}
@@ -158,8 +157,7 @@ func (g *Gateway) entered(next http.Handler) http.Handler {
 			return
 		}
 		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.URL.Query().Has(enteredMark) {
-			err = choir.E("gateway.enter", choir.CodeUnauthenticated, "this browser did not keep the desktop's cookie, which is a partitioned one").
-				WithRemedy("allow cookies for %s, use a browser that keeps partitioned cookies, as Firefox and Chromium do, or go on in "+names.Runs+" in the "+names.TopBar, r.Host)
+			err = choir.Refuse("gateway.enter", choir.ReasonCookieNotKept, choir.TextOf("host", r.Host))
 		}
 		sayPlainly(w, http.StatusUnauthorized, "The desktop is not open here", choir.ProblemOf(err))
 	})

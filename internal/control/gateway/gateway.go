@@ -280,7 +280,7 @@ func (g *Gateway) known(next http.Handler) http.Handler {
 
 // notFound answers code not_found for a path without an operation.
 func notFound(w http.ResponseWriter, r *http.Request) {
-	api.WriteProblem(w, choir.E("gateway", choir.CodeNotFound, "there is no %s %s", r.Method, r.URL.Path))
+	api.WriteProblem(w, choir.Refuse("gateway", choir.ReasonNoSuchRoute, choir.TextOf("method", r.Method), choir.TextOf("path", r.URL.Path)))
 }
 
 // limitBody limits every body to maxBody, except those of files, projects and imported

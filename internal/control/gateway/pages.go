@@ -96,7 +96,7 @@ func held(w http.ResponseWriter, _ *http.Request) {
 func noServiceWorker(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Service-Worker") != "" {
-			api.WriteProblem(w, choir.E("gateway.page", choir.CodeForbidden, "a page of a sandbox has no service worker"))
+			api.WriteProblem(w, choir.Refuse("gateway.page", choir.ReasonNoServiceWorker))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -29,7 +29,7 @@ func (g *Gateway) newPreview(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if in.Port < 1 || in.Port > 65535 {
-		api.WriteProblem(w, choir.Invalid("port", "is 1 to 65535, not %d", in.Port))
+		api.WriteProblem(w, choir.RefuseField("port", choir.ReasonFieldNoPort, choir.TextOf("given", in.Port)))
 		return
 	}
 	g.giveTicket(w, r, auth.Place{Computer: choir.ID(r.PathValue("computer")), Port: in.Port})
@@ -51,7 +51,7 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 	place, _ := placeIn(r.Context())
 	p, err := g.who(r)
 	if err == nil && !g.fromOwnComputer(r, place) {
-		err = choir.E("gateway.preview", choir.CodeForbidden, "the request comes from a page of another computer")
+		err = choir.Refuse("gateway.preview", choir.ReasonPageOfOther)
 	}
 	if err != nil {
 		refusePlainly(w, err)

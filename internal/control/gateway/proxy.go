@@ -124,8 +124,7 @@ func (s Site) staysHere(res *http.Response) error {
 		res.Header.Set("Location", to.String())
 		return nil
 	}
-	return choir.E("gateway.proxy", choir.CodeForbidden, "the page leads to %.200q, which is outside of the sandbox", said).
-		WithRemedy("open that address yourself if you trust it")
+	return choir.Refuse("gateway.proxy", choir.ReasonPageLeadsOut, choir.TextOf("address", said))
 }
 
 // dropCookies removes the gateway's cookies from a request.

@@ -16,7 +16,7 @@ import (
 func static(built fs.FS, what string) http.Handler {
 	if built == nil {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			api.WriteProblem(w, choir.E("gateway", choir.CodeUnavailable, "this build of choir does not carry the %s", what).WithRemedy("build it with: make build"))
+			api.WriteProblem(w, choir.Refuse("gateway", choir.ReasonNotInBuild, choir.TextOf("what", what)))
 		})
 	}
 	files := http.FileServerFS(built)

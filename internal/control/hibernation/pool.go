@@ -122,9 +122,9 @@ func (p *Pool[C]) tryUse(id choir.ID) (c C, wait *change, opens bool, err error)
 	s := p.slots[id]
 	switch {
 	case s == nil:
-		return c, nil, false, choir.E("computer.find", choir.CodeNotFound, "there is no computer %q", id)
+		return c, nil, false, choir.Refuse("computer.find", choir.ReasonNoComputer, choir.TextOf("name", id))
 	case p.stopped:
-		return c, nil, false, choir.E("computer.use", choir.CodeUnavailable, "choir is stopping").WithRemedy("start it again with: choir up")
+		return c, nil, false, choir.Refuse("computer.use", choir.ReasonChoirStopping)
 	case s.change != nil:
 		return c, s.change, !s.open, nil
 	case s.open:

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"choiros/internal/choir"
-	"choiros/internal/names"
 )
 
 // Price is a model's price in US dollars per million tokens. Input is for tokens that
@@ -73,8 +72,7 @@ func PriceOf(own map[string]Price, r Route) (Price, bool) {
 // NoPrice returns the error of code unavailable for a model without a known price. Its
 // remedy shows the configuration that sets the price.
 func NoPrice(name string) *choir.Error {
-	return choir.E("modelgw.price", choir.CodeUnavailable, "the price of the model %q is not known, so that no budget could hold", name).
-		WithRemedy("say it where the model is connected ("+names.ModelsPlace+"), or add it to choir.toml, in US dollars per million tokens: [[models.price]] model = %q, input = ..., output = ...; or, for a model that costs nothing, free = true in its [[models.provider]]", name)
+	return choir.Refuse("modelgw.price", choir.ReasonModelPriceUnknown, choir.TextOf("name", name))
 }
 
 // priceOnce returns the price today of a recorded call that carries none: zero for a

@@ -270,11 +270,11 @@ func (f *folder) mustBeThere(e entry) error {
 // lost returns the error of code corrupt for a missing folder of a computer, with a
 // remedy.
 func (o owner) lost(e entry, dir string) error {
-	err := choir.E("choir.data", choir.CodeCorrupt, "the folder of computer %q is gone: %s", e.Name, dir)
+	reason := choir.ReasonComputerFolderGone
 	if len(o.Computers) == 1 {
-		return err.WithRemedy("put it back from a backup, or begin anew in another data folder with --data")
+		reason = choir.ReasonLastFolderGone
 	}
-	return err.WithRemedy("put it back from a backup; to go on without this computer, take its entry out of owner.json")
+	return choir.Refuse("choir.data", reason, choir.TextOf("name", e.Name), choir.TextOf("path", dir))
 }
 
 // Fork creates a computer that begins with the past of another, up to a moment of that.

@@ -136,8 +136,7 @@ func drawProject(random io.Reader, taken func(id uint32) (bool, error)) (uint32,
 			return id, err
 		}
 	}
-	return 0, choir.E(op, choir.CodeUnavailable, "all of %d project numbers drawn between %d and %d are taken on this file system", maxDraws, firstDrawnProject, lastDrawnProject).
-		WithRemedy("free a part of that range in /etc/projid and /etc/projects")
+	return 0, choir.Refuse(op, choir.ReasonNoProjectNumber, choir.CountOf("n", maxDraws), choir.CountOf("from", firstDrawnProject), choir.CountOf("to", lastDrawnProject))
 }
 
 // namedProjects returns the project numbers that the host's administrator assigned; see

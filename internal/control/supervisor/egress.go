@@ -199,7 +199,7 @@ func (s *System) newProxy(c *computer.Computer) *egress.Proxy {
 		Work:   func(r *http.Request) (egress.Work, error) { return errandOf(r, c) },
 		Log:    passages{c, func() *egress.Proxy { return proxy }},
 		Answer: api.WriteProblem,
-		Now:    s.cfg.Now, Authority: s.authority(c),
+		Now:    s.cfg.Now, Authority: s.authority(c), Packages: s.packages.Cache,
 	})
 	return proxy
 }

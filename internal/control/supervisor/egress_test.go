@@ -15,7 +15,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -35,6 +34,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer"
 	"choiros/internal/config"
 	"choiros/internal/control/controltest"
 	"choiros/internal/control/egress"
@@ -46,13 +46,14 @@ import (
 type internet struct {
 	ca         string // the certificate that the servers have, in PEM
 	plain, tls *httptest.Server
+	locked     locked
 }
 
 // address is where all names of the test lead.
 var address = netip.MustParseAddr("198.18.0.1")
 
 // hosts are the names of the test's servers.
-var hosts = []string{"npm.test", "go.test", "pypi.test", "git.test", "outside.test"}
+var hosts = []string{"npm.test", "go.test", "pypi.test", "files.test", "git.test", "outside.test", "sum.test", "index.test", "crates.test"}
 
 // newInternet starts servers that speak the protocols of npm, the Go proxy, PyPI and git.
 func newInternet(t *testing.T) *internet {
@@ -60,12 +61,14 @@ func newInternet(t *testing.T) *internet {
 	authority, ca, _ := certify(t, &x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign}, nil, nil)
 	_, leaf, key := certify(t, &x509.Certificate{DNSNames: hosts, KeyUsage: x509.KeyUsageDigitalSignature}, authority.cert, authority.key)
 	mux := http.NewServeMux()
-	npmServer(t, mux)
-	goServer(t, mux)
-	pypiServer(t, mux)
+	var lines locked
+	lines.npm = npmServer(t, mux)
+	lines.sums, lines.goSum = goServer(t, mux)
+	lines.pip = pypiServer(t, mux)
+	lines.cargo = cargoServer(mux)
 	gitServer(t, mux)
 	mux.HandleFunc("outside.test/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "outside") })
-	n := &internet{ca: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca}))}
+	n := &internet{locked: lines, ca: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca}))}
 	n.plain, n.tls = httptest.NewServer(mux), httptest.NewUnstartedServer(mux)
 	n.tls.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf}, PrivateKey: key}}}
 	n.tls.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -126,8 +129,8 @@ func (n *internet) outside() egress.Outside {
 	}
 }
 
-// npmServer serves the package greet of the npm registry.
-func npmServer(t *testing.T, mux *http.ServeMux) {
+// npmServer serves the package greet of the npm registry, and returns a lock file with it.
+func npmServer(t *testing.T, mux *http.ServeMux) (lock string) {
 	var tgz bytes.Buffer
 	zw := gzip.NewWriter(&tgz)
 	tw := tar.NewWriter(zw)
@@ -150,10 +153,12 @@ func npmServer(t *testing.T, mux *http.ServeMux) {
 		_, _ = w.Write(doc)
 	})
 	mux.HandleFunc("npm.test/greet/-/greet-1.0.0.tgz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(tgz.Bytes()) })
+	return `{"name":"n","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"n","version":"1.0.0","dependencies":{"greet":"1.0.0"}},"node_modules/greet":{"version":"1.0.0","resolved":"https://npm.test/greet/-/greet-1.0.0.tgz","integrity":"sha512-` + base64.StdEncoding.EncodeToString(sum[:]) + `"}}}`
 }
 
-// goServer serves the module example.test/greet of a Go module proxy.
-func goServer(t *testing.T, mux *http.ServeMux) {
+// goServer serves the module example.test/greet of a Go module proxy and its checksum database, of
+// which it returns the key, and the lines for go.sum.
+func goServer(t *testing.T, mux *http.ServeMux) (key, goSum string) {
 	const mod = "module example.test/greet\n\ngo 1.21\n"
 	var z bytes.Buffer
 	zw := zip.NewWriter(&z)
@@ -168,14 +173,17 @@ func goServer(t *testing.T, mux *http.ServeMux) {
 	for name, content := range map[string]string{"list": "v1.0.0\n", "v1.0.0.info": `{"Version":"v1.0.0","Time":"2024-01-01T00:00:00Z"}`, "v1.0.0.mod": mod, "v1.0.0.zip": z.String()} {
 		mux.HandleFunc("go.test/example.test/greet/@v/"+name, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, content) })
 	}
+	return sumServer(t, mux, z.Bytes(), mod)
 }
 
-// pypiServer serves the wheel greet by PyPI's simple index.
-func pypiServer(t *testing.T, mux *http.ServeMux) {
+// pypiServer serves the wheel greet by PyPI's simple index, and returns the requirement of it with
+// its hash.
+func pypiServer(t *testing.T, mux *http.ServeMux) (requirement string) {
 	var whl bytes.Buffer
 	zw := zip.NewWriter(&whl)
+	const metadata = "Metadata-Version: 2.1\nName: greet\nVersion: 1.0\n"
 	for name, content := range map[string]string{
-		"greet.py": "hello = 'hello from pypi'\n", "greet-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: greet\nVersion: 1.0\n",
+		"greet.py": "hello = 'hello from pypi'\n", "greet-1.0.dist-info/METADATA": metadata,
 		"greet-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n", "greet-1.0.dist-info/RECORD": "greet.py,,\n",
 	} {
 		f, err := zw.Create(name)
@@ -185,12 +193,8 @@ func pypiServer(t *testing.T, mux *http.ServeMux) {
 		_, _ = io.WriteString(f, content)
 	}
 	zw.Close()
-	sum := sha256.Sum256(whl.Bytes())
-	mux.HandleFunc("pypi.test/simple/greet/", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><a href="/files/greet-1.0-py3-none-any.whl#sha256=%s">greet-1.0-py3-none-any.whl</a>`, hex.EncodeToString(sum[:]))
-	})
-	mux.HandleFunc("pypi.test/files/greet-1.0-py3-none-any.whl", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(whl.Bytes()) })
+	simplePage(mux, "greet-1.0-py3-none-any.whl", whl.Bytes(), []byte(metadata))
+	return fmt.Sprintf("greet==1.0 --hash=sha256:%x", sha256.Sum256(whl.Bytes()))
 }
 
 // gitServer serves a repository by git's own smart HTTP server.
@@ -262,8 +266,14 @@ func executeTask(t *testing.T, p *controltest.Plane, profile *choir.EgressProfil
 // egressEvents returns the payloads of a task's events of one type.
 func egressEvents[P choir.Payload](t *testing.T, p *controltest.Plane, task choir.ID) (out []P) {
 	t.Helper()
+	return eventsIn[P](t, p.Computers()[0], task)
+}
+
+// eventsIn returns the payloads of a task's events of one type in a computer.
+func eventsIn[P choir.Payload](t *testing.T, c *computer.Computer, task choir.ID) (out []P) {
+	t.Helper()
 	var zero P
-	for e, err := range p.Computers()[0].Store().Events(t.Context(), 1, 0) {
+	for e, err := range c.Store().Events(t.Context(), 1, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,18 +292,24 @@ func egressEvents[P choir.Payload](t *testing.T, p *controltest.Plane, task choi
 	return out
 }
 
-// passages returns the requests of a task that got out. It waits for the first: a request is
-// recorded once the program has its answer, so that its task may end before.
+// passages returns the requests of a task that got out.
 func passages(t *testing.T, p *controltest.Plane, task choir.ID) []choir.EgressPassed {
+	t.Helper()
+	return passagesIn(t, p.Computers()[0], task)
+}
+
+// passagesIn returns the requests of a task of a computer that got out. It waits for the first: a
+// request is recorded once the program has its answer, so that its task may end before.
+func passagesIn(t *testing.T, c *computer.Computer, task choir.ID) []choir.EgressPassed {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), controltest.Patience)
 	defer cancel()
-	for e, err := range p.Computers()[0].Store().Follow(ctx, 0) {
+	for e, err := range c.Store().Follow(ctx, 0) {
 		if err != nil || e.Type == choir.TypeEgressPassed && e.Task == task {
 			break // the caller says that there is none
 		}
 	}
-	return egressEvents[choir.EgressPassed](t, p, task)
+	return eventsIn[choir.EgressPassed](t, c, task)
 }
 
 // TestATaskInstallsItsDependenciesThroughTheEgressDoor has the ordinary tools install from local
@@ -301,7 +317,7 @@ func passages(t *testing.T, p *controltest.Plane, task choir.ID) []choir.EgressP
 func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 	n := newInternet(t)
 	policy := config.Egress{Mode: "git+pkg"}
-	for _, host := range hosts[:4] {
+	for _, host := range hosts[:5] {
 		policy.Allowlist = append(policy.Allowlist, config.EgressHost{Host: host})
 	}
 	policy.Allowlist = append(policy.Allowlist, config.EgressHost{Host: "git.test", Port: 80, Paths: []string{"/repo.git"}})
@@ -327,7 +343,7 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 			}
 			passed := passages(t, p, task)
 			for _, e := range passed {
-				if e.Host != c.host || e.Address != address.String() || e.Sent == 0 || e.Received == 0 {
+				if e.Host != c.host && e.Host != "files.test" || e.Address != address.String() || e.Sent == 0 || e.Received == 0 {
 					t.Errorf("recorded %+v", e)
 				}
 			}

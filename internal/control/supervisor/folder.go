@@ -124,8 +124,7 @@ func (f *folder) lockFolder() error {
 		if !errors.Is(err, filelock.ErrHeld) {
 			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "lock %s", f.path)
 		}
-		return choir.E("choir.data", choir.CodeConflict, "another choir is running on %s", f.path).
-			WithRemedy("use that one, stop it, or give another folder with --data")
+		return choir.Refuse("choir.data", choir.ReasonFolderInUse, choir.TextOf("path", f.path))
 	}
 	f.lock = lock
 	return nil
@@ -140,7 +139,7 @@ func (f *folder) mustBePossible() error {
 			return nil
 		}
 		if err == nil {
-			return choir.E("choir.data", choir.CodeUnavailable, "the data folder %s cannot be made: %s is no folder", f.path, dir)
+			return choir.Refuse("choir.data", choir.ReasonFolderNoFolder, choir.TextOf("path", f.path), choir.TextOf("other", dir))
 		}
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) || dir == filepath.Dir(dir) {
 			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at %s", dir)
@@ -149,7 +148,7 @@ func (f *folder) mustBePossible() error {
 }
 
 // ours are the names of choir's files in a data folder.
-var ours = []string{"choir.lock", "choir.log", "choir.log.1", "choir.sock", "choir.toml", config.ConnectedFile, config.NetworkFile, "owner.json", "keys", "bus", "guest", "computers", "sandbox"}
+var ours = []string{"choir.lock", "choir.log", "choir.log.1", "choir.sock", "choir.toml", config.ConnectedFile, config.NetworkFile, "owner.json", "keys", "bus", "guest", "computers", "sandbox", packagesFolder}
 
 // closeToOthers removes the permissions of other users to list and write an existing
 // data folder. A folder that also contains foreign files keeps its mode; code refused if
@@ -171,8 +170,7 @@ func (f *folder) closeToOthers() error {
 	case !shared && st.Mode&0o066 != 0:
 		return choir.Wrap("choir.data", choir.CodeUnavailable, os.Chmod(f.path, os.FileMode(st.Mode&0o711)), "close %s to others", f.path)
 	case shared && st.Mode&0o022 != 0:
-		return choir.E("choir.data", choir.CodeRefused, "others can write to the data folder %s, in which there are other things than choir's", f.path).
-			WithRemedy("give a folder of its own with --data, or: chmod go-w %s", f.path)
+		return choir.Refuse("choir.data", choir.ReasonFolderWritable, choir.TextOf("path", f.path))
 	}
 	return nil
 }
@@ -184,7 +182,7 @@ func loadOwner(data string) (owner, error) {
 	path := filepath.Join(data, "owner.json")
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return o, choir.E("choir.data", choir.CodeNotFound, "there is no computer in %s yet", data).WithRemedy("start one with: choir up --data %s", data)
+		return o, choir.Refuse("choir.data", choir.ReasonFolderWithoutComputer, choir.TextOf("path", data))
 	}
 	if err != nil {
 		return o, choir.Wrap("choir.data", choir.CodeUnavailable, err, "read %s", path)
@@ -198,7 +196,7 @@ func loadOwner(data string) (owner, error) {
 // check returns code corrupt for values that no choir writes, because ids become paths,
 // and sandboxes run as the host users.
 func (o owner) check(path string) error {
-	damaged := choir.E("choir.data", choir.CodeCorrupt, "%s is damaged", path).WithRemedy("restore it from a backup")
+	damaged := choir.Refuse("choir.data", choir.ReasonFileDamaged, choir.TextOf("path", path))
 	if !o.User.Valid() || len(o.Computers) == 0 {
 		return damaged
 	}
@@ -216,8 +214,7 @@ func (o owner) check(path string) error {
 func (o owner) mustBeOurs(path string) error {
 	for _, c := range o.Computers {
 		if IsRoot() && c.HostUID == 0 {
-			return choir.E("choir.data", choir.CodeConflict, "the data folder %s was made by an ordinary user", path).
-				WithRemedy("run choir as that user, or give another folder with --data")
+			return choir.Refuse("choir.data", choir.ReasonFolderOfUser, choir.TextOf("path", path))
 		}
 	}
 	return nil

@@ -87,8 +87,7 @@ func (s *System) ChooseEgress(_ context.Context, mode choir.EgressMode) (api.Egr
 		return api.EgressReloaded{}, err
 	}
 	if file.GivesEgressMode() {
-		return api.EgressReloaded{}, choir.E("egress.choose", choir.CodeConflict, "%s gives egress.mode, which is in force", from).
-			WithRemedy("change it there, then: choir egress reload; or remove it there, and choose again")
+		return api.EgressReloaded{}, choir.Refuse("egress.choose", choir.ReasonEgressModeGiven, choir.TextOf("path", from))
 	}
 	chosen := config.Network{Mode: string(mode)}
 	if file, err = file.WithNetwork(chosen); err != nil {
@@ -107,7 +106,7 @@ func (s *System) ChooseEgress(_ context.Context, mode choir.EgressMode) (api.Egr
 // reread reads the configuration again, and the path of its file.
 func (s *System) reread() (config.Config, string, error) {
 	if s.cfg.Reread == nil {
-		return config.Config{}, "", choir.E("egress.reload", choir.CodeUnavailable, "this choir has no configuration file to read again")
+		return config.Config{}, "", choir.Refuse("egress.reload", choir.ReasonNoConfiguration)
 	}
 	return s.cfg.Reread()
 }

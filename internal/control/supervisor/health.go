@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"choiros/internal/choir"
@@ -69,8 +70,10 @@ func (s *System) Health(context.Context) api.Health {
 func (s *System) Doctor(ctx context.Context) api.Doctor {
 	cfg := s.cfg
 	cfg.File.Egress = s.policy.section()
+	cfg.File.Egress.PackageCacheMB = s.cfg.File.Egress.PackageCacheMB // that of the start is in force
 	d := NewDoctor(ctx, cfg)
 	d.Checks = append(d.Checks, s.hibernationCheck())
+	d.Checks = append(d.Checks, s.packageChecks()...)
 	for _, c := range s.computers.list() {
 		p := c.Store().Checked()
 		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0, Detail: p.String()})
@@ -117,6 +120,9 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	d.Checks = append(d.Checks, disk)
 	d.Checks = append(d.Checks, clusterCheck(ctx, cfg)...)
 	d.Checks = append(d.Checks, egressCheck(cfg))
+	if len(cfg.File.Approve) > 0 {
+		d.Checks = append(d.Checks, approvalCheck(report.Level))
+	}
 	d.Checks = append(d.Checks, sandbox.Check{Name: "browser", OK: true, Detail: "pages that agents write run in your browser, which is outside of every sandbox: " +
 		"Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the top bar says it under Sandboxed)"})
 	if box, ok := cfg.Driver.(sandbox.Toolbox); ok && report.Usable {
@@ -135,16 +141,39 @@ func egressCheck(cfg Config) sandbox.Check {
 	case choir.EgressAllowlist:
 		detail = "programs in the Associate's sandbox reach the hosts of [[egress.allowlist]] (egress.mode allowlist)"
 	}
-	if policy, err := newPolicy(cfg.File.Egress); err == nil && len(policy.Inspected()) > 0 {
-		detail += "; choir looks into TLS, with an authority that only the sandbox trusts, for"
-		for i, r := range policy.Inspected() {
-			if i > 0 {
-				detail += ","
-			}
-			detail += " " + r.String()
-		}
+	if hosts := inspected(cfg); len(hosts) > 0 {
+		detail += "; choir looks into TLS, with an authority that only the sandbox trusts, for " + strings.Join(hosts, ", ")
 	}
 	return sandbox.Check{Name: "egress", OK: true, Detail: detail}
+}
+
+// inspected returns the hosts and ports for which TLS ends at the proxy: those of rules, and those
+// of registries where there is a package cache.
+func inspected(cfg Config) (hosts []string) {
+	policy, err := newPolicy(cfg.File.Egress)
+	if err != nil || policy.Mode == choir.EgressNone {
+		return nil
+	}
+	for _, r := range policy.Inspected() {
+		hosts = append(hosts, r.String())
+	}
+	if cfg.File.Egress.PackageCacheMB > 0 {
+		for _, host := range registryHosts(cfg.Registries) {
+			if at := host + ":443"; !slices.Contains(hosts, at) {
+				hosts = append(hosts, at)
+			}
+		}
+	}
+	return hosts
+}
+
+// approvalCheck returns the check that tells where tasks work whose results the owner may
+// have to approve.
+func approvalCheck(level sandbox.Level) sandbox.Check {
+	if level.Tasks == "" {
+		return sandbox.Check{Name: "approvals", Detail: "nothing confines a task to a copy here: it works in the workspace, where your programs see what it writes, and is taken back at its end if a rule of [[approve]] is about it"}
+	}
+	return sandbox.Check{Name: "approvals", OK: true, Detail: "a task that a rule of [[approve]] could be about works in a copy, and nothing of it is in the workspace before you approve it"}
 }
 
 // grantChecks return a check for each grant that is in force in a computer.

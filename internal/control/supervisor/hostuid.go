@@ -108,8 +108,7 @@ func (h uidAllocator) draw(used map[int]bool) (int, error) {
 			return id, nil
 		}
 	}
-	return 0, choir.E("choir.hostuser", choir.CodeUnavailable, "all of %d user numbers drawn between %d and %d are taken on this host", maxDraws, firstDrawnUID, lastDrawnUID).
-		WithRemedy("free a part of that range in /etc/passwd, /etc/subuid or /etc/subgid")
+	return 0, choir.Refuse("choir.hostuser", choir.ReasonNoUserNumber, choir.CountOf("n", maxDraws), choir.CountOf("from", firstDrawnUID), choir.CountOf("to", lastDrawnUID))
 }
 
 // ownerOf describes what on the host has an id, besides choir; "" for nothing.

@@ -158,7 +158,7 @@ func (r *Reader) RemoveScrapeToken() error { return r.refuse() }
 
 // refuse returns the error of code unavailable for operations that need a running choir.
 func (r *Reader) refuse() error {
-	return choir.E("choir", choir.CodeUnavailable, "no choir is running on %s", r.cfg.Data).WithRemedy("start it with: choir up")
+	return choir.Refuse("choir", choir.ReasonNotRunningHere, choir.TextOf("path", r.cfg.Data))
 }
 
 // RotateVault fails: the vault is another process's.

@@ -11,7 +11,6 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/eventstore"
-	"choiros/internal/names"
 )
 
 // runLog is the part of a computer's log that recordings read.
@@ -62,12 +61,11 @@ func (r *recordings) mustBeFree(ctx context.Context, project string) error {
 		if err != nil {
 			return err
 		}
-		said := "a run works on workspace/" + project + ", which the demo would replace"
+		reason := choir.ReasonDemoWouldReplace
 		if asked.Recording != "" {
-			said = "the demo is playing already, on workspace/" + project
+			reason = choir.ReasonDemoPlaying
 		}
-		return choir.E("demo", choir.CodeConflict, "%s", said).
-			WithRemedy("wait for its end or stop it: on its card, under "+names.Runs+", or with choir run %s --cancel", run.ID)
+		return choir.Refuse("demo", reason, choir.TextOf("name", project), choir.TextOf("run", run.ID))
 	}
 	return nil
 }

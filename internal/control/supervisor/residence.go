@@ -145,7 +145,7 @@ func (s *System) Computer(id choir.ID) (*computer.Computer, error) {
 	case !known:
 		return nil, notFound(id)
 	case err == nil:
-		return nil, choir.E("computer.find", choir.CodeUnavailable, "computer %q hibernates", e.Name)
+		return nil, choir.Refuse("computer.find", choir.ReasonComputerHibernates, choir.TextOf("name", e.Name))
 	}
 	return nil, s.explain(id, err)
 }

@@ -23,13 +23,13 @@ func RestoreFromCluster(ctx context.Context, cfg Config, id choir.ID) (name stri
 	from := cfg.Cluster
 	switch {
 	case from == nil:
-		return "", last, choir.Invalid("storage.durability", "is not \"replicated\": no cluster is named").WithRemedy("give the configuration with --config")
+		return "", last, choir.RefuseField("storage.durability", choir.ReasonNoClusterNamed)
 	case !id.Valid():
-		return "", last, choir.Invalid("restore-from-cluster", "%q is not the id of a computer", id)
+		return "", last, choir.RefuseField("restore-from-cluster", choir.ReasonNotAComputerID, choir.TextOf("given", id))
 	}
 	f := &folder{path: cfg.Data}
 	if _, err := os.Stat(filepath.Join(cfg.Data, "owner.json")); !errors.Is(err, fs.ErrNotExist) {
-		return "", last, choir.E("choir.restore", choir.CodeConflict, "%s is a data folder already", cfg.Data).WithRemedy("give a new one with --data")
+		return "", last, choir.Refuse("choir.restore", choir.ReasonFolderIsData, choir.TextOf("path", cfg.Data))
 	}
 	if err := errors.Join(f.mustBePossible(), f.closeToOthers()); err != nil {
 		return "", last, err
@@ -60,7 +60,7 @@ func (f *folder) restore(ctx context.Context, from replica.Cluster, id choir.ID,
 		})
 	})
 	if err == nil && last.Computer != id {
-		err = choir.E("choir.restore", choir.CodeCorrupt, "the copy is the log of computer %s", last.Computer)
+		err = choir.Refuse("choir.restore", choir.ReasonCopyOfOther, choir.TextOf("id", last.Computer))
 	}
 	if err == nil {
 		err = os.Chmod(dir, 0o711)

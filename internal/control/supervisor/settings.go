@@ -68,7 +68,7 @@ func (s *System) TestModels(ctx context.Context, r api.TestModelsRequest) (api.T
 	used := slices.DeleteFunc(slices.Clone(s.cfg.Connections.Used()), func(u connections.Used) bool { return r.Model != "" && u.Named != r.Model })
 	switch {
 	case len(used) == 0 && r.Model != "":
-		return out, choir.E("models.test", choir.CodeNotFound, "no model called %q is in force", r.Model).WithRemedy("choir model test lists them")
+		return out, choir.Refuse("models.test", choir.ReasonNoSuchModel, choir.TextOf("name", r.Model))
 	case len(used) == 0:
 		return out, choir.Refuse("models.test", choir.ReasonNoModel)
 	}

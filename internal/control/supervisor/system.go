@@ -27,6 +27,7 @@ import (
 	"choiros/internal/diskquota"
 	"choiros/internal/effect"
 	"choiros/internal/keyring"
+	"choiros/internal/packages"
 	"choiros/internal/replica"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
@@ -51,6 +52,8 @@ type Config struct {
 	Connections *connections.Connections
 	// Outside is how programs in the sandboxes reach hosts that File's policy lets out.
 	Outside egress.Outside
+	// Registries are those whose content the package cache keeps, where File has room for it.
+	Registries []packages.Registry
 	// Vault keeps the keys that programs use without having them; nil for none.
 	Vault keyring.Vault
 	// Reread reads the configuration file anew, as at the start, with its path; nil for none.
@@ -92,6 +95,7 @@ type System struct {
 	gateways  gateways
 	vault     *vault.Vault
 	signers   authorities
+	packages  packageCache
 	desktops  desktops
 	guest     string // folder of the guest binaries
 	demos     demos
@@ -151,6 +155,7 @@ func (s *System) open(ctx context.Context) (err error) {
 	if err := s.cfg.Connections.Sweep(ctx); err != nil {
 		s.cfg.Log.Warn("models: keys without a service are left", "error", err)
 	}
+	s.openPackages()
 	if s.guest, err = s.folder.installGuest(); err != nil {
 		return err
 	}
@@ -177,7 +182,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 	}
 	var tools func(context.Context) error
 	if m := s.cfg.Desktop.Modules; m != nil {
-		tools = m.Unpack
+		tools = m.UnpackTools
 	}
 	return computer.Config{
 		ID: e.ID, User: s.folder.owner.User, Name: e.Name,
@@ -254,6 +259,7 @@ func (s *System) Close() error {
 	for _, c := range s.computers.list() {
 		errs = append(errs, s.closeComputer(context.Background(), c))
 	}
+	s.packages.close()
 	if s.auth != nil {
 		errs = append(errs, s.auth.Save())
 	}

@@ -81,14 +81,14 @@ func (v *Vault) Set(ctx context.Context, c Computer, role choir.Role, name, key 
 }
 
 // errNone refuses what needs a vault.
-var errNone = choir.E("vault", choir.CodeUnavailable, "this choir has no vault")
+var errNone = choir.Refuse("vault", choir.ReasonNoVault)
 
 // of returns a function that refuses an entry unless it is bound to the computer. Code conflict:
 // it is another computer's, which is not named: that may be another user's.
 func of(computer choir.ID) func(keyring.Entry) error {
 	return func(e keyring.Entry) error {
 		if e.Bound != nil && e.Bound.Computer != computer {
-			return choir.E("vault", choir.CodeConflict, "the entry %s is bound to another computer", e.Name).WithRemedy("take another name, or remove it there")
+			return choir.Refuse("vault", choir.ReasonVaultBoundElsewhere, choir.TextOf("name", e.Name))
 		}
 		return nil
 	}
@@ -203,11 +203,11 @@ func check(b *choir.VaultBinding) error {
 	}
 	t, ok := egress.ReadTarget(b.Host, "/")
 	if !ok || t.Host != b.Host {
-		return choir.Invalid("host", "%q is not a host name in lower case, nor an address", b.Host).WithRemedy("write it as example.com")
+		return choir.RefuseField("host", choir.ReasonVaultHostRule, choir.TextOf("given", b.Host))
 	}
 	for _, p := range b.Paths {
 		if !egress.CleanPath(p) {
-			return choir.Invalid("paths", "%q is not a path from /, without .., // and %%", p)
+			return choir.Refuse("", choir.ReasonPathRule, choir.TextOf("given", p)).At("paths")
 		}
 	}
 	if b.Use == choir.VaultForGit {
@@ -216,15 +216,15 @@ func check(b *choir.VaultBinding) error {
 	b.Header = http.CanonicalHeaderKey(b.Header)
 	switch {
 	case b.User != "" || b.Project != "":
-		return choir.Invalid("user", "and project are for git's requests")
+		return choir.RefuseField("user", choir.ReasonVaultOnlyGit)
 	case !httpguts.ValidHeaderFieldName(b.Header) || slices.Contains(framing, b.Header) || strings.HasPrefix(b.Header, "Proxy-"):
-		return choir.Invalid("header", "%q is no header that a key can be added as", b.Header)
+		return choir.RefuseField("header", choir.ReasonVaultHeader, choir.TextOf("given", b.Header))
 	case !httpguts.ValidHeaderFieldValue(b.Prefix):
-		return choir.Invalid("prefix", "has a character that no header has")
+		return choir.RefuseField("prefix", choir.ReasonVaultPrefix)
 	}
 	for _, m := range b.Methods {
 		if !httpguts.ValidHeaderFieldName(m) || m != strings.ToUpper(m) || m == http.MethodConnect {
-			return choir.Invalid("methods", "%q is not an HTTP method in capitals", m)
+			return choir.RefuseField("methods", choir.ReasonHTTPMethodRule, choir.TextOf("given", m))
 		}
 	}
 	return nil
@@ -237,15 +237,15 @@ func checkGit(b *choir.VaultBinding) error {
 	}
 	switch {
 	case b.Header != "" || b.Prefix != "":
-		return choir.Invalid("header", "and prefix are for other requests than git's")
+		return choir.RefuseField("header", choir.ReasonVaultNotGit)
 	case strings.ContainsFunc(b.User, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }):
-		return choir.Invalid("user", "has a character that no user name has")
+		return choir.RefuseField("user", choir.ReasonVaultUser)
 	case b.Project != "" && !choir.ValidRepoName(b.Project):
 		return choir.Refuse("vault.put", choir.ReasonNotAProjectName, choir.TextOf("name", b.Project)).At("project")
 	}
 	for _, m := range b.Methods {
 		if m != "fetch" && m != "push" {
-			return choir.Invalid("methods", "must be fetch or push for git, not %q", m)
+			return choir.RefuseField("methods", choir.ReasonVaultGitMethods, choir.TextOf("given", m))
 		}
 	}
 	return nil

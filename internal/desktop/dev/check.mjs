@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Checks a desktop's source, inside a sandbox: node check.mjs ROOT MODULES
-// It is built by Vite, TypeScript checks the types of all that the page is made of, and the page is started in a browser of
-// this machine, which has no network. The output is TAP.
+// It is built by Vite, TypeScript checks the types of all that the page is made of, its linter looks at it, the tests of what
+// differs from the shipped source run, and the page is started in a browser of this machine, which has no network. The
+// output is TAP.
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -11,6 +12,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { hasTools, lint, runTests } from "./checktools.mjs";
 import { movedFiles } from "./moved.mjs";
 
 const [root, modules] = process.argv.slice(2).map((path) => resolve(path));
@@ -35,6 +37,9 @@ const types = {
   ".wasm": "application/wasm",
 };
 
+/** How many tests passed, failed and did not run. */
+const told = { pass: 0, fail: 0, skipped: 0 };
+
 const work = await mkdtemp(join(tmpdir(), "choir-check-"));
 try {
   process.exitCode = (await check(work)) ? 0 : 1;
@@ -42,39 +47,41 @@ try {
   await rm(work, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Says how the build, the types and the start of the page were; false if one failed. */
+/** Says how the build, the types, the linter, the tests and the start of the page were; false if one failed. */
 async function check(folder) {
   const page = join(folder, "page");
-  console.log("TAP version 13\n1..3");
+  console.log("TAP version 13");
   const [wrong, mistyped] = await Promise.all([build(page), checkTypes(folder)]);
-  tell(1, "the desktop is built", wrong);
-  tell(2, "the desktop's types hold", mistyped);
-  let failed = Number(wrong !== "") + Number(mistyped !== "");
-  if (wrong) {
-    console.log("not ok 3 - the desktop's page comes up");
-    return sum(2 - failed, failed + 1, 0);
+  tell("the desktop is built", wrong);
+  tell("the desktop's types hold", mistyped);
+  if (!hasTools(modules)) {
+    for (const name of ["the desktop's linter finds no mistake", "the desktop's tests hold"]) skip(name, "the packages for it are not unpacked");
+  } else {
+    tell("the desktop's linter finds no mistake", await lint(root, modules));
+    const { tests, failure } = await runTests(root, modules, folder);
+    for (const { name, skipped, wrong } of tests) skipped ? skip(name, "it says so") : tell(name, wrong);
+    tell("the desktop's tests hold", failure);
   }
   const browser = findBrowser();
-  if (!browser) {
-    console.log("ok 3 - the desktop's page comes up # SKIP there is no browser on this machine");
-    return sum(2 - failed, failed, 1);
-  }
-  const broken = await start(browser, page, folder);
-  tell(3, "the desktop's page comes up", broken);
-  if (broken) failed++;
-  return sum(3 - failed, failed, 0);
-}
-
-/** Writes the last lines; true if nothing failed. */
-function sum(pass, fail, skipped) {
-  console.log(`# tests 3\n# pass ${pass}\n# fail ${fail}\n# skipped ${skipped}`);
+  if (wrong) tell("the desktop's page comes up", "it was not built");
+  else if (!browser) skip("the desktop's page comes up", "there is no browser on this machine");
+  else tell("the desktop's page comes up", await start(browser, page, folder));
+  const { pass, fail, skipped } = told;
+  console.log(`1..${pass + fail + skipped}\n# tests ${pass + fail + skipped}\n# pass ${pass}\n# fail ${fail}\n# skipped ${skipped}`);
   return fail === 0;
 }
 
 /** Writes the result of one test, with what went wrong. */
-function tell(number, name, wrong) {
-  console.log(`${wrong ? "not ok" : "ok"} ${number} - ${name}`);
+function tell(name, wrong) {
+  told[wrong ? "fail" : "pass"]++;
+  console.log(`${wrong ? "not ok" : "ok"} ${told.pass + told.fail + told.skipped} - ${name}`);
   if (wrong) console.log(wrong.trim().replace(/^/gm, "# "));
+}
+
+/** Writes that a test did not run, and why. */
+function skip(name, why) {
+  told.skipped++;
+  console.log(`ok ${told.pass + told.fail + told.skipped} - ${name} # SKIP ${why}`);
 }
 
 /** Builds the source into a folder; gives what went wrong, or "". */

@@ -129,7 +129,7 @@ func ReadFile(path string) (string, error) {
 	case err != nil:
 		return "", choir.Wrap("models.key", choir.CodeUnavailable, err, "cannot read the key file")
 	case !info.Mode().IsRegular():
-		return "", choir.E("models.key", choir.CodeUnavailable, "cannot read the key file %s: it is not a file", path)
+		return "", choir.Refuse("models.key", choir.ReasonKeyFileNoFile, choir.TextOf("path", path))
 	case info.Mode().Perm()&0o077 != 0:
 		return "", choir.Refuse("models.key", choir.ReasonKeyFileOpen, choir.TextOf("path", path))
 	}
@@ -139,7 +139,7 @@ func ReadFile(path string) (string, error) {
 	}
 	key := strings.TrimSpace(string(raw))
 	if len(raw) > longestFile || len(key) > keyring.MaxKey {
-		return "", choir.E("models.key", choir.CodeUnavailable, "the key file %s holds more than %d bytes, which is no key", path, keyring.MaxKey).WithRemedy("put the key alone into %s", path)
+		return "", choir.Refuse("models.key", choir.ReasonKeyFileLong, choir.TextOf("path", path), choir.CountOf("most", keyring.MaxKey))
 	}
 	if key == "" {
 		return "", choir.Refuse("models.key", choir.ReasonKeyFileEmpty, choir.TextOf("path", path))

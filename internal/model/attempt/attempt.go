@@ -137,11 +137,11 @@ func (w *waitFor) Unwrap() []error { return []error{w.RetryAfterError, w.failure
 // if ctx ended, else the error of the last attempt.
 func final(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		code, msg := choir.CodeCancelled, "the model call was stopped"
+		why := choir.ReasonModelCallStopped
 		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			code, msg = choir.CodeTimeout, "the model call took longer than allowed"
+			why = choir.ReasonModelCallLong
 		}
-		return choir.E("model.stream", code, "%s", msg)
+		return choir.Refuse("model.stream", why)
 	}
 	var f *Failure
 	if errors.As(err, &f) {
@@ -154,5 +154,5 @@ func final(ctx context.Context, err error) error {
 	if errors.As(err, &e) {
 		return e
 	}
-	return choir.E("model.stream", choir.CodeProvider, "the model call failed: %s", clip(err.Error()))
+	return quoting(clip(err.Error()), choir.ReasonModelCallFailed)
 }

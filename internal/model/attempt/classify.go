@@ -23,8 +23,7 @@ import (
 func Status(status int, header http.Header, kind, message string) *Failure {
 	f := &Failure{After: retryAfter(header, time.Now()), Status: status}
 	if tooLong(status, kind, message) {
-		f.Err = choir.E("model.stream", choir.CodeTooLarge, "the conversation is longer than the model can read (%d): %s", status, reason(kind, message)).
-			WithRemedy("compact the conversation")
+		f.Err = quoting(reason(kind, message), choir.ReasonConversationLong, choir.TextOf("status", status))
 		return f
 	}
 	why := choir.ReasonModelFailed
@@ -42,14 +41,20 @@ func Status(status int, header http.Header, kind, message string) *Failure {
 	case status >= 400:
 		why = choir.ReasonModelRefused
 	}
-	f.Err = choir.Refuse("model.stream", why, choir.TextOf("status", fmt.Sprintf("%d %s", status, http.StatusText(status))))
-	// The provider's words are in no value of the reason: they may hold the key, until
-	// Redact takes it out.
-	f.Err.Msg += ": " + reason(kind, message)
+	f.Err = quoting(reason(kind, message), why, choir.TextOf("status", fmt.Sprintf("%d %s", status, http.StatusText(status))))
 	if f.Err.Remedy == "" && f.Retry && f.After > 0 {
 		f.Err = f.Err.WithRemedy("the provider asks to wait %s", f.After)
 	}
 	return f
+}
+
+// quoting returns the refusal for a reason, with words of the provider behind its English
+// sentence. They are in no value of the reason: they may hold the key, until Redact takes
+// it out.
+func quoting(words string, why choir.Reason, values ...choir.Value) *choir.Error {
+	e := choir.Refuse("model.stream", why, values...)
+	e.Msg += ": " + words
+	return e
 }
 
 // overflows are the words with which services say that a request is longer than their
@@ -103,8 +108,7 @@ func Broken(ctx context.Context, err error) *Failure {
 		e.Msg += ": " + why
 		return &Failure{Err: e}
 	}
-	return &Failure{Retry: ctx.Err() == nil, Err: choir.E("model.stream", choir.CodeProvider,
-		"the connection to the provider broke: %s", err)}
+	return &Failure{Retry: ctx.Err() == nil, Err: quoting(err.Error(), choir.ReasonModelConnectionBroke)}
 }
 
 // permanentReason returns the reason why a connection failed if another attempt would
@@ -131,12 +135,12 @@ func permanentReason(err error) string {
 
 // Cut returns the failure for a stream that ended without its closing message.
 func Cut() *Failure {
-	return &Failure{Retry: true, Err: choir.E("model.stream", choir.CodeProvider, "the provider's stream was cut before its end")}
+	return &Failure{Retry: true, Err: choir.Refuse("model.stream", choir.ReasonModelStreamCut)}
 }
 
 // Malformed returns the failure for an answer that violates the wire format.
 func Malformed(what string) *Failure {
-	return &Failure{Err: choir.E("model.stream", choir.CodeProvider, "the provider sent a malformed stream: %s", what)}
+	return &Failure{Err: quoting(what, choir.ReasonModelStreamMalformed)}
 }
 
 // Redact replaces secrets in the failure's message and remedy, and shortens the message.

@@ -63,7 +63,7 @@ func watched(ctx context.Context, idle time.Duration, on func(model.Delta), try 
 	resp, err = try(context.WithValue(ctx, watchKey{}, w), on)
 	began = w.sent.Load() && !w.refused
 	if err != nil && errors.Is(context.Cause(ctx), errIdle) {
-		return resp, began, &Failure{Err: choir.E("model.stream", choir.CodeTimeout, "the provider sent nothing for %s", idle)}
+		return resp, began, &Failure{Err: choir.Refuse("model.stream", choir.ReasonModelNothingFor, choir.SecondsOf("span", idle))}
 	}
 	return resp, began, err
 }
@@ -126,8 +126,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		resp.Body.Close()
-		return nil, &Failure{Err: choir.E("model.stream", choir.CodeProvider, "the provider redirects to %q", clip(resp.Header.Get("Location"))).
-			WithRemedy("keys are not sent along: set the address to where the provider really is")}
+		return nil, &Failure{Err: quoting(fmt.Sprintf("it names %q", clip(resp.Header.Get("Location"))), choir.ReasonModelRedirects)}
 	}
 	limit := int64(maxErrorBody)
 	if resp.StatusCode < 300 {
@@ -138,9 +137,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			if w != nil {
 				w.refused = true
 			}
-			return nil, &Failure{Err: choir.E("model.stream", choir.CodeProvider,
-				"the provider answered with content type %q, not %s", clip(resp.Header.Get("Content-Type")), strings.Join(t.mediaTypes, " or ")).
-				WithRemedy("check the address of the provider")}
+			return nil, &Failure{Err: quoting(fmt.Sprintf("its content type is %q", clip(resp.Header.Get("Content-Type"))), choir.ReasonModelContentType, choir.TextOf("wanted", strings.Join(t.mediaTypes, ", ")))}
 		}
 	}
 	resp.Body = &body{ReadCloser: resp.Body, watch: w, left: limit}

@@ -26,7 +26,7 @@ func (r *Recording) consistent() error {
 				continue
 			}
 			if !anyAnswered(said, msg) {
-				return choir.E("replay.load", choir.CodeCorrupt, "the answer of exchange %d is not the one that exchange %d tells", said[0].N, e.N)
+				return choir.Refuse("replay.load", choir.ReasonRecordingInconsistent, choir.CountOf("n", said[0].N), choir.TextOf("other", e.N))
 			}
 		}
 	}

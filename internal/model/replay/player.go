@@ -147,14 +147,16 @@ func (p *Player) match(info model.CallInfo, req model.Request) (*Exchange, *name
 // unmatched returns the error for a request without an exchange, with its difference to
 // the expected one.
 func unmatched(caller string, list []*Exchange, n int, asked model.Request) error {
-	const remedy = "the recording fits only the project and the version it was made with; record it again, or connect a model"
+	who := choir.TextOf("caller", caller)
 	switch {
 	case len(list) == 0:
-		return choir.E("replay.stream", choir.CodeUnmatched, "the recording has no exchanges of the caller %q", caller).WithRemedy(remedy)
+		return choir.Refuse("replay.stream", choir.ReasonRecordingNoCaller, who)
 	case n == len(list):
-		return choir.E("replay.stream", choir.CodeUnmatched,
-			"the %s asked something after the last of its %d recorded exchanges, and not one of them again:\n%s", caller, n, diff(list[n-1].Request, asked)).WithRemedy(remedy)
+		e := choir.Refuse("replay.stream", choir.ReasonRecordingOver, who, choir.CountOf("n", n))
+		e.Msg += ":\n" + diff(list[n-1].Request, asked)
+		return e
 	}
-	return choir.E("replay.stream", choir.CodeUnmatched,
-		"the request of the %s is not the recorded one (exchange %d); it differs here:\n%s", caller, list[n].N, diff(list[n].Request, asked)).WithRemedy(remedy)
+	e := choir.Refuse("replay.stream", choir.ReasonRecordingDiffers, who, choir.CountOf("n", list[n].N))
+	e.Msg += "; it differs here:\n" + diff(list[n].Request, asked)
+	return e
 }

@@ -111,12 +111,11 @@ func Load(r io.Reader) (*Recording, error) {
 			return nil, choir.Wrap("replay.load", choir.CodeCorrupt, err, "line %d of the recording is damaged", l.line)
 		}
 		if l.other {
-			return nil, choir.E("replay.load", choir.CodeInvalid, "the recording was made with other rules of the canonical form").
-				WithRemedy("record it again")
+			return nil, choir.Refuse("replay.load", choir.ReasonRecordingOtherRules)
 		}
 	}
 	if !l.ended {
-		return nil, choir.E("replay.load", choir.CodeCorrupt, "the recording breaks off after line %d", l.line)
+		return nil, choir.Refuse("replay.load", choir.ReasonRecordingBreaksOff, choir.TextOf("line", l.line))
 	}
 	for i := range l.rec.exchanges {
 		e := &l.rec.exchanges[i]

@@ -162,11 +162,10 @@ func (m *machine) checkSpec(spec sandbox.Spec) (sandbox.Spec, error) {
 		return spec, err
 	}
 	if os.Geteuid() == 0 && spec.UID <= 0 {
-		return spec, choir.Invalid("spec.uid", "%d: a control plane that is root runs no sandbox as root", spec.UID)
+		return spec, choir.RefuseField("spec.uid", choir.ReasonSandboxAsRoot, choir.TextOf("uid", spec.UID))
 	}
 	if spec.RequireLimits && !m.engine.limits {
-		return spec, choir.E("container.create", choir.CodeUnavailable,
-			"limits are required, and %s holds none here", m.engine.title).WithRemedy("%s", remedyLimits)
+		return spec, choir.Refuse("container.create", choir.ReasonContainerNoLimits, choir.TextOf("title", m.engine.title))
 	}
 	if _, err := os.Stat(filepath.Join(spec.Guest, initName)); err != nil {
 		return spec, choir.Wrap("container.create", choir.CodeInvalid, err, "look for %s among the guest binaries", initName)

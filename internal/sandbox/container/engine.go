@@ -52,8 +52,7 @@ func FindSocket(cfg Config) (string, error) {
 			return path, nil
 		}
 	}
-	return "", choir.E("container.setup", choir.CodeUnavailable, "no container engine listens at %s", strings.Join(candidates, ", ")).
-		WithRemedy("%s", remedyEngine)
+	return "", choir.Refuse("container.setup", choir.ReasonContainerNoEngine, choir.TextOf("paths", strings.Join(candidates, ", ")))
 }
 
 // connect returns the engine that listens at the configured socket. Code unavailable: none

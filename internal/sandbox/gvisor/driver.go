@@ -138,11 +138,10 @@ func (m *machine) checkSpec(spec sandbox.Spec) (sandbox.Spec, error) {
 		return spec, err
 	}
 	if spec.UID <= 0 {
-		return spec, choir.Invalid("spec.uid", "%d: a control plane that is root runs no sandbox as root", spec.UID)
+		return spec, choir.RefuseField("spec.uid", choir.ReasonSandboxAsRoot, choir.TextOf("uid", spec.UID))
 	}
 	if spec.RequireLimits && !m.cgroups() {
-		return spec, choir.E("gvisor.create", choir.CodeUnavailable,
-			"limits are required, and no cgroup can hold them here").WithRemedy("%s", remedyCgroups)
+		return spec, choir.Refuse("gvisor.create", choir.ReasonGvisorNoLimits)
 	}
 	if _, err := os.Stat(filepath.Join(spec.Guest, initName)); err != nil {
 		return spec, choir.Wrap("gvisor.create", choir.CodeInvalid, err, "look for %s among the guest binaries", initName)

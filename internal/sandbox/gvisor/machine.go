@@ -33,7 +33,7 @@ func newMachine(cfg Config) (*machine, error) {
 		return nil, err
 	}
 	if os.Geteuid() != 0 {
-		return nil, choir.E("gvisor.setup", choir.CodeUnavailable, "the control plane is not root").WithRemedy("%s", remedyRoot)
+		return nil, choir.Refuse("gvisor.setup", choir.ReasonGvisorNotRoot)
 	}
 	boxes := filepath.Join(cfg.StateDir, "boxes")
 	for _, dir := range []string{cfg.StateDir, boxes} {
@@ -118,7 +118,7 @@ func findRunsc(cfg Config) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", choir.E("gvisor.setup", choir.CodeUnavailable, "runsc (%s) is not installed", name).WithRemedy("%s", remedyRunsc)
+		return "", choir.Refuse("gvisor.setup", choir.ReasonGvisorNoRunsc, choir.TextOf("version", Pinned), choir.TextOf("name", name))
 	}
 	return filepath.Abs(path)
 }

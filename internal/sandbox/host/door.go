@@ -53,8 +53,7 @@ func checkDoors(doors string) error {
 		return choir.Wrap("host.door", choir.CodeInvalid, err, "look at the folder of doors %s", doors)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR || st.Mode&0o022 != 0 || int(st.Uid) != os.Geteuid() {
-		return choir.Invalid("spec.doors", "%s is not a folder that only the control plane can write", doors).
-			WithRemedy("chown %d %s && chmod go-w %s", os.Geteuid(), doors, doors)
+		return choir.RefuseField("spec.doors", choir.ReasonDoorsNotOwn, choir.TextOf("path", doors), choir.TextOf("uid", os.Geteuid()))
 	}
 	return nil
 }

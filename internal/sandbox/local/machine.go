@@ -81,8 +81,7 @@ func findBwrap(cfg Config) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", choir.E("local.setup", choir.CodeUnavailable, "bubblewrap (%s) is not installed", name).
-			WithRemedy("%s", remedyBwrap)
+		return "", choir.Refuse("local.setup", choir.ReasonLocalNoBwrap, choir.TextOf("name", name))
 	}
 	return path, nil
 }

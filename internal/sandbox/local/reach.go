@@ -188,6 +188,5 @@ func probeReach(cfg Config, root bool) (sandbox.Check, bool) {
 // notShown returns code unavailable for the folders below a closed folder that could not
 // be mounted.
 func notShown(closed string, err error) error {
-	e := choir.E("local.create", choir.CodeUnavailable, "cannot show the sandbox its folders in %s, which its host user cannot enter: %v", closed, err)
-	return e.WithRemedy("choose another data folder with --data, or: chmod o+x %s", closed)
+	return choir.Refuse("local.create", choir.ReasonLocalFoldersClosed, choir.TextOf("path", closed), choir.TextOf("why", err))
 }

@@ -103,8 +103,7 @@ func enterView(all []toolchain, covers []cover) error {
 			err = os.NewSyscallError("mount", unix.Mount(t.path, t.source, "", unix.MS_BIND, ""))
 		}
 		if err != nil {
-			e := choir.E("local.create", choir.CodeUnavailable, "cannot bring the toolchain %s into the sandbox: %v", t.path, err)
-			return e.WithRemedy("move the toolchain to a folder that everybody may enter, such as /opt")
+			return choir.Refuse("local.create", choir.ReasonLocalNoToolchain, choir.TextOf("path", t.path), choir.TextOf("why", err))
 		}
 	}
 	for _, c := range covers {

@@ -109,7 +109,7 @@ func (m *machineParts) format(ctx context.Context, f *os.File, uid int) error {
 		"-E", "lazy_itable_init=1,nodiscard,root_owner=1000:1000", "/proc/self/fd/3")
 	cmd.ExtraFiles, cmd.Env = []*os.File{f}, []string{}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return choir.E(op, choir.CodeUnavailable, "mke2fs could not make the workspace's file system: %v %s", err, out)
+		return choir.Refuse(op, choir.ReasonVMMke2fsFailed, choir.TextOf("why", err), choir.TextOf("said", out))
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func (m *machineParts) checkSpec(spec sandbox.Spec) (sandbox.Spec, error) {
 		return spec, err
 	}
 	if m.facts.Root && spec.UID <= 0 {
-		return spec, choir.Invalid("spec.uid", "%d: a control plane that is root runs no sandbox as root", spec.UID)
+		return spec, choir.RefuseField("spec.uid", choir.ReasonSandboxAsRoot, choir.TextOf("uid", spec.UID))
 	}
 	return spec, nil
 }

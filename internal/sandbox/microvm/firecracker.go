@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +49,7 @@ func (f *firecrackerMonitor) needs() (threads int, bytes int64) { return 64, 128
 // find implements monitor.
 func (f *firecrackerMonitor) find(ctx context.Context) (err error) {
 	if f.path, err = findProgram(f.cfg.Firecracker, "firecracker"); err != nil {
-		return choir.E("microvm.setup", choir.CodeUnavailable, "Firecracker is not installed: %v", err).WithRemedy(remedyFirecracker)
+		return choir.Refuse("microvm.setup", choir.ReasonVMNoFirecracker, choir.TextOf("why", err))
 	}
 	if f.version, err = firecracker.VersionOf(ctx, f.path); err != nil {
 		return needsRemedy(err)
@@ -69,7 +68,7 @@ func (f *firecrackerMonitor) findJailer(ctx context.Context) error {
 	}
 	path, err := findProgram(f.cfg.Jailer, "jailer")
 	if err != nil && f.cfg.Jailer != "" {
-		return choir.E("microvm.setup", choir.CodeUnavailable, "the jailer is not there: %v", err).WithRemedy(remedyFirecracker)
+		return choir.Refuse("microvm.setup", choir.ReasonVMNoJailer, choir.TextOf("why", err))
 	}
 	if err != nil {
 		return nil // the level says so
@@ -77,7 +76,7 @@ func (f *firecrackerMonitor) findJailer(ctx context.Context) error {
 	f.jailer = path
 	v, err := firecracker.VersionOf(ctx, f.jailer)
 	if err == nil && v != f.version {
-		err = choir.E("microvm.setup", choir.CodeUnavailable, "%s is version %s, and %s is %s: a jailer serves its own version only", f.jailer, v, f.path, f.version)
+		err = choir.Refuse("microvm.setup", choir.ReasonVMJailerVersion, choir.TextOf("jailer", f.jailer), choir.TextOf("version", v), choir.TextOf("path", f.path), choir.TextOf("other", f.version))
 	}
 	return needsRemedy(err)
 }
@@ -108,7 +107,9 @@ func findProgram(path, name string) (string, error) {
 func openKVM(device string) error {
 	dev, err := os.OpenFile(device, os.O_RDWR, 0)
 	if err != nil {
-		return &choir.Error{Op: "microvm.setup", Code: choir.CodeUnavailable, Msg: "Firecracker needs KVM, and " + device + " cannot be used", Err: err, Remedy: remedyNoKVM}
+		e := choir.Refuse("microvm.setup", choir.ReasonVMNoKVM, choir.TextOf("path", device))
+		e.Err = err
+		return e
 	}
 	return dev.Close()
 }
@@ -117,7 +118,7 @@ func openKVM(device string) error {
 func (f *firecrackerMonitor) setUp(ctx context.Context, m *machineParts) error {
 	f.m, f.copies, f.group = m, map[string]bool{}, kvmGroup(f.cfg.KVM)
 	if !m.image.HasModule(machineimage.VsockModule) {
-		return choir.E("microvm.setup", choir.CodeUnavailable, "the image %s is of an older choir: it has no module for the vsock of Firecracker", f.cfg.Rootfs).WithRemedy(remedyMake)
+		return choir.Refuse("microvm.setup", choir.ReasonVMOldImage, choir.TextOf("suffix", machineimage.KernelSuffix), choir.TextOf("path", f.cfg.Rootfs))
 	}
 	var err error
 	if f.kernel, err = f.unpackKernel(); err != nil {
@@ -360,7 +361,7 @@ func (f *firecrackerMonitor) bootAlone(ctx, living context.Context, b *box, spec
 	}
 	<-living.Done() // its kernel has panicked, or took too long
 	if !strings.Contains(b.lastLines(), "Kernel panic") {
-		return &choir.Error{Op: "microvm.setup", Code: choir.CodeUnavailable, Msg: "KVM boots no Linux here; the console says " + strconv.Quote(b.lastLines()), Remedy: remedyNoKVM}
+		return choir.Refuse("microvm.setup", choir.ReasonVMBootsNoLinux, choir.TextOf("said", b.lastLines()))
 	}
 	return nil
 }

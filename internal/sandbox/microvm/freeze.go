@@ -42,7 +42,7 @@ func (d *Driver) Freeze(ctx context.Context, s sandbox.Sandbox, folder string) e
 	const op = "microvm.freeze"
 	b, ok := s.(*box)
 	if !ok || b.state.Facts.VMM != VMMFirecracker {
-		return choir.E(op, choir.CodeInvalid, "only machines of Firecracker can be frozen").WithRemedy("set microvm.vmm to firecracker")
+		return choir.Refuse(op, choir.ReasonVMFreezeFirecracker)
 	}
 	m, f, err := d.beginFirecracker()
 	if err != nil {

@@ -14,11 +14,7 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-const (
-	remedyMkfs = "install it with: apt-get install -y e2fsprogs"
-	remedyKVM  = "run choir on hardware, or on a machine with nested virtualization: modprobe kvm_intel || modprobe kvm_amd"
-	remedyMake = "build one with: choir image build --out FILE, and set microvm.rootfs to FILE and microvm.kernel to FILE" + machineimage.KernelSuffix
-)
+const remedyKVM = "run choir on hardware, or on a machine with nested virtualization: modprobe kvm_intel || modprobe kvm_amd"
 
 // machineParts holds what is found and prepared once for all calls of Create.
 type machineParts struct {
@@ -53,7 +49,7 @@ func newMachineParts(cfg Config) (*machineParts, error) {
 		return nil, err
 	}
 	if m.prlimit, err = exec.LookPath("prlimit"); err != nil {
-		return nil, choir.E(op, choir.CodeUnavailable, "prlimit is not installed").WithRemedy("install it with: apt-get install -y util-linux")
+		return nil, choir.Refuse(op, choir.ReasonVMNoPrlimit)
 	}
 	if m.image, err = loadImage(cfg); err != nil {
 		return nil, err
@@ -80,7 +76,7 @@ func findMkfs() (string, error) {
 			return at, nil
 		}
 	}
-	return "", choir.E("microvm.setup", choir.CodeUnavailable, "mke2fs is not installed").WithRemedy(remedyMkfs)
+	return "", choir.Refuse("microvm.setup", choir.ReasonVMNoMke2fs)
 }
 
 // loadImage returns the manifest of the image. Code unavailable when a part of it is
@@ -88,7 +84,7 @@ func findMkfs() (string, error) {
 func loadImage(cfg Config) (machineimage.Manifest, error) {
 	const op = "microvm.setup"
 	if cfg.Kernel == "" || cfg.Rootfs == "" {
-		return machineimage.Manifest{}, choir.E(op, choir.CodeUnavailable, "microvm.kernel and microvm.rootfs are not set").WithRemedy(remedyMake)
+		return machineimage.Manifest{}, choir.Refuse(op, choir.ReasonVMNoImage, choir.TextOf("suffix", machineimage.KernelSuffix))
 	}
 	m, err := machineimage.Load(cfg.Rootfs)
 	if err != nil {
@@ -100,14 +96,16 @@ func loadImage(cfg Config) (machineimage.Manifest, error) {
 			return m, noImage(err)
 		}
 		if info.Size() != want {
-			return m, choir.E(op, choir.CodeUnavailable, "%s has %d bytes, and the image's manifest says %d", at, info.Size(), want).WithRemedy(remedyMake)
+			return m, choir.Refuse(op, choir.ReasonVMImageSize, choir.TextOf("suffix", machineimage.KernelSuffix), choir.TextOf("path", at), choir.CountOf("size", info.Size()), choir.CountOf("wanted", want))
 		}
 	}
 	return m, nil
 }
 
 func noImage(err error) error {
-	return &choir.Error{Op: "microvm.setup", Code: choir.CodeUnavailable, Msg: "the image cannot be read", Err: err, Remedy: remedyMake}
+	e := choir.Refuse("microvm.setup", choir.ReasonVMImageUnreadable, choir.TextOf("suffix", machineimage.KernelSuffix))
+	e.Err = err
+	return e
 }
 
 // guestIn returns the digests of the guest binaries in an image, by name.

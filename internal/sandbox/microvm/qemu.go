@@ -16,10 +16,7 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-const (
-	qemuName   = "qemu-system-x86_64"
-	remedyQEMU = "install it with: apt-get install -y qemu-system-x86"
-)
+const qemuName = "qemu-system-x86_64"
 
 // qemuMonitor makes machines of QEMU's kind microvm, which have two serial lines. Without KVM
 // they are emulated.
@@ -190,7 +187,7 @@ func (q *qemuMonitor) checks(ctx context.Context) []sandbox.Check {
 		}
 		out, err := exec.CommandContext(ctx, path, "-machine", "help").Output()
 		if err != nil || !bytes.Contains(out, []byte("\nmicrovm ")) {
-			return "", choir.E("microvm.probe", choir.CodeUnavailable, "%s has no machine of the kind microvm", path).WithRemedy(remedyQEMU)
+			return "", choir.Refuse("microvm.probe", choir.ReasonVMQEMUOld, choir.TextOf("path", path))
 		}
 		version, _ := exec.CommandContext(ctx, path, "--version").Output() // it ran just now
 		first, _, _ := strings.Cut(string(version), "\n")
@@ -214,7 +211,7 @@ func findQEMU(cfg Config) (string, error) {
 	}
 	at, err := exec.LookPath(name)
 	if err != nil {
-		return "", choir.E("microvm.setup", choir.CodeUnavailable, "QEMU (%s) is not installed", name).WithRemedy(remedyQEMU)
+		return "", choir.Refuse("microvm.setup", choir.ReasonVMNoQEMU, choir.TextOf("name", name))
 	}
 	return at, nil
 }

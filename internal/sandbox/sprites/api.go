@@ -169,7 +169,7 @@ func (a *api) send(ctx context.Context, what, method, path, kind string, body []
 	}
 	req, err := http.NewRequestWithContext(ctx, method, a.cfg.URL+path, bytes.NewReader(body))
 	if err != nil {
-		return choir.E("sprites.call", choir.CodeUnavailable, "sprites.url is not an address")
+		return choir.Refuse("sprites.call", choir.ReasonSpritesNoAddress)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	if kind != "" {
@@ -207,7 +207,7 @@ func (a *api) token(ctx context.Context) (string, error) {
 		return "", choir.Wrap("sprites.token", choir.CodeUnavailable, err, "there is no token for Fly Sprites")
 	}
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", choir.E("sprites.token", choir.CodeUnavailable, "what is in the place of the token for Fly Sprites is none: it has to be one line of letters, digits and signs").WithRemedy(remedyToken)
+		return "", choir.Refuse("sprites.token", choir.ReasonSpritesBadToken)
 	}
 	return token, nil
 }
@@ -234,10 +234,8 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-const remedyToken = "make a token at https://sprites.dev/account, put it into a file that only you can read, and set sprites.token_file to it"
-
 func noToken() error {
-	return choir.E("sprites.token", choir.CodeUnavailable, "there is no token for Fly Sprites: sprites.token_file is not set").WithRemedy(remedyToken)
+	return choir.Refuse("sprites.token", choir.ReasonSpritesNoToken)
 }
 
 // nonsense returns the error for an answer that the API does not have.
@@ -275,14 +273,15 @@ func refusalOf(what string, status int, header http.Header, body []byte, token s
 	e := &choir.Error{Op: "sprites.call", Code: choir.CodeUnavailable}
 	switch {
 	case status == http.StatusUnauthorized:
-		e.Msg, e.Remedy = "Fly refuses the token of sprites.token_file"+said, remedyToken
+		e = choir.Refuse("sprites.call", choir.ReasonSpritesTokenRefused)
+		e.Msg += said
 	case status == http.StatusForbidden || status == http.StatusPaymentRequired:
 		e.Msg, e.Remedy = "Fly does not let this account "+what+" a sprite"+said, "see the plan and the payment of the account at https://sprites.dev/account"
 	case status == http.StatusNotFound:
 		e.Code, e.Msg = choir.CodeNotFound, "there is no such sprite"
 	case status == http.StatusTooManyRequests && r.Error == tooMany:
-		e.Code, e.Msg = choir.CodeBusy, "the account at Fly has as many sprites as it may"+said
-		e.Remedy = "let computers hibernate when they are not used (computers.hibernate_after), delete sprites of your own, or raise the limit at https://sprites.dev/account"
+		e = choir.Refuse("sprites.call", choir.ReasonSpritesTooMany)
+		e.Msg += said
 	case status == http.StatusTooManyRequests:
 		e.Code, e.Msg, e.Remedy = choir.CodeBusy, "Fly takes no further request to "+what+" a sprite for now"+said, "try again "+whenAgain(r, header)
 	case status == http.StatusServiceUnavailable || status == http.StatusBadGateway || status == http.StatusGatewayTimeout:

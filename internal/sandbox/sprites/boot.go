@@ -88,8 +88,7 @@ func (b *box) tryMachine(ctx context.Context) (string, error) {
 	case "creating", "pending", "provisioning", "starting", "initializing", "restoring":
 		return "", choir.E("sprites.create", choir.CodeBusy, "the sprite %s is %s", b.state.Sprite, got.Status)
 	case "failed", "error", "deleting", "deleted", "destroyed":
-		return "", choir.E("sprites.create", choir.CodeUnavailable, "the sprite %s is %s as soon as it was made", b.state.Sprite, got.Status).
-			WithRemedy("try again; if it stays so, see https://status.fly.io")
+		return "", choir.Refuse("sprites.create", choir.ReasonSpritesEndedAtOnce, choir.TextOf("name", b.state.Sprite), choir.TextOf("status", got.Status))
 	}
 	out, err := b.api.ask(ctx, b.state.Sprite, 64, "/usr/bin/id", "-u")
 	if err != nil {

@@ -111,8 +111,7 @@ func checkSpec(spec sandbox.Spec) (sandbox.Spec, error) {
 		return spec, err
 	}
 	if spec.RequireLimits {
-		return spec, choir.E("sprites.create", choir.CodeUnavailable, "in a sprite no cgroup holds limits, and runtime.require_limits demands that").
-			WithRemedy("remove runtime.require_limits, or use another rung")
+		return spec, choir.Refuse("sprites.create", choir.ReasonSpritesNoLimits)
 	}
 	return spec, nil
 }
@@ -129,7 +128,7 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	}
 	defer d.calls.EndCall()
 	if own := serviceOf(d.cfg.URL); s.Service != own {
-		return nil, choir.E(op, choir.CodeInvalid, "the sprite %s is at %s, and sprites.url leads to %s", clip(s.Sprite), clip(s.Service), own)
+		return nil, choir.Refuse(op, choir.ReasonSpritesElsewhere, choir.TextOf("name", clip(s.Sprite)), choir.TextOf("service", clip(s.Service)), choir.TextOf("url", own))
 	}
 	b := d.newBox(s)
 	ended, err := b.hasEnded(ctx)

@@ -65,6 +65,19 @@ describe("a problem in German", () => {
     );
   });
 
+  it("begins with the field that it is about, where one is named", () => {
+    const text = (name: string, text: string) => ({ name, kind: "text" as const, text });
+    const range = [text("least", "1"), text("most", "9"), text("given", "0")];
+    const wrong = problem({ reason: "field_range", values: [...range, text("field", "seconds")] });
+    expect(problemInGerman(wrong).title).toBe("seconds muss 1 bis 9 sein, nicht 0");
+    expect(problemInGerman({ ...wrong, values: range }).title).toBe("muss 1 bis 9 sein, nicht 0");
+  });
+
+  it("keeps a remedy that its reason does not have", () => {
+    const busy = problem({ reason: "model_overloaded", remedy: "wait 5 s", values: [] });
+    expect(problemInGerman(busy).remedy).toBe("wait 5 s");
+  });
+
   it("has no placeholder left that the values fill", () => {
     for (const [reason, sentences] of Object.entries(german.reasons)) {
       const names = [...new Set(JSON.stringify(sentences).match(/\{\w+\}/g))].map((hole) => hole.slice(1, -1));

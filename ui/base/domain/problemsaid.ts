@@ -17,8 +17,10 @@ export function problemInGerman({ reason, code, values = [], detail, remedy, sta
   const sentences = reason !== undefined && Object.hasOwn(reasons, reason) ? reasons[reason] : undefined;
   if (sentences) {
     const filling = Object.fromEntries(values.map((value) => [value.name, written(value)]));
-    const help = sentences.help && fill(sentences.help, "de", filling);
-    return { title: fill(sentences.said, "de", filling), ...(help ? { remedy: help } : {}) };
+    const help = sentences.help ? fill(sentences.help, "de", filling) : remedy;
+    // A sentence begins with its {field}, which may be missing.
+    const title = fill(sentences.said, "de", filling).replace(/^[: ]+/, "");
+    return { title, ...(help ? { remedy: help } : {}) };
   }
   // The page itself says a problem without an answer, in its language.
   const about = status > 0 && Object.hasOwn(codes, code) ? codes[code] : undefined;

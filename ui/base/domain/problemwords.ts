@@ -29,601 +29,397 @@ export const german = {
     "internal": "in choir ist etwas fehlgeschlagen: {text}"
   },
   "reasons": {
-    "no_computer": {
-      "said": "es gibt keinen Computer „{name}“"
-    },
-    "not_running": {
-      "said": "auf {data} läuft kein choir",
-      "help": "ihn starten mit: choir up --data {data}"
-    },
-    "stopped": {
-      "said": "der choir auf {data} hat aufgehört",
-      "help": "ihn wieder starten mit: choir up --data {data}"
-    },
-    "no_computer_yet": {
-      "said": "dieser Datenordner hat keinen Computer"
-    },
-    "nothing_of_yours": {
-      "said": "hier ist nichts von dir"
-    },
-    "no_operation": {
-      "said": "{path} gibt es in dieser API nicht",
-      "help": "/openapi.json führt auf, was es gibt"
-    },
-    "nobody_logged_in": {
-      "said": "niemand ist angemeldet"
-    },
-    "not_logged_in": {
-      "said": "du bist nicht angemeldet",
-      "help": "den Link öffnen, den choir up ausgegeben hat, oder einen neuen ausgeben lassen mit: choir up --link"
-    },
-    "session_ended": {
-      "said": "deine Sitzung ist zu Ende",
-      "help": "einen neuen Anmeldelink ausgeben lassen mit: choir up --link"
-    },
-    "page_has_no_session": {
-      "said": "diese Seite hat keine Sitzung",
-      "help": "den Computer aus der oberen Leiste öffnen"
-    },
-    "link_used": {
-      "said": "dieser Anmeldelink wurde schon benutzt oder ist nicht der neueste",
-      "help": "einen neuen ausgeben lassen mit: choir up --link"
-    },
-    "link_too_old": {
-      "said": "dieser Anmeldelink ist älter als 15 Minuten",
-      "help": "einen neuen ausgeben lassen mit: choir up --link"
-    },
-    "ticket_spent": {
-      "said": "diese Eintrittskarte wurde schon benutzt, ist zu alt oder gilt für einen anderen Ort",
-      "help": "die Seite neu laden, die eine neue holt"
-    },
-    "too_many_tickets": {
-      "said": "{n} Eintrittskarten warten darauf, benutzt zu werden",
-      "help": "in {span} erneut versuchen"
-    },
-    "only_on_host": {
-      "said": "das darf nur die Kommandozeile auf dem Rechner selbst"
-    },
-    "only_owner": {
-      "said": "das darf nur, wem der Computer gehört, in der oberen Leiste oder mit der Kommandozeile"
-    },
-    "desktop_may_not": {
-      "said": "eine Arbeitsfläche darf nicht {operation}",
-      "help": "es auf einer der Seiten der oberen Leiste tun, oder mit der Kommandozeile"
-    },
-    "other_computers_desktop": {
-      "said": "das ist die Arbeitsfläche eines anderen Computers"
-    },
-    "other_page": {
-      "said": "die Anfrage kommt nicht von der Seite dieser Adresse selbst"
-    },
-    "too_many_sockets": {
-      "said": "diese Sitzung hat schon {n} offene Verbindungen",
-      "help": "einige Tabs schließen"
-    },
-    "body_too_large": {
-      "said": "der Inhalt der Anfrage ist zu groß"
-    },
-    "too_many_drafts": {
-      "said": "mehr als {n} Änderungen von Entwürfen in {span}",
-      "help": "in {wait} Sekunden erneut versuchen"
-    },
-    "too_many_desktop_changes": {
-      "said": "mehr als {n} Änderungen der Arbeitsfläche in {span}",
-      "help": "in {wait} Sekunden erneut versuchen"
-    },
-    "too_many_connects": {
-      "said": "mehr als {n} Änderungen von Verbindungen in {span}",
-      "help": "in {wait} Sekunden erneut versuchen"
-    },
-    "too_many_prompts": {
-      "said": "mehr als {n} Aufträge in {span}",
-      "help": "in {wait} Sekunden erneut versuchen"
-    },
-    "prompt_length": {
-      "said": "ein Auftrag hat 1 bis {most} Zeichen, nicht {n}"
-    },
-    "no_isolation": {
-      "said": "diese Maschine kann keine Sandbox abschotten ({driver})",
-      "help": "choir doctor sagt, was fehlt"
-    },
-    "computer_not_opened": {
-      "said": "der Computer „{name}“ ließ sich nicht öffnen"
-    },
-    "computer_not_running": {
-      "said": "der Computer läuft nicht",
-      "help": "ihn starten mit: choir up"
-    },
-    "computer_not_started": {
-      "said": "der Computer läuft nicht",
-      "help": "erneut versuchen, sobald er gestartet ist"
-    },
-    "egress_none": {
-      "said": "die Sandboxen dieses Computers dürfen nicht ins Netz: {host} ist für sie nicht erreichbar",
-      "help": "der Besitzer wählt auf der Seite „Hosts im Netz“, was erreichbar ist, oder mit: choir egress mode"
-    },
-    "egress_host": {
-      "said": "für das Netz gilt die Regel {policy}, und {host} gehört nicht dazu",
-      "help": "der Besitzer kann den Host in choir.toml hinzufügen: [[egress.allowlist]]"
-    },
-    "egress_task": {
-      "said": "diese Aufgabe darf {host} nicht erreichen: für sie gilt {policy}",
-      "help": "eine Aufgabe mit einer anderen Regel stellen, die nicht weiter geht als die des Computers"
-    },
-    "egress_rule": {
-      "said": "die Regel für {host} lässt diese Anfrage nicht hinaus: wegen Methode oder Pfad, oder weil sie ein Tunnel ist",
-      "help": "der Besitzer kann die Regel in choir.toml ändern: [[egress.allowlist]]"
-    },
-    "egress_unclear": {
-      "said": "{host} wurde verweigert: die Anfrage lässt sich auf mehrere Arten lesen",
-      "help": "einen Namen in Kleinbuchstaben ohne Punkt am Ende verwenden, oder eine einfache Adresse"
-    },
-    "egress_address": {
-      "said": "{host} führt zu einer Adresse, die nicht im öffentlichen Internet liegt",
-      "help": "Hosts dieses Rechners, seines Netzes und seiner Cloud sind nicht erreichbar"
-    },
-    "egress_busy": {
-      "said": "von diesem Computer geht gerade zu viel auf einmal hinaus: {host} wurde nicht versucht",
-      "help": "erneut versuchen, wenn andere Anfragen beendet sind"
-    },
-    "egress_unreachable": {
-      "said": "{host} ist nicht erreichbar",
-      "help": "den Namen prüfen und es später erneut versuchen"
-    },
-    "egress_asked": {
-      "said": "{host} ist zurzeit nicht freigegeben; der Besitzer des Computers wird gefragt",
-      "help": "erneut versuchen, sobald der Besitzer ihn freigegeben hat, oder ohne ihn weitermachen"
-    },
-    "egress_closed": {
-      "said": "die Netzregel dieses Computers ist none, und die gibt auch durch eine Freigabe nichts frei",
-      "help": "eine andere wählen: auf der Seite „Hosts im Netz“, oder mit: choir egress mode allowlist"
-    },
-    "egress_over": {
-      "said": "{what} ist beendet, dafür lässt sich nichts mehr freigeben",
-      "help": "für immer freigeben, oder wenn es wieder verlangt wird"
-    },
-    "egress_nobody_asks": {
-      "said": "keine laufende Aufgabe fragt nach {host}",
-      "help": "choir egress zeigt, wer fragt; für eine Freigabe für immer muss niemand fragen"
-    },
-    "egress_many_grants": {
-      "said": "es gelten schon {n} Freigaben, mehr sind nicht möglich",
-      "help": "einige davon widerrufen: choir egress zeigt sie"
-    },
-    "egress_no_grant": {
-      "said": "für {host} gilt keine Freigabe",
-      "help": "choir egress zeigt die Freigaben"
-    },
-    "egress_held": {
-      "said": "eine Regel in choir.toml hält Aufgaben von {host} fern",
-      "help": "ohne ihn weitermachen"
-    },
-    "effect_held": {
-      "said": "das Ergebnis wartet auf Freigabe",
-      "help": "choir approvals"
-    },
-    "effect_none": {
-      "said": "kein Ergebnis von {id} wartet auf Freigabe",
-      "help": "choir approvals"
-    },
-    "effect_answered": {
-      "said": "schon beantwortet: {answer}",
-      "help": "choir approvals"
-    },
-    "effect_moved": {
-      "said": "inzwischen geändert: {paths}; nichts wurde getan",
-      "help": "choir approve {id} --again"
-    },
-    "vault_no_entry": {
-      "said": "im Tresor gibt es keinen Eintrag {name}",
-      "help": "choir vault list zeigt die Einträge, choir vault set {name} legt einen an"
-    },
-    "vault_unreadable": {
-      "said": "der Tresor ist nicht lesbar: {path}: {why}",
-      "help": "die Datei und ihren Hauptschlüssel aus einer Sicherung zurückholen, oder beide löschen und die Einträge neu setzen"
-    },
-    "vault_key_short": {
-      "said": "der Schlüssel hat weniger als {least} Zeichen und wäre von anderem Text nicht zu unterscheiden",
-      "help": "einen längeren nehmen"
-    },
-    "credential_not_for_this": {
-      "said": "der Eintrag {name} des Tresors gilt nicht für {address}",
-      "help": "ihn dort verwenden, wofür er gilt, oder neu binden: choir vault set {name} --host HOST --path PFAD"
-    },
-    "git_not_named": {
-      "said": "das Git-Tor kennt kein Repository {address}: der Besitzer hat es nicht genannt",
-      "help": "der Besitzer kann es nennen: choir repo add https://{address}"
-    },
-    "git_not_a_request": {
-      "said": "das Git-Tor befördert nur Anfragen von git über „smart HTTP“",
-      "help": "git selbst verwenden; andere Anfragen gehen an die eigene Adresse des Hosts"
-    },
-    "git_unauthorized": {
-      "said": "{address} verlangt einen Schlüssel und nimmt keinen, den es bekam",
-      "help": "einen nennen, der dafür gilt: choir vault set, dann choir repo add https://{address} --credential NAME"
-    },
-    "vault_none_for": {
-      "said": "kein Schlüssel des Tresors gilt für {address}",
-      "help": "der Besitzer kann einen binden: choir vault set NAME --host HOST --path PFAD --header HEADER"
-    },
-    "git_moved": {
-      "said": "{address} antwortet, dass das Repository woanders liegt",
-      "help": "es unter der neuen Adresse hinzufügen: choir repo add"
-    },
-    "git_encoded": {
-      "said": "{address} hat in einer Kodierung geantwortet, um die nicht gebeten war und in der sich ein Schlüssel verbergen könnte",
-      "help": "beim Betreiber des Hosts nachfragen"
-    },
-    "git_address": {
-      "said": "{address} ist keine Adresse eines Repositorys: https, ein Hostname in Kleinbuchstaben und ein Pfad ohne Passwort, .. oder %",
-      "help": "es so schreiben: https://host/besitzer/projekt.git"
-    },
-    "git_clone_failed": {
-      "said": "{address} ließ sich nicht klonen; git sagt: {said}",
-      "help": "die Adresse, die Netzregeln (choir egress) und den Schlüssel (choir vault list) prüfen und es erneut versuchen"
-    },
-    "making_computers": {
-      "said": "{n} Computer werden gerade angelegt",
-      "help": "erneut versuchen, wenn einer da ist"
-    },
-    "name_being_made": {
-      "said": "ein Computer namens „{name}“ wird gerade angelegt",
-      "help": "einen anderen Namen wählen"
-    },
-    "name_taken": {
-      "said": "einen Computer namens „{name}“ gibt es schon",
-      "help": "einen anderen Namen wählen"
-    },
-    "name_length": {
-      "said": "der Name eines Computers hat 1 bis {most} Zeichen, keine Steuerzeichen und keine Leerzeichen am Rand"
-    },
-    "name_is_id": {
-      "said": "„{name}“ sieht aus wie die Kennung eines Computers"
-    },
-    "import_under_way": {
-      "said": "ein anderer Computer wird gerade eingelesen",
-      "help": "erneut versuchen, wenn er da ist"
-    },
-    "demo_under_way": {
-      "said": "eine Vorführung wird gerade gestartet"
-    },
-    "import_no_space": {
-      "said": "der Computer braucht {need}, und auf der Platte sind {free} frei",
-      "help": "Platz schaffen und erneut versuchen; nichts wurde angelegt"
-    },
-    "disk_full": {
-      "said": "die Platte ist voll",
-      "help": "Platz schaffen und erneut versuchen; nichts wurde halb geschrieben"
-    },
-    "path_exists": {
-      "said": "„{path}“ gibt es schon"
-    },
-    "path_vanished": {
-      "said": "„{path}“ gibt es nicht mehr"
-    },
-    "path_changed": {
-      "said": "„{path}“ wurde inzwischen geändert"
-    },
-    "path_missing": {
-      "said": "„{path}“ ist nicht da"
-    },
-    "path_missing_then": {
-      "said": "„{path}“ war nach Ereignis {event} nicht da"
-    },
-    "path_outside": {
-      "said": "„{path}“ ist kein Pfad unterhalb des Arbeitsbereichs"
-    },
-    "path_length": {
-      "said": "ein Pfad hat 1 bis 4096 Zeichen"
-    },
-    "path_in_git": {
-      "said": "„{path}“ liegt im Ordner von Git selbst"
-    },
-    "target_twice": {
-      "said": "„{path}“ ist zweimal angegeben"
-    },
-    "already_there": {
-      "said": "„{path}“ ist schon dort"
-    },
-    "into_itself": {
-      "said": "„{path}“ liegt selbst in „{from}“",
-      "help": "einen Ordner außerhalb davon wählen"
-    },
-    "holds_itself": {
-      "said": "„{path}“ enthält „{from}“ und kann nicht durch einen Teil von sich ersetzt werden"
-    },
-    "in_trash": {
-      "said": "„{path}“ ist schon im Papierkorb",
-      "help": "den Papierkorb leeren"
-    },
-    "one_inside_other": {
-      "said": "„{path}“ und „{other}“ liegen ineinander"
-    },
-    "not_in_trash": {
-      "said": "{id} ist nicht im Papierkorb"
-    },
-    "no_trash_item": {
-      "said": "„{id}“ ist kein Stück im Papierkorb"
-    },
-    "upload_too_large": {
-      "said": "mehr als {limit} wurden geschickt",
-      "help": "limits.upload_mb in choir.toml erhöhen"
-    },
-    "task_running": {
-      "said": "im Arbeitsbereich läuft eine Aufgabe",
-      "help": "auf sie warten oder ihren Lauf anhalten: choir run {run} --cancel"
-    },
-    "too_many_windows": {
-      "said": "{n} Fenster sind schon offen",
-      "help": "zuerst einige schließen"
-    },
-    "no_window": {
-      "said": "kein Fenster „{id}“ ist offen"
-    },
-    "no_run_here": {
-      "said": "dieser Computer hat keinen Lauf „{id}“"
-    },
-    "too_many_settings": {
-      "said": "{n} Einstellungen weichen schon von der Vorgabe ab",
-      "help": "zuerst einige auf die Vorgabe zurücksetzen"
-    },
-    "draft_too_large": {
-      "said": "ein Text von {size} wird nicht ungesichert aufbewahrt, höchstens {most}",
-      "help": "ihn sichern"
-    },
-    "draft_changed": {
-      "said": "der Entwurf wurde inzwischen geändert: er hat den Stand {now}, nicht {revision}"
-    },
-    "drafts_full": {
-      "said": "{n} Texte mit {size} sind schon ungesichert",
-      "help": "zuerst einige davon sichern oder verwerfen"
-    },
-    "nothing_unsaved": {
-      "said": "davon ist nichts ungesichert"
-    },
-    "no_document_then": {
-      "said": "nach Ereignis {event} gab es kein Dokument {id}"
-    },
-    "document_exists": {
-      "said": "ein Dokument {id} gibt es schon"
-    },
-    "document_changed": {
-      "said": "Version {next} entstand aus Version {base}, und Version {now} ist die neueste",
-      "help": "beide vergleichen und auf der neuesten erneut sichern"
-    },
-    "title_blank": {
-      "said": "ein Titel darf nicht leer sein"
-    },
-    "no_overlay": {
-      "said": "über diesem Dokument liegt kein Vorschlag und keine Anmerkung {id}"
-    },
-    "not_in_log": {
-      "said": "{id} steht nicht im Protokoll"
-    },
-    "source_not_older": {
-      "said": "der Quelltext der Arbeitsfläche ist nicht älter als der in diesem choir"
-    },
-    "desktop_budget": {
-      "said": "die auf der Arbeitsfläche begonnenen Läufe haben in {span} {cost} US-Dollar gekostet, und limits.desktop_cost_usd ist {most}",
-      "help": "den Auftrag unter Läufe in der oberen Leiste oder mit choir prompt geben, oder limits.desktop_cost_usd in choir.toml erhöhen"
-    },
-    "run_at_work": {
-      "said": "Lauf {run} arbeitet noch",
-      "help": "ihn zuerst anhalten: choir run {run} --cancel"
-    },
-    "no_such_question": {
-      "said": "Lauf {run} wartet auf keine solche Frage",
-      "help": "choir run {run} zeigt, worauf er wartet"
-    },
-    "run_ended": {
-      "said": "Lauf {run} ist zu Ende"
-    },
-    "no_run_to_follow": {
-      "said": "es gibt keinen Lauf {run}, an den sich anknüpfen ließe",
-      "help": "choir run führt die Läufe auf"
-    },
-    "run_not_ended": {
-      "said": "Lauf {run} ist nicht zu Ende",
-      "help": "ihn ergänzen, während er arbeitet: choir run {run} --steer TEXT"
-    },
-    "undo_run_open": {
-      "said": "Lauf {run} ist nicht zu Ende",
-      "help": "ihn zuerst anhalten: choir run {run} --cancel"
-    },
-    "undo_no_files": {
-      "said": "Lauf {run} hat keine Dateien geändert"
-    },
-    "undo_unknown": {
-      "said": "{id} ist weder ein Lauf noch eine Aufgabe noch ein Werkzeugaufruf dieses Computers",
-      "help": "choir timeline führt sie auf"
-    },
-    "undo_call_open": {
-      "said": "der Werkzeugaufruf {id} ist nicht zurückgekehrt",
-      "help": "seine Aufgabe zurücknehmen, sobald sie zu Ende ist: {task}"
-    },
-    "undo_task_open": {
-      "said": "die Aufgabe {id} ist nicht zu Ende",
-      "help": "ihren Lauf anhalten: choir run {run} --cancel"
-    },
-    "undo_never_began": {
-      "said": "die Aufgabe {id} hat nie begonnen, es gibt also nichts zurückzunehmen"
-    },
-    "task_does_not_stop": {
-      "said": "eine Aufgabe hat in {span} nicht angehalten",
-      "help": "erneut versuchen; choir doctor sagt, ob ihre Sandbox läuft"
-    },
-    "rewind_under_way": {
-      "said": "der Computer geht schon zu Ereignis {event} zurück",
-      "help": "darauf warten oder es anhalten: choir rewind --cancel"
-    },
-    "no_rewind": {
-      "said": "es wird gerade nicht zurückgegangen"
-    },
-    "changed_on_both_sides": {
-      "said": {
-        "one": "{n} Pfad wurde seither anders geändert: {paths}",
-        "other": "{n} Pfade wurden seither anders geändert: {paths}"
-      },
-      "help": "nichts wurde geändert; zum Augenblick davor zurückgehen oder diese Pfade von Hand ändern"
-    },
-    "no_event": {
-      "said": "ein Ereignis {event} gibt es nicht; das Protokoll endet bei {head}",
-      "help": "choir timeline führt die Augenblicke auf"
-    },
-    "no_snapshot_then": {
-      "said": "bis Ereignis {event} gibt es keine Aufnahme der Dateien"
-    },
-    "no_terminal_now": {
-      "said": "gerade lässt sich kein Terminal öffnen: {why}",
-      "help": "gleich erneut versuchen"
-    },
-    "too_many_terminals": {
-      "said": "dieser Computer hat schon {n} Terminals",
-      "help": "eines schließen oder limits.terminals erhöhen"
-    },
-    "no_terminal": {
-      "said": "dieses Terminal gibt es nicht, oder es ist zu Ende",
-      "help": "ein neues öffnen"
-    },
-    "typed_too_far": {
-      "said": "mehr als {limit} wurden dem Programm vorausgetippt"
-    },
-    "sandbox_ended": {
-      "said": "die Sandbox von {role} ist zu Ende"
-    },
-    "sandbox_silent": {
-      "said": "die Sandbox von {role} antwortet nicht mehr"
-    },
-    "no_project": {
-      "said": "es gibt kein Projekt „{name}“",
-      "help": "choir repo list führt die Projekte auf"
-    },
-    "not_a_project_name": {
-      "said": "„{name}“ ist nicht der Name eines Projekts"
-    },
-    "no_project_name": {
-      "said": "„{name}“ kann nicht der Name eines Projekts sein: Buchstaben, Ziffern, Punkt, Bindestrich und Unterstrich, am Anfang kein Punkt"
-    },
-    "no_work_to_export": {
-      "said": "das Projekt {name} hat keine Arbeit zum Ausgeben: seit es hinzukam, wurde nichts eingetragen"
-    },
-    "undone_not_committed": {
-      "said": "im Projekt {name} wurde etwas zurückgenommen, und sein letzter Commit enthält es noch",
-      "help": "choir checkpoint hält das Projekt fest, wie es jetzt ist; danach erneut exportieren"
-    },
-    "repository_broken": {
-      "said": "git kann das Repository des Projekts {name} nicht mehr lesen",
-      "help": "choir timeline zeigt, wann es noch ging; choir rewind geht dorthin zurück"
-    },
-    "no_model_key": {
-      "said": "für den Modelldienst ({service}) gibt es keinen Schlüssel",
-      "help": "ihn unter Modelle & Schlüssel in der oberen Leiste verbinden oder seinen Schlüssel in choir.toml nennen"
-    },
-    "no_model": {
-      "said": "kein Modell ist verbunden",
-      "help": "eines unter Modelle & Schlüssel in der oberen Leiste verbinden oder unter [models] in choir.toml nennen; choir demo braucht keines"
-    },
-    "no_model_for": {
-      "said": "für „{name}“ ist kein Modell verbunden",
-      "help": "eines unter Modelle & Schlüssel in der oberen Leiste verbinden oder unter [models] in choir.toml nennen"
-    },
-    "key_refused": {
-      "said": "der Modelldienst hat den Schlüssel abgelehnt ({status})",
-      "help": "den Schlüssel unter Modelle & Schlüssel in der oberen Leiste prüfen"
-    },
-    "key_refused_in_form": {
-      "said": "der Modelldienst hat den Schlüssel abgelehnt ({status})",
-      "help": "den Schlüssel in diesem Formular prüfen"
-    },
-    "no_credit": {
-      "said": "der Modelldienst hat nicht geantwortet ({status})",
-      "help": "das Konto des Schlüssels hat kein Guthaben mehr"
-    },
-    "model_failed": {
-      "said": "der Modelldienst hat versagt ({status})"
-    },
-    "model_refused": {
-      "said": "der Modelldienst hat die Anfrage abgelehnt ({status})"
-    },
-    "model_not_there": {
-      "said": "der Modelldienst kennt das nicht ({status})",
-      "help": "den Namen des Modells und die Adresse des Dienstes prüfen"
-    },
-    "model_overloaded": {
-      "said": "der Modelldienst ist überlastet ({status})"
-    },
-    "model_unreachable": {
-      "said": "der Modelldienst ist nicht erreichbar",
-      "help": "ihn dort starten oder seine Adresse unter Modelle & Schlüssel in der oberen Leiste berichtigen"
-    },
-    "model_unreachable_in_form": {
-      "said": "der Modelldienst ist nicht erreichbar",
-      "help": "ihn dort starten oder die Adresse in diesem Formular berichtigen"
-    },
-    "model_silent": {
-      "said": "der Dienst hat in {span} nicht geantwortet",
-      "help": "seine Adresse prüfen oder ihn ohne die Probe verbinden"
-    },
-    "connect_under_way": {
-      "said": "eine andere Verbindung wird gerade geprüft",
-      "help": "erneut versuchen, wenn ihre Probe zu Ende ist"
-    },
-    "region_missing": {
-      "said": "für Amazon Bedrock braucht es eine Region, etwa us-east-1"
-    },
-    "key_again": {
-      "said": "der Schlüssel muss neu angegeben werden, wenn sich Art, Adresse oder Region eines Dienstes ändern"
-    },
-    "key_missing": {
-      "said": "der Schlüssel fehlt",
-      "help": "den Schlüssel des Dienstes einfügen"
-    },
-    "key_empty": {
-      "said": "der Schlüssel ist leer"
-    },
-    "key_too_long": {
-      "said": "der Schlüssel hat mehr als {most} Zeichen"
-    },
-    "key_not_alone": {
-      "said": "der Schlüssel enthält ein Leerzeichen, einen Zeilenumbruch oder ein Zeichen, das kein Schlüssel hat",
-      "help": "den Schlüssel allein einfügen"
-    },
-    "not_a_service_name": {
-      "said": "„{name}“ ist kein Name: Kleinbuchstaben, Ziffern, Punkte und Bindestriche, höchstens 64"
-    },
-    "address_not_http": {
-      "said": "die Adresse ist keine http- oder https-Adresse wie https://models.example/v1"
-    },
-    "address_with_secret": {
-      "said": "die Adresse darf weder Passwort noch Abfrage noch Fragment enthalten",
-      "help": "den Schlüssel in seinem eigenen Feld angeben"
-    },
-    "address_forbidden": {
-      "said": "{address} ist keine Adresse eines Modelldienstes"
-    },
-    "price_unknown": {
-      "said": "choir weiß nicht, was das Modell {model} kostet",
-      "help": "um es zu verbinden, angeben, was eine Million Tokens kosten oder dass es nichts kostet"
-    },
-    "price_unknown_tested": {
-      "said": "das Modell {model} hat in {seconds} s geantwortet, und choir weiß nicht, was es kostet",
-      "help": "um es zu verbinden, angeben, was eine Million Tokens kosten oder dass es nichts kostet"
-    },
-    "service_unknown": {
-      "said": "ein Modelldienst „{name}“ wurde hier nicht verbunden",
-      "help": "die aus choir.toml werden dort entfernt"
-    },
-    "key_file_missing": {
-      "said": "die Schlüsseldatei {path} ist nicht zu lesen: es gibt sie nicht",
-      "help": "den Schlüssel in {path} ablegen"
-    },
-    "key_file_open": {
-      "said": "andere können die Schlüsseldatei {path} lesen",
-      "help": "chmod 600 {path}"
-    },
-    "key_file_empty": {
-      "said": "die Schlüsseldatei {path} ist leer",
-      "help": "den Schlüssel in {path} ablegen"
-    }
+    "no_computer": { "said": "es gibt keinen Computer „{name}“" },
+    "not_running": { "said": "auf {data} läuft kein choir", "help": "ihn starten mit: choir up --data {data}" },
+    "stopped": { "said": "der choir auf {data} hat aufgehört", "help": "ihn wieder starten mit: choir up --data {data}" },
+    "no_computer_yet": { "said": "dieser Datenordner hat keinen Computer" },
+    "nothing_of_yours": { "said": "hier ist nichts von dir" },
+    "no_operation": { "said": "{path} gibt es in dieser API nicht", "help": "/openapi.json führt auf, was es gibt" },
+    "nobody_logged_in": { "said": "niemand ist angemeldet" },
+    "not_logged_in": { "said": "du bist nicht angemeldet", "help": "den Link öffnen, den choir up ausgegeben hat, oder einen neuen ausgeben lassen mit: choir up --link" },
+    "session_ended": { "said": "deine Sitzung ist zu Ende", "help": "einen neuen Anmeldelink ausgeben lassen mit: choir up --link" },
+    "page_has_no_session": { "said": "diese Seite hat keine Sitzung", "help": "den Computer aus der oberen Leiste öffnen" },
+    "link_used": { "said": "dieser Anmeldelink wurde schon benutzt oder ist nicht der neueste", "help": "einen neuen ausgeben lassen mit: choir up --link" },
+    "link_too_old": { "said": "dieser Anmeldelink ist älter als 15 Minuten", "help": "einen neuen ausgeben lassen mit: choir up --link" },
+    "ticket_spent": { "said": "diese Eintrittskarte wurde schon benutzt, ist zu alt oder gilt für einen anderen Ort", "help": "die Seite neu laden, die eine neue holt" },
+    "too_many_tickets": { "said": "{n} Eintrittskarten warten darauf, benutzt zu werden", "help": "in {span} erneut versuchen" },
+    "only_on_host": { "said": "das darf nur die Kommandozeile auf dem Rechner selbst" },
+    "only_owner": { "said": "das darf nur, wem der Computer gehört, in der oberen Leiste oder mit der Kommandozeile" },
+    "desktop_may_not": { "said": "eine Arbeitsfläche darf nicht {operation}", "help": "es auf einer der Seiten der oberen Leiste tun, oder mit der Kommandozeile" },
+    "other_computers_desktop": { "said": "das ist die Arbeitsfläche eines anderen Computers" },
+    "other_page": { "said": "die Anfrage kommt nicht von der Seite dieser Adresse selbst" },
+    "too_many_sockets": { "said": "diese Sitzung hat schon {n} offene Verbindungen", "help": "einige Tabs schließen" },
+    "body_too_large": { "said": "der Inhalt der Anfrage ist zu groß" },
+    "too_many_drafts": { "said": "mehr als {n} Änderungen von Entwürfen in {span}", "help": "in {wait} Sekunden erneut versuchen" },
+    "too_many_desktop_changes": { "said": "mehr als {n} Änderungen der Arbeitsfläche in {span}", "help": "in {wait} Sekunden erneut versuchen" },
+    "too_many_connects": { "said": "mehr als {n} Änderungen von Verbindungen in {span}", "help": "in {wait} Sekunden erneut versuchen" },
+    "too_many_prompts": { "said": "mehr als {n} Aufträge in {span}", "help": "in {wait} Sekunden erneut versuchen" },
+    "prompt_length": { "said": "ein Auftrag hat 1 bis {most} Zeichen, nicht {n}" },
+    "no_isolation": { "said": "diese Maschine kann keine Sandbox abschotten ({driver})", "help": "choir doctor sagt, was fehlt" },
+    "computer_not_opened": { "said": "der Computer „{name}“ ließ sich nicht öffnen" },
+    "computer_not_running": { "said": "der Computer läuft nicht", "help": "ihn starten mit: choir up" },
+    "computer_not_started": { "said": "der Computer läuft nicht", "help": "erneut versuchen, sobald er gestartet ist" },
+    "egress_none": { "said": "die Sandboxen dieses Computers dürfen nicht ins Netz: {host} ist für sie nicht erreichbar", "help": "der Besitzer wählt auf der Seite „Hosts im Netz“, was erreichbar ist, oder mit: choir egress mode" },
+    "egress_host": { "said": "für das Netz gilt die Regel {policy}, und {host} gehört nicht dazu", "help": "der Besitzer kann den Host in choir.toml hinzufügen: [[egress.allowlist]]" },
+    "egress_task": { "said": "diese Aufgabe darf {host} nicht erreichen: für sie gilt {policy}", "help": "eine Aufgabe mit einer anderen Regel stellen, die nicht weiter geht als die des Computers" },
+    "egress_rule": { "said": "die Regel für {host} lässt diese Anfrage nicht hinaus: wegen Methode oder Pfad, oder weil sie ein Tunnel ist", "help": "der Besitzer kann die Regel in choir.toml ändern: [[egress.allowlist]]" },
+    "egress_unclear": { "said": "{host} wurde verweigert: die Anfrage lässt sich auf mehrere Arten lesen", "help": "einen Namen in Kleinbuchstaben ohne Punkt am Ende verwenden, oder eine einfache Adresse" },
+    "egress_address": { "said": "{host} führt zu einer Adresse, die nicht im öffentlichen Internet liegt", "help": "Hosts dieses Rechners, seines Netzes und seiner Cloud sind nicht erreichbar" },
+    "egress_busy": { "said": "von diesem Computer geht gerade zu viel auf einmal hinaus: {host} wurde nicht versucht", "help": "erneut versuchen, wenn andere Anfragen beendet sind" },
+    "egress_unreachable": { "said": "{host} ist nicht erreichbar", "help": "den Namen prüfen und es später erneut versuchen" },
+    "egress_asked": { "said": "{host} ist zurzeit nicht freigegeben; der Besitzer des Computers wird gefragt", "help": "erneut versuchen, sobald der Besitzer ihn freigegeben hat, oder ohne ihn weitermachen" },
+    "egress_closed": { "said": "die Netzregel dieses Computers ist none, und die gibt auch durch eine Freigabe nichts frei", "help": "eine andere wählen: auf der Seite „Hosts im Netz“, oder mit: choir egress mode allowlist" },
+    "egress_over": { "said": "{what} ist beendet, dafür lässt sich nichts mehr freigeben", "help": "für immer freigeben, oder wenn es wieder verlangt wird" },
+    "egress_nobody_asks": { "said": "keine laufende Aufgabe fragt nach {host}", "help": "choir egress zeigt, wer fragt; für eine Freigabe für immer muss niemand fragen" },
+    "egress_many_grants": { "said": "es gelten schon {n} Freigaben, mehr sind nicht möglich", "help": "einige davon widerrufen: choir egress zeigt sie" },
+    "egress_no_grant": { "said": "für {host} gilt keine Freigabe", "help": "choir egress zeigt die Freigaben" },
+    "egress_held": { "said": "eine Regel in choir.toml hält Aufgaben von {host} fern", "help": "ohne ihn weitermachen" },
+    "egress_digest": { "said": "{host} gab einen Inhalt mit falschem Digest", "help": "es später erneut versuchen" },
+    "effect_held": { "said": "das Ergebnis wartet auf Freigabe", "help": "choir approvals" },
+    "effect_none": { "said": "kein Ergebnis von {id} wartet auf Freigabe", "help": "choir approvals" },
+    "effect_answered": { "said": "schon beantwortet: {answer}", "help": "choir approvals" },
+    "effect_moved": { "said": "inzwischen geändert: {paths}; nichts wurde getan", "help": "choir approve {id} --again" },
+    "vault_no_entry": { "said": "im Tresor gibt es keinen Eintrag {name}", "help": "choir vault list zeigt die Einträge, choir vault set {name} legt einen an" },
+    "vault_unreadable": { "said": "der Tresor ist nicht lesbar: {path}: {why}", "help": "die Datei und ihren Hauptschlüssel aus einer Sicherung zurückholen, oder beide löschen und die Einträge neu setzen" },
+    "vault_key_short": { "said": "der Schlüssel hat weniger als {least} Zeichen und wäre von anderem Text nicht zu unterscheiden", "help": "einen längeren nehmen" },
+    "credential_not_for_this": { "said": "der Eintrag {name} des Tresors gilt nicht für {address}", "help": "ihn dort verwenden, wofür er gilt, oder neu binden: choir vault set {name} --host HOST --path PFAD" },
+    "git_not_named": { "said": "das Git-Tor kennt kein Repository {address}: der Besitzer hat es nicht genannt", "help": "der Besitzer kann es nennen: choir repo add https://{address}" },
+    "git_not_a_request": { "said": "das Git-Tor befördert nur Anfragen von git über „smart HTTP“", "help": "git selbst verwenden; andere Anfragen gehen an die eigene Adresse des Hosts" },
+    "git_unauthorized": { "said": "{address} verlangt einen Schlüssel und nimmt keinen, den es bekam", "help": "einen nennen, der dafür gilt: choir vault set, dann choir repo add https://{address} --credential NAME" },
+    "vault_none_for": { "said": "kein Schlüssel des Tresors gilt für {address}", "help": "der Besitzer kann einen binden: choir vault set NAME --host HOST --path PFAD --header HEADER" },
+    "git_moved": { "said": "{address} antwortet, dass das Repository woanders liegt", "help": "es unter der neuen Adresse hinzufügen: choir repo add" },
+    "git_encoded": { "said": "{address} hat in einer Kodierung geantwortet, um die nicht gebeten war und in der sich ein Schlüssel verbergen könnte", "help": "beim Betreiber des Hosts nachfragen" },
+    "git_address": { "said": "{address} ist keine Adresse eines Repositorys: https, ein Hostname in Kleinbuchstaben und ein Pfad ohne Passwort, .. oder %", "help": "es so schreiben: https://host/besitzer/projekt.git" },
+    "git_clone_failed": { "said": "{address} ließ sich nicht klonen; git sagt: {said}", "help": "die Adresse, die Netzregeln (choir egress) und den Schlüssel (choir vault list) prüfen und es erneut versuchen" },
+    "making_computers": { "said": "{n} Computer werden gerade angelegt", "help": "erneut versuchen, wenn einer da ist" },
+    "name_being_made": { "said": "ein Computer namens „{name}“ wird gerade angelegt", "help": "einen anderen Namen wählen" },
+    "name_taken": { "said": "einen Computer namens „{name}“ gibt es schon", "help": "einen anderen Namen wählen" },
+    "name_length": { "said": "der Name eines Computers hat 1 bis {most} Zeichen, keine Steuerzeichen und keine Leerzeichen am Rand" },
+    "name_is_id": { "said": "„{name}“ sieht aus wie die Kennung eines Computers" },
+    "import_under_way": { "said": "ein anderer Computer wird gerade eingelesen", "help": "erneut versuchen, wenn er da ist" },
+    "demo_under_way": { "said": "eine Vorführung wird gerade gestartet" },
+    "import_no_space": { "said": "der Computer braucht {need}, und auf der Platte sind {free} frei", "help": "Platz schaffen und erneut versuchen; nichts wurde angelegt" },
+    "disk_full": { "said": "die Platte ist voll", "help": "Platz schaffen und erneut versuchen; nichts wurde halb geschrieben" },
+    "path_exists": { "said": "„{path}“ gibt es schon" },
+    "path_vanished": { "said": "„{path}“ gibt es nicht mehr" },
+    "path_changed": { "said": "„{path}“ wurde inzwischen geändert" },
+    "path_missing": { "said": "„{path}“ ist nicht da" },
+    "path_missing_then": { "said": "„{path}“ war nach Ereignis {event} nicht da" },
+    "path_outside": { "said": "„{path}“ ist kein Pfad unterhalb des Arbeitsbereichs" },
+    "path_length": { "said": "ein Pfad hat 1 bis 4096 Zeichen" },
+    "path_in_git": { "said": "„{path}“ liegt im Ordner von Git selbst" },
+    "target_twice": { "said": "„{path}“ ist zweimal angegeben" },
+    "already_there": { "said": "„{path}“ ist schon dort" },
+    "into_itself": { "said": "„{path}“ liegt selbst in „{from}“", "help": "einen Ordner außerhalb davon wählen" },
+    "holds_itself": { "said": "„{path}“ enthält „{from}“ und kann nicht durch einen Teil von sich ersetzt werden" },
+    "in_trash": { "said": "„{path}“ ist schon im Papierkorb", "help": "den Papierkorb leeren" },
+    "one_inside_other": { "said": "„{path}“ und „{other}“ liegen ineinander" },
+    "not_in_trash": { "said": "{id} ist nicht im Papierkorb" },
+    "no_trash_item": { "said": "„{id}“ ist kein Stück im Papierkorb" },
+    "upload_too_large": { "said": "mehr als {limit} wurden geschickt", "help": "limits.upload_mb in choir.toml erhöhen" },
+    "task_running": { "said": "im Arbeitsbereich läuft eine Aufgabe", "help": "auf sie warten oder ihren Lauf anhalten: choir run {run} --cancel" },
+    "too_many_windows": { "said": "{n} Fenster sind schon offen", "help": "zuerst einige schließen" },
+    "no_window": { "said": "kein Fenster „{id}“ ist offen" },
+    "no_run_here": { "said": "dieser Computer hat keinen Lauf „{id}“" },
+    "too_many_settings": { "said": "{n} Einstellungen weichen schon von der Vorgabe ab", "help": "zuerst einige auf die Vorgabe zurücksetzen" },
+    "draft_too_large": { "said": "ein Text von {size} wird nicht ungesichert aufbewahrt, höchstens {most}", "help": "ihn sichern" },
+    "draft_changed": { "said": "der Entwurf wurde inzwischen geändert: er hat den Stand {now}, nicht {revision}" },
+    "drafts_full": { "said": "{n} Texte mit {size} sind schon ungesichert", "help": "zuerst einige davon sichern oder verwerfen" },
+    "nothing_unsaved": { "said": "davon ist nichts ungesichert" },
+    "no_document_then": { "said": "nach Ereignis {event} gab es kein Dokument {id}" },
+    "document_exists": { "said": "ein Dokument {id} gibt es schon" },
+    "document_changed": { "said": "Version {next} entstand aus Version {base}, und Version {now} ist die neueste", "help": "beide vergleichen und auf der neuesten erneut sichern" },
+    "title_blank": { "said": "ein Titel darf nicht leer sein" },
+    "no_overlay": { "said": "über diesem Dokument liegt kein Vorschlag und keine Anmerkung {id}" },
+    "not_in_log": { "said": "{id} steht nicht im Protokoll" },
+    "source_not_older": { "said": "der Quelltext der Arbeitsfläche ist nicht älter als der in diesem choir" },
+    "desktop_budget": { "said": "die auf der Arbeitsfläche begonnenen Läufe haben in {span} {cost} US-Dollar gekostet, und limits.desktop_cost_usd ist {most}", "help": "den Auftrag unter Läufe in der oberen Leiste oder mit choir prompt geben, oder limits.desktop_cost_usd in choir.toml erhöhen" },
+    "run_at_work": { "said": "Lauf {run} arbeitet noch", "help": "ihn zuerst anhalten: choir run {run} --cancel" },
+    "no_such_question": { "said": "Lauf {run} wartet auf keine solche Frage", "help": "choir run {run} zeigt, worauf er wartet" },
+    "run_ended": { "said": "Lauf {run} ist zu Ende" },
+    "no_run_to_follow": { "said": "es gibt keinen Lauf {run}, an den sich anknüpfen ließe", "help": "choir run führt die Läufe auf" },
+    "run_not_ended": { "said": "Lauf {run} ist nicht zu Ende", "help": "ihn ergänzen, während er arbeitet: choir run {run} --steer TEXT" },
+    "undo_run_open": { "said": "Lauf {run} ist nicht zu Ende", "help": "ihn zuerst anhalten: choir run {run} --cancel" },
+    "undo_no_files": { "said": "Lauf {run} hat keine Dateien geändert" },
+    "undo_unknown": { "said": "{id} ist weder ein Lauf noch eine Aufgabe noch ein Werkzeugaufruf dieses Computers", "help": "choir timeline führt sie auf" },
+    "undo_call_open": { "said": "der Werkzeugaufruf {id} ist nicht zurückgekehrt", "help": "seine Aufgabe zurücknehmen, sobald sie zu Ende ist: {task}" },
+    "undo_task_open": { "said": "die Aufgabe {id} ist nicht zu Ende", "help": "ihren Lauf anhalten: choir run {run} --cancel" },
+    "undo_never_began": { "said": "die Aufgabe {id} hat nie begonnen, es gibt also nichts zurückzunehmen" },
+    "task_does_not_stop": { "said": "eine Aufgabe hat in {span} nicht angehalten", "help": "erneut versuchen; choir doctor sagt, ob ihre Sandbox läuft" },
+    "rewind_under_way": { "said": "der Computer geht schon zu Ereignis {event} zurück", "help": "darauf warten oder es anhalten: choir rewind --cancel" },
+    "no_rewind": { "said": "es wird gerade nicht zurückgegangen" },
+    "changed_on_both_sides": { "said": { "one": "{n} Pfad wurde seither anders geändert: {paths}", "other": "{n} Pfade wurden seither anders geändert: {paths}" }, "help": "nichts wurde geändert; zum Augenblick davor zurückgehen oder diese Pfade von Hand ändern" },
+    "no_event": { "said": "ein Ereignis {event} gibt es nicht; das Protokoll endet bei {head}", "help": "choir timeline führt die Augenblicke auf" },
+    "no_snapshot_then": { "said": "bis Ereignis {event} gibt es keine Aufnahme der Dateien" },
+    "no_terminal_now": { "said": "gerade lässt sich kein Terminal öffnen: {why}", "help": "gleich erneut versuchen" },
+    "too_many_terminals": { "said": "dieser Computer hat schon {n} Terminals", "help": "eines schließen oder limits.terminals erhöhen" },
+    "no_terminal": { "said": "dieses Terminal gibt es nicht, oder es ist zu Ende", "help": "ein neues öffnen" },
+    "typed_too_far": { "said": "mehr als {limit} wurden dem Programm vorausgetippt" },
+    "sandbox_ended": { "said": "die Sandbox von {role} ist zu Ende" },
+    "sandbox_silent": { "said": "die Sandbox von {role} antwortet nicht mehr" },
+    "no_project": { "said": "es gibt kein Projekt „{name}“", "help": "choir repo list führt die Projekte auf" },
+    "not_a_project_name": { "said": "„{name}“ ist nicht der Name eines Projekts" },
+    "no_project_name": { "said": "„{name}“ kann nicht der Name eines Projekts sein: Buchstaben, Ziffern, Punkt, Bindestrich und Unterstrich, am Anfang kein Punkt" },
+    "no_work_to_export": { "said": "das Projekt {name} hat keine Arbeit zum Ausgeben: seit es hinzukam, wurde nichts eingetragen" },
+    "undone_not_committed": { "said": "im Projekt {name} wurde etwas zurückgenommen, und sein letzter Commit enthält es noch", "help": "choir checkpoint hält das Projekt fest, wie es jetzt ist; danach erneut exportieren" },
+    "repository_broken": { "said": "git kann das Repository des Projekts {name} nicht mehr lesen", "help": "choir timeline zeigt, wann es noch ging; choir rewind geht dorthin zurück" },
+    "no_model_key": { "said": "für den Modelldienst ({service}) gibt es keinen Schlüssel", "help": "ihn unter Modelle & Schlüssel in der oberen Leiste verbinden oder seinen Schlüssel in choir.toml nennen" },
+    "no_model": { "said": "kein Modell ist verbunden", "help": "eines unter Modelle & Schlüssel in der oberen Leiste verbinden oder unter [models] in choir.toml nennen; choir demo braucht keines" },
+    "no_model_for": { "said": "für „{name}“ ist kein Modell verbunden", "help": "eines unter Modelle & Schlüssel in der oberen Leiste verbinden oder unter [models] in choir.toml nennen" },
+    "key_refused": { "said": "der Modelldienst hat den Schlüssel abgelehnt ({status})", "help": "den Schlüssel unter Modelle & Schlüssel in der oberen Leiste prüfen" },
+    "key_refused_in_form": { "said": "der Modelldienst hat den Schlüssel abgelehnt ({status})", "help": "den Schlüssel in diesem Formular prüfen" },
+    "no_credit": { "said": "der Modelldienst hat nicht geantwortet ({status})", "help": "das Konto des Schlüssels hat kein Guthaben mehr" },
+    "model_failed": { "said": "der Modelldienst hat versagt ({status})" },
+    "model_refused": { "said": "der Modelldienst hat die Anfrage abgelehnt ({status})" },
+    "model_not_there": { "said": "der Modelldienst kennt das nicht ({status})", "help": "den Namen des Modells und die Adresse des Dienstes prüfen" },
+    "model_overloaded": { "said": "der Modelldienst ist überlastet ({status})" },
+    "model_unreachable": { "said": "der Modelldienst ist nicht erreichbar", "help": "ihn dort starten oder seine Adresse unter Modelle & Schlüssel in der oberen Leiste berichtigen" },
+    "model_unreachable_in_form": { "said": "der Modelldienst ist nicht erreichbar", "help": "ihn dort starten oder die Adresse in diesem Formular berichtigen" },
+    "model_silent": { "said": "der Dienst hat in {span} nicht geantwortet", "help": "seine Adresse prüfen oder ihn ohne die Probe verbinden" },
+    "connect_under_way": { "said": "eine andere Verbindung wird gerade geprüft", "help": "erneut versuchen, wenn ihre Probe zu Ende ist" },
+    "region_missing": { "said": "für Amazon Bedrock braucht es eine Region, etwa us-east-1" },
+    "key_again": { "said": "der Schlüssel muss neu angegeben werden, wenn sich Art, Adresse oder Region eines Dienstes ändern" },
+    "key_missing": { "said": "der Schlüssel fehlt", "help": "den Schlüssel des Dienstes einfügen" },
+    "key_empty": { "said": "der Schlüssel ist leer" },
+    "key_too_long": { "said": "der Schlüssel hat mehr als {most} Zeichen" },
+    "key_not_alone": { "said": "der Schlüssel enthält ein Leerzeichen, einen Zeilenumbruch oder ein Zeichen, das kein Schlüssel hat", "help": "den Schlüssel allein einfügen" },
+    "not_a_service_name": { "said": "„{name}“ ist kein Name: Kleinbuchstaben, Ziffern, Punkte und Bindestriche, höchstens 64" },
+    "address_not_http": { "said": "die Adresse ist keine http- oder https-Adresse wie https://models.example/v1" },
+    "address_with_secret": { "said": "die Adresse darf weder Passwort noch Abfrage noch Fragment enthalten", "help": "den Schlüssel in seinem eigenen Feld angeben" },
+    "address_forbidden": { "said": "{address} ist keine Adresse eines Modelldienstes" },
+    "price_unknown": { "said": "choir weiß nicht, was das Modell {model} kostet", "help": "um es zu verbinden, angeben, was eine Million Tokens kosten oder dass es nichts kostet" },
+    "price_unknown_tested": { "said": "das Modell {model} hat in {seconds} s geantwortet, und choir weiß nicht, was es kostet", "help": "um es zu verbinden, angeben, was eine Million Tokens kosten oder dass es nichts kostet" },
+    "service_unknown": { "said": "ein Modelldienst „{name}“ wurde hier nicht verbunden", "help": "die aus choir.toml werden dort entfernt" },
+    "key_file_missing": { "said": "die Schlüsseldatei {path} ist nicht zu lesen: es gibt sie nicht", "help": "den Schlüssel in {path} ablegen" },
+    "key_file_open": { "said": "andere können die Schlüsseldatei {path} lesen", "help": "chmod 600 {path}" },
+    "key_file_empty": { "said": "die Schlüsseldatei {path} ist leer", "help": "den Schlüssel in {path} ablegen" },
+    "field_required": { "said": "{field} fehlt" },
+    "field_unknown": { "said": "{field} ist kein bekanntes Feld" },
+    "field_unknown_meant": { "said": "{field} ist kein bekanntes Feld; gemeint ist wohl {meant}" },
+    "field_unknown_known": { "said": "{field} ist kein bekanntes Feld; es gibt {names}" },
+    "field_short": { "said": "{field} muss {least} bis {most} Zeichen haben, nicht {n}" },
+    "field_long": { "said": "{field} muss {least} bis {most} Zeichen haben, nicht {n}" },
+    "field_few": { "said": "{field} muss {least} bis {most} Einträge haben, nicht {n}" },
+    "field_many": { "said": "{field} muss {least} bis {most} Einträge haben, nicht {n}" },
+    "field_few_bytes": { "said": "{field} muss {least} bis {most} Bytes haben, nicht {n}" },
+    "field_many_bytes": { "said": "{field} muss {least} bis {most} Bytes haben, nicht {n}" },
+    "field_range": { "said": "{field} muss {least} bis {most} sein, nicht {given}" },
+    "field_no_boolean": { "said": "{field} muss true oder false sein" },
+    "field_no_number": { "said": "{field} muss eine Zahl sein" },
+    "field_no_text": { "said": "{field} muss ein Text sein" },
+    "field_no_list": { "said": "{field} muss eine Liste sein" },
+    "field_no_object": { "said": "{field} muss ein Objekt sein" },
+    "field_no_time": { "said": "{field} muss eine Zeit sein" },
+    "field_no_base64": { "said": "{field} muss Base64 sein" },
+    "project_name_rule": { "said": "{field}: „{name}“ ist nicht der Name eines Projekts: Buchstaben, Ziffern, Punkt, Bindestrich und Unterstrich, am Anfang weder Punkt noch Bindestrich" },
+    "field_before_from": { "said": "{field} darf nicht vor from liegen" },
+    "only_for_request": { "said": "{field} gehört zur Art request und ist dort nötig" },
+    "only_for_minimised": { "said": "{field} gehört zu einem verkleinerten Fenster" },
+    "only_for_snapped": { "said": "{field} gehört zu einem angedockten Fenster und ist dort nötig" },
+    "field_not_json": { "said": "{field} ist bei Byte {at} kein JSON: {why}" },
+    "field_out_of_range": { "said": "{field}: {given} liegt außerhalb des Bereichs" },
+    "field_twice": { "said": "{field} ist zweimal angegeben" },
+    "field_base64": { "said": "{field} muss Base64 mit Füllzeichen sein" },
+    "field_whole_number": { "said": "{field} muss eine ganze Zahl sein, nicht {given}" },
+    "field_uuid": { "said": "{field} muss eine UUID in Kleinbuchstaben sein, nicht „{given}“" },
+    "field_uuid7": { "said": "{field} muss eine UUID der Version 7 in Kleinbuchstaben sein, nicht „{given}“" },
+    "field_digest": { "said": "{field} muss ein SHA-256 in hexadezimalen Kleinbuchstaben sein, nicht „{given}“" },
+    "field_one_of": { "said": "{field} muss eines von {names} sein, nicht „{given}“" },
+    "event_type_form": { "said": "{field}: „{given}“ ist nicht klein geschrieben mit einem Punkt, wie prompt.submitted" },
+    "field_time": { "said": "{field} muss eine Zeit wie 2026-11-21T02:28:00.000Z sein, nicht „{given}“" },
+    "event_type_unknown": { "said": "{field}: „{type}“ ist keine Art von Ereignis" },
+    "model_budget_zero": { "said": "{field} oder calls oder tokens muss über null liegen; ohne model_budget sind keine Aufrufe erlaubt" },
+    "task_git_action": { "said": "{field} ist für die Art git nötig" },
+    "task_only_git": { "said": "{field} gibt es nur bei der Art git, nicht bei {kind}" },
+    "task_git_args": { "said": "{field} brauchen eine git_action" },
+    "task_only_edit": { "said": "{field} gibt es nur bei der Art edit_repo, nicht bei {kind}" },
+    "task_worktree_project": { "said": "{field} gibt es nur bei der Art edit_repo in einem Projekt" },
+    "task_worktree_attempt": { "said": "{field} gibt es nicht bei einer Aufgabe, die einen Versuch fortsetzt" },
+    "task_trigger": { "said": "{field} gibt es nur bei git_checkpoint" },
+    "task_no_commands": { "said": "{field} gibt es nicht bei der Art git" },
+    "argv_or_shell": { "said": "{field}: genau eines von argv und shell ist anzugeben" },
+    "allowlist_mode": { "said": "{field} gibt es nur bei mode allowlist, nicht bei {mode}" },
+    "store_keeps_all": { "said": "dieser Speicher kann nichts entfernen" },
+    "being_exported": { "said": "der Computer wird gerade ausgegeben", "help": "erneut versuchen, wenn die Datei geschrieben ist" },
+    "workspace_to_become": { "said": "der Arbeitsbereich ist noch nicht, was er werden soll", "help": "choir neu starten, das bringt es zu Ende" },
+    "workspace_to_record": { "said": "der Arbeitsbereich der letzten Sitzung ist noch festzuhalten", "help": "erneut versuchen, sobald der Computer gestartet ist" },
+    "import_log_damaged": { "said": "das Protokoll in der Datei ist beschädigt: {why}" },
+    "import_workspace_differs": { "said": "der Arbeitsbereich in der Datei ist nicht der aus ihrem Protokoll: {path} weicht ab" },
+    "import_other_computer": { "said": "die Datei nennt sich Computer {id}, ihr Protokoll ist von einem anderen" },
+    "import_blob_missing": { "said": "der Inhalt {digest}, zu dem das Protokoll führt, fehlt in der Datei" },
+    "import_blob_spare": { "said": "der Inhalt {digest} ist in der Datei, und das Protokoll führt nicht zu ihm" },
+    "log_ends_elsewhere": { "said": "das Protokoll endet bei Ereignis {event} mit Hash {hash}, nicht bei Ereignis {wanted} mit Hash {wanted_hash}" },
+    "no_snapshot_yet": { "said": "von {name} gibt es noch keine Aufnahme der Dateien", "help": "ihn wecken mit: choir up" },
+    "take_from_itself": { "said": "{field} ist dieser Computer selbst" },
+    "no_shared_past": { "said": "{name} und {other} haben keine gemeinsame Vergangenheit, also gibt es nichts zu vergleichen", "help": "das Projekt dort ausgeben und hier hinzufügen: choir repo export" },
+    "nothing_changed_there": { "said": "bei „{path}“ hat sich dort nichts geändert" },
+    "field_no_utf8": { "said": "{field} ist kein Text in UTF-8" },
+    "overlay_outcome": { "said": "{field}: {kind} kann nicht {outcome} sein" },
+    "page_name_line": { "said": "{field}: der Name einer Seite ist eine Zeile" },
+    "computer_closed": { "said": "der Computer ist geschlossen", "help": "erneut versuchen, sobald er läuft" },
+    "file_of_newer_choir": { "said": "{path} ist von einem neueren choir", "help": "dieses starten" },
+    "theme_name_rule": { "said": "{field}: „{given}“ ist nicht der Name eines Themas: Kleinbuchstaben, Ziffern und Bindestrich, zuerst ein Buchstabe" },
+    "token_name_rule": { "said": "{field}: „{given}“ ist nicht der Name einer Größe: klein geschriebene Wörter mit Bindestrichen dazwischen" },
+    "theme_token_twice": { "said": "{field}: „{given}“ steht zweimal da" },
+    "theme_value_character": { "said": "{field}: „{given}“ hat ein Zeichen, das der Wert eines Themas nicht haben darf" },
+    "theme_value_comment": { "said": "{field}: „{given}“ hat einen Kommentar" },
+    "theme_value_open": { "said": "{field}: in „{given}“ ist eine Klammer oder ein Anführungszeichen nicht geschlossen" },
+    "theme_value_call": { "said": "{field}: „{given}“ ruft {function}() auf, was der Wert eines Themas nicht darf" },
+    "window_no_change": { "said": "{field}: bounds, desktop oder beides angeben" },
+    "run_opens_none": { "said": "{field} ist zu Ende und öffnet keine Fenster mehr" },
+    "setting_name_rule": { "said": "{field}: „{given}“ ist nicht der Name einer Einstellung: Kleinbuchstaben, Ziffern, Punkt, Bindestrich und Unterstrich, zuerst ein Buchstabe" },
+    "app_name_rule": { "said": "{field}: „{given}“ ist nicht der Name einer App: Kleinbuchstaben, Ziffern und Bindestrich, zuerst ein Buchstabe" },
+    "field_unseen": { "said": "{field} hat das Zeichen {character}, das nichts zeigt" },
+    "checkpoint_late": { "said": "der Sicherungspunkt ist noch nicht gemacht", "help": "choir timeline zeigt ihn, sobald es ihn gibt; choir run {run} --cancel hält ihn an" },
+    "task_not_json": { "said": "{field} ist kein JSON-Objekt: {why}" },
+    "grant_too_long": { "said": "{field} muss eine Dauer von höchstens 365 Tagen sein" },
+    "grant_scope": { "said": "{field} muss task, run oder always sein, nicht „{given}“" },
+    "grant_no_run": { "said": "Lauf {run} steht nicht im Protokoll: seine Aufgabe wurde für sich allein gestellt", "help": "es für die Aufgabe gewähren" },
+    "event_of_other": { "said": "Ereignis {event} gehört zu einem anderen Computer" },
+    "log_of_other": { "said": "das Protokoll in {path} ist von einem anderen Computer als {id}", "help": "den Ordner wieder unter der Kennung seines Protokolls ablegen; um einen Computer zu kopieren: choir fork, oder choir export und import" },
+    "moment_collected": { "said": "der Arbeitsbereich dieses Augenblicks wurde aufgeräumt", "help": "die Augenblicke, in denen eine Aufgabe begann oder endete, bleiben: choir timeline" },
+    "project_folder_there": { "said": "ein {path} gibt es schon, es würde ersetzt", "help": "{path} umbenennen oder verschieben und es erneut versuchen" },
+    "project_not_trashed": { "said": "{path} lässt sich nicht in den Papierkorb legen, und kein Augenblick hält es fest", "help": "es aus {folder} herausnehmen und es erneut versuchen" },
+    "being_cloned": { "said": "ein Projekt {name} wird gerade geklont", "help": "darauf warten" },
+    "export_format": { "said": "{field} muss bundle oder patch sein, nicht „{given}“" },
+    "git_failed": { "said": "git {command} ist im Projekt {name} mit Code {exit} fehlgeschlagen: {said}" },
+    "git_slow": { "said": "git {command} war nach {span} nicht zu Ende" },
+    "field_says_nothing": { "said": "{field} sagt nichts" },
+    "too_many_broke": { "said": "mehr als {n} Meldungen einer defekten Arbeitsfläche in {span}", "help": "zuerst beheben, was gemeldet wurde" },
+    "source_as_shipped": { "said": "der Quelltext der Arbeitsfläche ist, wie er ausgeliefert wurde" },
+    "no_folder": { "said": "einen Ordner {path} gibt es nicht" },
+    "browser_slow": { "said": "dieser Browser kam mit der Ausgabe nicht mit", "help": "mit der Stelle wiederkommen, die er hat" },
+    "field_before_start": { "said": "{field} liegt vor dem Anfang" },
+    "version_and_as_of": { "said": "{field} wird nicht zusammen mit as_of genannt, das die neueste von damals gibt" },
+    "field_no_digest": { "said": "{field}: „{given}“ ist kein SHA-256" },
+    "field_must_be_uuid7": { "said": "{field} muss eine UUID der Version 7 in Kleinbuchstaben sein" },
+    "if_match_missing": { "said": "{field}: den Digest des gesehenen Inhalts angeben, oder *; oder If-None-Match: * für eine neue Datei" },
+    "seen_missing": { "said": "{field}: den Digest des gesehenen Inhalts angeben, oder *" },
+    "field_no_event": { "said": "{field} ist die Nummer eines Ereignisses, ab 1, nicht „{given}“" },
+    "field_over": { "said": "{field} hat mehr als {most} Zeichen" },
+    "replay_key_used": { "said": "{field} wurde schon für eine andere Anfrage verwendet" },
+    "field_no_offset": { "said": "{field}: „{given}“ ist keine Stelle" },
+    "seq_or_checkpoint": { "said": "{field}: genau eines von to_seq und checkpoint angeben" },
+    "metrics_token": { "said": "die Messwerte brauchen ein eigenes Token im Header Authorization", "help": "eines machen mit: choir metrics token" },
+    "connection_lost": { "said": "die frühere Verbindung von {name} ist entfernt, und die neue ließ sich nicht sichern", "help": "sie neu verbinden" },
+    "service_key_stays": { "said": "der Modelldienst {name} ist entfernt, sein Schlüssel nicht", "help": "{where} entfernen, oder choir neu starten, das ihn entfernt" },
+    "service_changed": { "said": "der Modelldienst {name} wurde inzwischen geändert oder entfernt", "help": "erneut versuchen" },
+    "grant_one_host": { "said": "{field}: „{given}“: gewährt wird für einen Host und einen Port", "help": "den Host selbst nennen, ohne *" },
+    "vault_key_changed": { "said": "der Schlüssel des Eintrags {name} wurde inzwischen entfernt oder neu gesetzt", "help": "erneut anfragen" },
+    "allowlist_with_none": { "said": "{field} nennt Hosts, und mode none lässt nichts hinaus" },
+    "egress_mode": { "said": "{field} muss none, git+pkg oder allowlist sein, nicht „{given}“" },
+    "host_rule": { "said": "{field}: „{given}“ ist weder ein Hostname in Kleinbuchstaben ohne Punkt am Ende noch eine Adresse", "help": "example.com, *.example.com oder 192.0.2.1 schreiben; einen Namen in anderer Schrift als xn--..." },
+    "host_below_address": { "said": "{field}: „{given}“: unter einer Adresse gibt es keine Namen" },
+    "field_no_port": { "said": "{field} muss 1 bis 65535 sein, nicht {given}" },
+    "http_method_rule": { "said": "{field}: „{given}“ ist keine HTTP-Methode in Großbuchstaben" },
+    "path_rule": { "said": { "one": "{field}: „{given}“ ist kein Pfad ab /, ohne ..,", "other": "und %" } },
+    "computer_stops": { "said": "der Computer hält an" },
+    "no_such_route": { "said": "{method} {path} gibt es nicht" },
+    "no_service_worker": { "said": "eine Seite einer Sandbox hat keinen Service Worker" },
+    "page_of_other": { "said": "die Anfrage kommt von der Seite eines anderen Computers" },
+    "page_leads_out": { "said": "die Seite führt zu „{address}“, außerhalb der Sandbox", "help": "diese Adresse selbst öffnen, wenn du ihr traust" },
+    "not_in_build": { "said": "dieser Bau von choir enthält nicht: {what}", "help": "ihn bauen mit: make build" },
+    "choir_stopping": { "said": "choir hält an", "help": "es wieder starten mit: choir up" },
+    "egress_mode_given": { "said": "{path} gibt egress.mode vor, und das gilt", "help": "es dort ändern, dann: choir egress reload; oder es dort entfernen und erneut wählen" },
+    "no_configuration": { "said": "dieses choir hat keine Konfigurationsdatei, die es erneut lesen könnte" },
+    "computer_hibernates": { "said": "der Computer „{name}“ schläft" },
+    "no_such_model": { "said": "kein Modell namens „{name}“ gilt hier", "help": "choir model test führt sie auf" },
+    "no_vault": { "said": "dieses choir hat keinen Tresor" },
+    "vault_bound_elsewhere": { "said": "der Eintrag {name} ist an einen anderen Computer gebunden", "help": "einen anderen Namen nehmen, oder ihn dort entfernen" },
+    "vault_host_rule": { "said": "{field}: „{given}“ ist weder ein Hostname in Kleinbuchstaben noch eine Adresse", "help": "es als example.com schreiben" },
+    "vault_only_git": { "said": "{field} und project gibt es nur für Anfragen von git" },
+    "vault_header": { "said": "{field}: „{given}“ ist kein Header, in dem ein Schlüssel stehen kann" },
+    "vault_prefix": { "said": "{field} hat ein Zeichen, das kein Header hat" },
+    "vault_not_git": { "said": "{field} und prefix gibt es nur für andere Anfragen als die von git" },
+    "vault_user": { "said": "{field} hat ein Zeichen, das kein Benutzername hat" },
+    "vault_git_methods": { "said": "{field} muss bei git fetch oder push sein, nicht „{given}“" },
+    "record_locks": { "said": "choir up --record schreibt auf, was ein Modelldienst antwortet: choir ohne das starten, um einen anderen zu verbinden" },
+    "demo_playing": { "said": "die Vorführung läuft schon, auf workspace/{name}", "help": "ihr Ende abwarten oder sie anhalten: auf ihrer Karte, unter Läufe, oder mit choir run {run} --cancel" },
+    "demo_would_replace": { "said": "ein Lauf arbeitet an workspace/{name}, das die Vorführung ersetzen würde", "help": "sein Ende abwarten oder ihn anhalten: auf seiner Karte, unter Läufe, oder mit choir run {run} --cancel" },
+    "seat_down": { "said": "die Sandbox von {role} läuft nicht", "help": "choir doctor sagt, was fehlt" },
+    "seat_note_damaged": { "said": "{path} mit der Sandbox von {role} aus der letzten Sitzung ist beschädigt: {why}", "help": "choir anhalten, {seconds} s warten, bis zu Ende ist, was es zurückließ, nachsehen, dass kein choir-init dieses Computers läuft, und {path} entfernen" },
+    "seat_other_driver": { "said": "die Sandbox von {role} aus der letzten Sitzung hat der Treiber „{driver}“, Version {version}, gemacht, die dieses choir nicht wiederfindet", "help": "das choir starten, das sie gemacht hat, und ordentlich anhalten; oder: choir anhalten, {seconds} s warten, bis zu Ende ist, was es zurückließ, nachsehen, dass kein choir-init dieses Computers läuft, und {path} entfernen" },
+    "not_running_here": { "said": "auf {path} läuft kein choir", "help": "es starten mit: choir up" },
+    "cookie_not_kept": { "said": "dieser Browser hat das Cookie der Arbeitsfläche nicht behalten, ein partitioniertes", "help": "Cookies für {host} erlauben, einen Browser verwenden, der partitionierte Cookies behält, wie Firefox und Chromium, oder unter Läufe in der oberen Leiste weitermachen" },
+    "desktop_server_ended": { "said": "der Entwicklungsserver der Arbeitsfläche endete sofort: {said}" },
+    "desktop_server_slow": { "said": "der Entwicklungsserver der Arbeitsfläche ist nach {span} nicht gestartet" },
+    "desktop_no_node": { "said": "der Quelltext der Arbeitsfläche wurde geändert, und Node.js, das ihn ausliefert, fehlt in der Sandbox", "help": "Node.js 20 oder neuer unter /usr installieren, oder seinen Ordner in runtime.toolchains nennen; bis dahin kommt die mitgelieferte Arbeitsfläche" },
+    "archive_path_long": { "said": "{field}: „{path}“ ist zu lang für ein Archiv" },
+    "export_changed": { "said": "{name} änderte sich während der Ausgabe" },
+    "archive_order_blob": { "said": "{field}: „{path}“ steht hinter einem Inhalt" },
+    "archive_no_member": { "said": "{field}: „{path}“ gehört in keine Ausgabe" },
+    "archive_order": { "said": "{field}: „{path}“ steht hinter „{before}“" },
+    "archive_no_log": { "said": "{field}: das Protokoll fehlt" },
+    "archive_list_large": { "said": "die Liste des Inhalts hat {size} MiB, und höchstens {most} MiB lassen sich einlesen" },
+    "not_an_export": { "said": "diese Datei hat choir export nicht gemacht" },
+    "archive_member_large": { "said": "{path} hat {size} Bytes, mehr als {most}" },
+    "too_deep": { "said": "{path} liegt mehr als {most} Ordner tief" },
+    "event_missing": { "said": "Ereignis {event} fehlt", "help": "nachsehen mit: choir log --verify" },
+    "log_ends_at": { "said": "das Protokoll endet bei Ereignis {event}, nicht {wanted}" },
+    "event_of_newer_choir": { "said": "Ereignis {event} ({type}) hat ein neueres choir geschrieben, das allein weiß, zu welchem Inhalt es führt", "help": "das mit jenem choir tun" },
+    "log_damaged": { "said": "das Protokoll nimmt nichts auf: {why}", "help": "eine Sicherung zurückspielen; gelesen wird weiter" },
+    "log_read_only": { "said": "das Protokoll nimmt nichts auf: {why}" },
+    "role_may_not_append": { "said": "{role} darf {type} nicht aufnehmen" },
+    "event_needs": { "said": "{field} ist für {type} nötig" },
+    "event_about_other": { "said": "{field} ist {given}, der Inhalt handelt von {other}" },
+    "append_answering": { "said": "worauf {type} antwortet, wird gerade aufgenommen", "help": "es erneut aufnehmen" },
+    "append_collided": { "said": "die Aufnahme eines Ereignisses, mit dem dieses zusammenstößt, ist eben gescheitert", "help": "es erneut aufnehmen" },
+    "append_first_failed": { "said": "die erste Aufnahme von Ereignis {id} ist eben gescheitert", "help": "es erneut aufnehmen" },
+    "field_event_number": { "said": "{field} muss die Nummer eines Ereignisses sein, ab 1" },
+    "append_queue_full": { "said": "für diese Rolle warten schon zu viele Ereignisse", "help": "es etwas später erneut aufnehmen" },
+    "event_unreadable": { "said": "Ereignis {event} ist nicht zu lesen", "help": "nachsehen mit: choir log --verify" },
+    "log_closed_before": { "said": "das Protokoll ist zu, bevor Ereignis {event} gelesen war" },
+    "log_closed": { "said": "das Protokoll ist zu" },
+    "sqlite_of_newer": { "said": "die SQLite-Kopie ist von einem neueren choir" },
+    "sqlite_not_replaced": { "said": "die SQLite-Kopie war beschädigt und ließ sich nicht ersetzen", "help": "choir neu starten: sie entsteht aus dem Journal" },
+    "journal_reading": { "said": "das Journal ist nur zum Lesen offen" },
+    "journal_damaged": { "said": "das Journal ist beschädigt: {why}", "help": "eine Sicherung zurückspielen; gelesen wird weiter" },
+    "journal_closed": { "said": "das Journal ist zu" },
+    "event_damaged": { "said": "Ereignis {event} in {path} ist beschädigt", "help": "nachsehen mit: choir log --verify" },
+    "log_part_repaired": { "said": "{name} wurde inzwischen repariert", "help": "erneut versuchen" },
+    "no_event_yet": { "said": "ein Ereignis {event} gibt es nicht; das Protokoll endet bei {head}" },
+    "journal_damaged_part": { "said": "das Journal ist beschädigt: {why}", "help": "nachsehen mit: choir log --verify" },
+    "model_call_failed": { "said": "der Aufruf des Modells ist gescheitert" },
+    "conversation_long": { "said": "das Gespräch ist länger, als das Modell lesen kann ({status})", "help": "das Gespräch zusammenfassen" },
+    "model_connection_broke": { "said": "die Verbindung zum Modelldienst riss ab" },
+    "model_stream_cut": { "said": "die Antwort des Modelldienstes brach vor ihrem Ende ab" },
+    "model_stream_malformed": { "said": "der Modelldienst hat eine unlesbare Antwort geschickt" },
+    "model_nothing_for": { "said": "der Modelldienst hat {span} lang nichts geschickt" },
+    "model_redirects": { "said": "der Modelldienst leitet an eine andere Adresse um", "help": "Schlüssel gehen nicht mit: als Adresse eintragen, wo der Dienst wirklich ist" },
+    "model_content_type": { "said": "der Modelldienst hat nicht mit {wanted} geantwortet", "help": "die Adresse des Dienstes prüfen" },
+    "workspace_too_much": { "said": "der Arbeitsbereich hat weiterhin mehr als {most} Pfade oder mehr Bytes, als er darf, was auch weggelassen wird", "help": "anhalten, was ihn füllt, etwas davon entfernen, oder storage.entries und storage.workspace_mb erhöhen" },
+    "removed_moved": { "said": "ein Ordner wurde verschoben, während er entfernt wurde", "help": "erneut versuchen" },
+    "tree_kept_changing": { "said": "die Dateien änderten sich während der Wiederherstellung immer wieder", "help": "anhalten, was sie schreibt, und es erneut versuchen" },
+    "program_not_in_build": { "said": "dieser Bau von choir enthält {name} nicht", "help": "ihn bauen mit: make build" },
+    "model_call_stopped": { "said": "der Aufruf des Modells wurde angehalten" },
+    "model_call_long": { "said": "der Aufruf des Modells dauerte länger als erlaubt" },
+    "import_short": { "said": "die Datei endet bei Byte {at}, innerhalb von {part}", "help": "die Datei neu holen; nichts wurde angelegt" },
+    "import_first_head": { "said": "der Kopf des ersten Teils, Bytes 0 bis {to}, ist nicht, was choir export für {name} schreibt", "help": "die Datei neu holen; nichts wurde angelegt" },
+    "import_manifest": { "said": "das Verzeichnis, Bytes 0 bis {to}, ist nicht, was sein Name {name} sagt", "help": "die Datei neu holen; nichts wurde angelegt" },
+    "import_no_zeros": { "said": "die Bytes {from} bis {to}, hinter {part}, sind keine Nullen", "help": "die Datei neu holen; nichts wurde angelegt" },
+    "import_head": { "said": "der Kopf von {part}, Bytes {from} bis {to}, ist nicht, was das Verzeichnis sagt", "help": "die Datei neu holen; nichts wurde angelegt" },
+    "import_content": { "said": "{part}, Bytes {from} bis {to}, ist nicht, was ausgegeben wurde", "help": "die Datei neu holen; nichts wurde angelegt" },
+    "import_more": { "said": "hinter dem Ende steht noch etwas, ab Byte {at}", "help": "die Datei neu holen; nichts wurde angelegt" },
+    "export_list_large": { "said": "die Liste des Inhalts hat {size} MiB, und höchstens {most} MiB lassen sich einlesen", "help": "aufräumen, was nichts mehr braucht, oder von einem späteren Augenblick abzweigen und die Abzweigung ausgeben" },
+    "model_price_unknown": { "said": "der Preis des Modells „{name}“ ist nicht bekannt, so dass kein Budget hielte", "help": "ihn angeben, wo das Modell verbunden ist (Modelle & Schlüssel in der oberen Leiste), oder in choir.toml hinzufügen, in US-Dollar je Million Tokens: [[models.price]] model = \"{name}\", input = ..., output = ...; oder, wenn ein Modell nichts kostet, free = true in seinem [[models.provider]]" },
+    "sqlite_damaged": { "said": "die SQLite-Kopie ist beschädigt: {why}" },
+    "desktop_not_carried": { "said": "der Quelltext der Arbeitsfläche wurde geändert, und dieser Bau von choir enthält nicht, was ihn ausliefert", "help": "ihn bauen mit: make build" },
+    "payload_large": { "said": "{field} hat {n} Bytes, mehr als {most}", "help": "den Inhalt in den Speicher legen und seinen Digest nennen" },
+    "document_large": { "said": "{field} hat mehr als 8 MiB", "help": "ihn als Datei im Arbeitsbereich halten" },
+    "drafts_disk_full": { "said": "die Platte ist voll", "help": "Platz schaffen; was du geschrieben hast, steht noch auf der Seite" },
+    "drafts_damaged": { "said": "die Datei der ungesicherten Texte ist beschädigt", "help": "Offenes sichern, choir anhalten und die Datei weglegen" },
+    "path_no_folder": { "said": "„{path}“ ist kein Ordner" },
+    "path_no_file": { "said": "„{path}“ ist keine Datei" },
+    "path_no_folder_then": { "said": "„{path}“ war kein Ordner" },
+    "path_no_file_then": { "said": "„{path}“ war keine Datei" },
+    "path_too_long_to_show": { "said": "„{path}“ ist länger als {most}", "help": "in einem Terminal ansehen oder storage.file_mb erhöhen" },
+    "path_through_link": { "said": "„{path}“ führt durch eine Verknüpfung", "help": "die Datei nennen, zu der sie führt" },
+    "workspace_slow": { "said": "der Arbeitsbereich ließ sich nicht in {span} lesen", "help": "Großes daraus entfernen, oder storage.workspace_mb und storage.entries senken" },
+    "append_same_batch": { "said": "{field} hat auch ein anderer Entwurf derselben Aufnahme, der etwas anderes sagt", "help": "nur einen von beiden aufnehmen" },
+    "append_unanswered": { "said": "{field} nennt, wovon kein {after} des Laufs {run} handelt; {type} beantwortet also nichts", "help": "es nach jenem Ereignis aufnehmen, mit demselben Lauf" },
+    "append_id_taken": { "said": "{field} ist anders als in Ereignis {event}, einem {type} der Quelle {source}, das die Kennung {id} hat", "help": "einem anderen Ereignis eine eigene Kennung geben" },
+    "append_once": { "said": "{field} hat sein {type} schon: Ereignis {event} der Quelle {source}", "help": "jenes Ereignis lesen; ein zweites gibt es nicht" },
+    "log_disk_full": { "said": "die Platte ist voll", "help": "Platz schaffen" },
+    "sqlite_damaged_now": { "said": "die SQLite-Kopie ist beschädigt", "help": "gleich erneut versuchen, oder choir log --repair ausführen: sie entsteht neu aus dem Journal" }
   }
 } as const;

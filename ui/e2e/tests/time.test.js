@@ -92,11 +92,11 @@ describe("the slider", () => {
     await press(page, "PageUp", "Now");
     await press(page, "ArrowLeft", "The run finished");
     await press(page, "ArrowLeft", "Task done: Run the finished program");
-    await press(page, "ArrowLeft", "Task done: Give bin/tally");
+    await press(page, "ArrowLeft", "Task done: Give the shell program");
     await page.getByText("Verified checkpoint").waitFor();
     await shoot(page, "slider-5");
     await press(page, "ArrowLeft", "edit_file changed README.md");
-    await content(page).getByText("With `--top N` it lists").waitFor();
+    await content(page).getByText("`--top N` lists only").waitFor();
     await shoot(page, "slider-4");
     assert.match(
       await slider(page).getAttribute("aria-valuetext"),
@@ -138,7 +138,7 @@ describe("the slider", () => {
     await content(page).waitFor();
     assert.doesNotMatch(await content(page).innerText(), /--top N/);
     await choose(page, /^edit_file changed README/);
-    await content(page).getByText("With `--top N` it lists").waitFor();
+    await content(page).getByText("`--top N` lists only").waitFor();
   });
 
   test("compares then with now: files, documents and what happened between", { skip }, async () => {
@@ -439,7 +439,7 @@ for (const { name, ...size } of sizes) {
       await slider(page).focus();
       for (let n = 0; n < 4; n++) await slider(page).press("ArrowLeft");
       await shows(page, "edit_file changed README.md");
-      await content(page).getByText("With `--top N` it lists").waitFor();
+      await content(page).getByText("`--top N` lists only").waitFor();
       await inspect(page, `${name}-time`, size);
       for (const part of ["Documents", "Runs", "Compare"]) {
         await page.getByRole("tab", { name: new RegExp(`^${part}`) }).click();

@@ -77,7 +77,7 @@ func (s *Store) Put(ctx context.Context, d Draft, made int64) (now Draft, err er
 		return now, choir.Refuse("drafts.put", choir.ReasonDraftTooLarge, choir.BytesOf("size", len(d.Text)), choir.BytesOf("most", s.limits.text))
 	}
 	if strings.Contains(d.By, turnMark) {
-		return now, choir.Invalid("by", "a page's name is one line")
+		return now, choir.RefuseField("by", choir.ReasonPageNameLine)
 	}
 	d.Size, d.At = int64(len(d.Text)), choir.TimeOf(s.now())
 	err = s.use(ctx, func(conn *sqlite.Conn) (err error) {

@@ -69,7 +69,7 @@ func (s *Store) use(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	}
 	defer func() { <-s.turn }()
 	if s.closed {
-		return choir.E("drafts", choir.CodeUnavailable, "the computer is closed").WithRemedy("try again once it runs")
+		return choir.Refuse("drafts", choir.ReasonComputerClosed)
 	}
 	if err := s.open(); err != nil {
 		return s.explain(err)
@@ -125,7 +125,7 @@ func prepare(conn *sqlite.Conn, path string) error {
 		return err
 	}
 	if found > version {
-		return choir.E("drafts.open", choir.CodeUnavailable, "%s is of a newer choir", path).WithRemedy("start that one")
+		return choir.Refuse("drafts.open", choir.ReasonFileOfNewerChoir, choir.TextOf("path", path))
 	}
 	return sqlitex.ExecuteScript(conn, schema, nil)
 }
@@ -138,9 +138,10 @@ func (s *Store) explain(err error) error {
 	e := &choir.Error{Op: "drafts", Code: choir.CodeInternal, Path: s.path, Msg: "SQLite refused", Err: err}
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull:
-		e.Code, e.Msg, e.Remedy = choir.CodeNoSpace, "the disk is full", "free some space; what you typed is still in the page"
+		e = choir.Refuse("drafts", choir.ReasonDraftsDiskFull).At(s.path)
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
-		e.Code, e.Msg, e.Remedy = choir.CodeCorrupt, "the file of the unsaved texts is damaged", "save what is open, stop choir, and move the file away"
+		e = choir.Refuse("drafts", choir.ReasonDraftsDamaged).At(s.path)
 	}
+	e.Err = err
 	return e
 }

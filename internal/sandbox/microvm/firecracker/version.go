@@ -50,10 +50,10 @@ func VersionOf(ctx context.Context, program string) (Version, error) {
 	v, ok := parseVersion(string(out))
 	if !ok {
 		first, _, _ := strings.Cut(string(out), "\n")
-		return v, choir.E(op, choir.CodeUnavailable, "%s says %.100q, which is no version", program, first)
+		return v, choir.Refuse(op, choir.ReasonVMNoVersion, choir.TextOf("program", program), choir.TextOf("said", first))
 	}
 	if v.before(Oldest) {
-		return v, choir.E(op, choir.CodeUnavailable, "%s is version %s, and %s or newer is needed", program, v, Oldest)
+		return v, choir.Refuse(op, choir.ReasonVMVersionOld, choir.TextOf("program", program), choir.TextOf("version", v), choir.TextOf("wanted", Oldest))
 	}
 	return v, nil
 }

@@ -439,8 +439,8 @@ export interface EgressRefused {
   port?: number;
   /** Policy in force. */
   policy: "none" | "git+pkg" | "allowlist";
-  /** What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, a limit, the git or key gateway, which has no repository or key for it, or a rule of [[approve]], which holds what tasks would send. */
-  why?: "policy" | "task" | "rule" | "unclear" | "address" | "tls" | "limit" | "gate" | "held";
+  /** What refused it: the computer's policy, the task's own profile, a rule on methods and paths, an address or message that can be read in two ways, where the name leads, the TLS handshake in the tunnel, a limit, the git or key gateway, which has no repository or key for it, a rule of [[approve]], which holds what tasks would send, or content of a registry that has another digest than the registry says. */
+  why?: "policy" | "task" | "rule" | "unclear" | "address" | "tls" | "limit" | "gate" | "held" | "digest";
   /** The owner was asked: a task of the run wanted the host, and a grant would let it out. */
   asked?: boolean;
 }
@@ -451,8 +451,10 @@ export interface EgressPassed {
   host: string;
   /** Its port. */
   port: number;
-  /** Address that was dialled. */
-  address: string;
+  /** Address that was dialled; none for what the package cache had. */
+  address?: string;
+  /** The package cache had the answer, so that the host was not asked. */
+  cached?: boolean;
   /** Of a request that could be read; a tunnel has none. */
   method?: string;
   /** Of the same, its beginning, without the query. */

@@ -15,6 +15,18 @@ it("never calls what is unknown verified", () => {
   expect(sentenceOf(returned)).toBe("The task came back done, not verified");
 });
 
+it("says where a package came from", () => {
+  const passed = { host: "a.test", port: 443, sent: 1000, received: 2000, ms: 1 };
+  expect(sentenceOf(event(1, "egress.passed", passed))).toMatch(/^a.test was reached/);
+  expect(sentenceOf(event(1, "egress.passed", { ...passed, cached: true }))).toBe(
+    "2 kB of a.test came from the package cache",
+  );
+  const refused = { host: "a.test", port: 443, policy: "git+pkg" as const, why: "digest" as const };
+  expect(sentenceOf(event(1, "egress.refused", refused))).toBe(
+    "a.test gave content with a false digest, so it was refused",
+  );
+});
+
 it("names a type it does not know", () => {
   expect(sentenceOf({ type: "later.added", payload: {} } as unknown as Event)).toBe("later.added");
 });

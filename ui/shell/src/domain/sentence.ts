@@ -114,8 +114,14 @@ const sentences: Sentences = {
   "repo.push_failed": (p) => t("log.repoPushFailed", { name: p.name, url: p.url, said: clip(p.said || "") }),
   "vault.set": (p) => t("log.vaultSet", { name: p.name, host: p.bound.host }),
   "vault.removed": (p) => t("log.vaultRemoved", { name: p.name }),
-  "egress.refused": (p) => t("log.egressRefused", { host: p.host, policy: p.policy }),
-  "egress.passed": (p) => t("log.egressPassed", { host: p.host, sent: bytes(p.sent), received: bytes(p.received) }),
+  "egress.refused": (p) =>
+    t(p.why === "digest" ? "log.egressFalse" : "log.egressRefused", { host: p.host, policy: p.policy }),
+  "egress.passed": (p) =>
+    t(p.cached ? "log.egressCached" : "log.egressPassed", {
+      host: p.host,
+      sent: bytes(p.sent),
+      received: bytes(p.received),
+    }),
   "egress.granted": (p) => t(granted[p.scope], { host: `${p.host}:${p.port}` }),
   "egress.revoked": (p) => t("log.egressRevoked", { host: `${p.host}:${p.port}` }),
   "egress.denied": (p) => t("log.egressDenied", { host: `${p.host}:${p.port}` }),

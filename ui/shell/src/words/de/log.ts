@@ -142,6 +142,8 @@ export const log: Translated<typeof english> = {
   effectAgain: "Du hast es noch einmal ausführen lassen",
   egressDenied: "Du hast {host} nicht freigegeben",
   egressPassed: "{host} wurde erreicht: {sent} gesendet, {received} empfangen",
+  egressCached: "{received} von {host} kamen aus dem Paketspeicher",
+  egressFalse: "{host} gab einen Inhalt mit falschem Digest, also wurde er verweigert",
   budget: "Grenze erreicht ({scope}): {max} {limit}",
   repaired: "Ereignisse {from} bis {to} der Kopie {copy} wurden repariert: {damage}",
   read: "las {what}",

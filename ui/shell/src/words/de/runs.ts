@@ -43,7 +43,7 @@ export const runs: Translated<typeof english> = {
   yourAnswer: "Antwort",
   ownWords: "Oder in eigenen Worten antworten",
   answer: "Antworten",
-  recordedWords: "Die Worte des Modells wurden früher aufgezeichnet. Alles andere geschieht wirklich.",
+  recordedWords: "Die Worte des Modells sagte Claude am 27. November 2026. Alles andere geschieht wirklich.",
   recording: "Aufzeichnung",
   stopping: "Wird angehalten",
   pause: "Pausieren",

@@ -41,7 +41,7 @@ export const runs = {
   yourAnswer: "Your answer",
   ownWords: "Or answer in your words",
   answer: "Answer",
-  recordedWords: "The model’s words were recorded earlier. All else really happens.",
+  recordedWords: "Claude said the model’s words on 27 November 2026. All else really happens.",
   recording: "Recording",
   stopping: "Stopping",
   pause: "Pause",
