@@ -61,7 +61,7 @@ func TestVerbsSpeakThePersonsLanguage(t *testing.T) {
 	expect(0, ` prompt\.submitted +Auftrag: tally`, "log")
 	expect(0, `^Ordner 0`, "timeline", "ls", "20")
 	expect(0, `^\S+ +\d+ Ereignisse  My computer$`, "computers")
-	expect(0, `(?s)^Isolation: .*^Aufgaben:  eine Aufgabe in einem Projekt.*^Einstellungen$.*\(Vorgabe\)$`, "doctor")
+	expect(0, `(?s)^Isolation: .*^ok    seccomp  +ein Filter mit \d+ Regeln gilt$.*^(ok|--)    disk .*^ok    egress  +Programme in den Sandboxen erreichen keinen Host im Netz.*^Einstellungen$.*\(Vorgabe\)$`, "doctor")
 	expect(0, `^Das Protokoll ist heil: `, "log", "--verify")
 	expect(0, `^[1-9]\d* Pfade würden sich ändern; nichts wurde angerührt\.$`, "undo", run, "--dry-run")
 	expect(0, `(?s)^gelöscht    workspace/.*^Es würden sich ändern: \d+ Pfade, `, "rewind", "18", "--dry-run")
