@@ -188,7 +188,7 @@ func (p Policy) Demands(f Facts) []string {
 	return out
 }
 
-// Ahead is what is known of a task before it works.
+// Ahead describes a task before it works.
 type Ahead struct {
 	Project string   // its folder below the projects' folder; empty for all of them
 	Tools   []string // the only tools that it may call; empty for all
