@@ -277,13 +277,13 @@ func giveTo(t *testing.T, dir string) {
 	}
 }
 
-// TestTwoResultsWaitAtOnce of tasks of two projects; one is refused and leaves nothing, in git
-// neither, and the other lands.
+// TestTwoResultsWaitAtOnce of tasks of two projects; one is refused and leaves nothing, in git and
+// of processes neither, as one that fails does, and the other lands.
 func TestTwoResultsWaitAtOnce(t *testing.T) {
 	a := openApprover(t, "[[approve]]\npath = 'web/**'\n")
 	a.add(t, "web", files{"w.txt": "web\n"})
 	w := a.watch()
-	first := a.submit(shellTask("edit_repo", "app", untilGo+"echo 1 >> guarded/b.txt", ""))
+	first := a.submit(shellTask("edit_repo", "app", untilGo+"setsid sleep 86397 >/dev/null 2>&1 & echo 1 >> guarded/b.txt", ""))
 	second := a.submit(shellTask("edit_repo", "web", untilGo+"echo 2 >> w.txt", ""))
 	a.letGo(first.Task)
 	a.startedAside(second.Task)
@@ -294,8 +294,15 @@ func TestTwoResultsWaitAtOnce(t *testing.T) {
 	if r := a.result(first.Task); r.Code != choir.ResultNotApproved {
 		t.Errorf("the refused one is %s %s", r.Status, r.Code)
 	}
+	failed := a.submit(shellTask("edit_repo", "app", "echo 3 >> guarded/b.txt", `,"verify_profile":{"mode":"smoke","commands":[{"shell":"false"}]}`))
+	if r := a.result(failed.Task); r.Code != choir.ResultVerifyFailed || r.Attempt == "" || len(r.FilesChanged) != 1 {
+		t.Errorf("the one that fails is %+v", r)
+	}
 	w.more()
 	w.end()
+	if left := a.inside("ls -A /tmp/choir-worktrees; true"); left != "" || strings.Contains(strings.Join(a.processes(), "\n"), "sleep 86397") {
+		t.Errorf("left are %s, %q", left, a.processes())
+	}
 	a.must("approve", string(second.Task))
 	r := a.result(second.Task)
 	if web, err := os.ReadFile(a.at("web/w.txt")); err != nil || r.Status != choir.StatusOK || string(web) != "web\n2\n" || a.inApp("guarded/b.txt") != "two\n" {

@@ -53,11 +53,12 @@ type lab struct {
 	runner *taskrunner.Runner
 	clock  choir.Time
 	tasks  int
+	copies string // folder of the worktrees
 }
 
 func newLab(t testing.TB) *lab {
 	t.Helper()
-	l := &lab{TB: t, dir: t.TempDir(), clock: 1_700_000_000_000, screen: &screen{}, model: &script{}}
+	l := &lab{TB: t, dir: t.TempDir(), clock: 1_700_000_000_000, screen: &screen{}, model: &script{}, copies: filepath.Join(t.TempDir(), "worktrees")}
 	home := os.Getenv("HOME")
 	l.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "RUSTUP_HOME=" + filepath.Join(home, ".rustup")}
 	objects := &store{held: map[choir.Digest][]byte{}}
@@ -83,7 +84,7 @@ func (l *lab) start() {
 			l.clock++
 			return l.clock
 		},
-		Workspace: l.dir, Scratch: l.scratch(), Worktrees: filepath.Join(l.TempDir(), "worktrees"), Env: l.env,
+		Workspace: l.dir, Scratch: l.scratch(), Worktrees: l.copies, Env: l.env,
 		Shared:   sharedFolders(l),
 		TreeArgv: []string{os.Args[0], "tree"}, Lock: l.Name() + strconv.Itoa(os.Getpid()),
 	})
@@ -371,6 +372,8 @@ type control struct {
 	steering  map[int][]choir.Addition // by model call
 	goesOn    *choir.TaskPast          // what a task that is begun again goes on from
 	restored  bool                     // what a restore scanned was not given to the store
+	aside     bool                     // tasks are to begin in copies
+	uncopied  int                      // tasks that could not
 }
 
 func (c *control) now(ctx context.Context, only ...string) (choir.Digest, error) {
@@ -393,6 +396,10 @@ func (c *control) now(ctx context.Context, only ...string) (choir.Digest, error)
 }
 
 func (c *control) BeginTask(ctx context.Context, task choir.ID, since choir.Digest) (reply choir.TaskBeginReply, err error) {
+	if c.aside {
+		base, err := c.now(ctx)
+		return choir.TaskBeginReply{Base: base, Attempt: 1, Aside: true}, err
+	}
 	open := map[choir.ID]bool{}
 	reply.Cancelled = task == c.cancelled
 	for e := range c.log.Events(ctx, 1, 0) {
@@ -451,6 +458,8 @@ func (c *control) BeginCopied(ctx context.Context, task choir.ID) (choir.TaskBeg
 }
 
 func (c *control) BeginUncopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error) {
+	c.aside = false
+	c.uncopied++
 	return c.BeginTask(ctx, task, "")
 }
 

@@ -89,8 +89,8 @@ func (j *job) land(c change) error {
 	return j.keepChecked(now)
 }
 
-// leftBehind returns the paths of a change that stay in a copy: what git ignores, in a copy that the
-// task asked for.
+// leftBehind returns the paths of a change that stay in a copy: what git ignores, in a copy that
+// the task asked for.
 func (j *job) leftBehind(c change) (leave []string, err error) {
 	if !j.task.Worktree {
 		return nil, nil

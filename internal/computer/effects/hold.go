@@ -34,15 +34,14 @@ func (e *Effects) Hold(ctx context.Context, drafts []choir.Draft) error {
 		}
 		return err
 	}
-	if e.rules.policy.Empty() {
-		return nil
-	}
 	t, err := e.log.Task(ctx, result.TaskID)
 	switch {
 	case choir.CodeOf(err) == choir.CodeNotFound, err == nil && (t.State != eventstore.TaskStarted || isOwners(&t.Task)):
 		return nil
 	case err != nil:
 		return err
+	case e.rules.policy.Empty():
+		return mustHaveLanded(&t, drafts)
 	}
 	held, err := e.changes.TakeAside(ctx, t.ID, func(ctx context.Context, o tasks.Offered) (choir.Payload, bool, error) {
 		return e.decide(ctx, o, result, checkpointIn(drafts))
@@ -52,8 +51,20 @@ func (e *Effects) Hold(ctx context.Context, drafts []choir.Draft) error {
 		return choir.Refuse("computer.effect", choir.ReasonEffectHeld)
 	case choir.CodeOf(err) == choir.CodeNotFound && t.InWorktree() && result.Status != choir.StatusOK:
 		return nil // its copy is gone, and nothing of it is in the workspace
+	case err == nil && result.Status == choir.StatusOK:
+		return mustHaveLanded(&t, drafts)
 	}
 	return err
+}
+
+// mustHaveLanded returns an error if drafts with a result that is not held have a checkpoint that
+// lies in the task's copy: choir has started with other rules since the task was told that its
+// result would be held. The Associate begins it anew.
+func mustHaveLanded(t *eventstore.Task, drafts []choir.Draft) error {
+	if !t.InWorktree() || checkpointIn(drafts) == nil {
+		return nil
+	}
+	return choir.E("computer.effect", choir.CodeUnavailable, "what task %s committed in its copy is not in the workspace, and no rule holds it now", t.ID).WithRemedy("begin it anew")
 }
 
 // isOwners reports whether a task changes no file of a project: checkpoints commit what is there.

@@ -26,8 +26,8 @@ func (c *Changes) belongsAside(t *eventstore.Task) bool {
 	return !t.Task.Worktree && !begun && !t.Landed && c.workspace.Confines() && copyable(&t.Task) && c.approvals.Concern(&t.Task)
 }
 
-// copyable reports whether a task can work in a copy: a task of git works on the repository itself,
-// and an inspection leaves nothing.
+// copyable reports whether a task can work in a copy. Tasks of git work on the repository itself,
+// and tasks that inspect leave nothing.
 func copyable(t *choir.DirectorTask) bool {
 	return t.Kind == choir.TaskEditRepo || t.Kind == choir.TaskRun
 }
