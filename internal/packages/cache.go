@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"choiros/internal/choir"
 )
 
@@ -36,9 +38,11 @@ type Cache struct {
 	hosts map[string]Registry
 	store *store
 	pages *pages
-	ctx   context.Context
-	stop  context.CancelFunc
-	all   sync.WaitGroup // the fetches
+	// learning has one place for each digest that is looked for.
+	learning *semaphore.Weighted
+	ctx      context.Context
+	stop     context.CancelFunc
+	all      sync.WaitGroup // the fetches
 
 	mu      sync.Mutex // guards the rest; held for no reading, writing or asking
 	fetches map[string]*fetch
@@ -55,7 +59,7 @@ func Open(cfg Config) (*Cache, error) {
 	if err != nil {
 		return nil, choir.Wrap("packages.open", choir.CodeUnavailable, err, "open the package cache %s", cfg.Dir)
 	}
-	c := &Cache{cfg: cfg, pages: &pages{from: cfg.From, now: cfg.Now, of: map[Request]*page{}}, hosts: map[string]Registry{}, store: s, fetches: map[string]*fetch{}}
+	c := &Cache{cfg: cfg, pages: newPages(cfg.From, cfg.Now), learning: semaphore.NewWeighted(atOnce), hosts: map[string]Registry{}, store: s, fetches: map[string]*fetch{}}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	for _, r := range cfg.Registries {
 		for _, host := range r.Hosts() {
@@ -105,7 +109,9 @@ type Content struct {
 	file  *os.File // of the store
 	fetch *fetch   // else what is being fetched
 	page  *bytes.Reader
-	at    int64
+	// release ends the counting of a page that is given.
+	release func()
+	at      int64
 }
 
 // Open returns the content of an item, fetched if it is not there. Several who want one item
@@ -180,6 +186,7 @@ func (c *Content) Close() error {
 	case c.file != nil:
 		return c.file.Close()
 	case c.page != nil:
+		c.release()
 		return nil
 	}
 	c.fetch.leave()

@@ -155,7 +155,7 @@ func (f *fetch) run() {
 	var right check
 	var unknown error
 	learning.Go(func() {
-		if right, unknown = f.item.learn(ctx, f.cache.pages.read); unknown != nil {
+		if right, unknown = f.learn(ctx); unknown != nil {
 			cancel() // the content is of no use
 			return
 		}
@@ -176,6 +176,15 @@ func (f *fetch) run() {
 		}
 	}
 	f.finish(sum, err)
+}
+
+// learn returns the check of the content.
+func (f *fetch) learn(ctx context.Context) (check, error) {
+	if err := f.cache.learning.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer f.cache.learning.Release(1)
+	return f.item.learn(ctx, f.cache.pages.read)
 }
 
 // finish tells all who wait how the fetch ended, and keeps what is right.

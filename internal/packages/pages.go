@@ -14,17 +14,22 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // pageLife is the longest time that a page is kept, whatever its registry says: for so long a
 // version that was published just now may not be seen.
 const pageLife = 10 * time.Minute
 
-// Bounds of pages, in bytes.
+// Bounds of pages, in bytes, and of how many are read at once, so that tasks that ask for many
+// large ones cannot fill the memory.
 const (
-	maxPage  = 64 << 20 // of a page that is read
-	maxKept  = 16 << 20 // of a page that is kept
-	maxPages = 64 << 20 // of all pages that are kept
+	maxPage  = 32 << 20  // of a page that is read
+	maxKept  = 8 << 20   // of a page that is kept, or given to programs
+	maxPages = 64 << 20  // of all pages that are kept
+	maxGiven = 128 << 20 // of all pages that are being given to programs
+	atOnce   = 16        // pages that are read, and digests that are looked for
 )
 
 // pages keeps pages of registries in memory: lists of versions, with their digests. They are what
@@ -32,6 +37,8 @@ const (
 type pages struct {
 	from Fetcher
 	now  func() time.Time
+	// reading has one place for each page that is read; given counts bytes.
+	reading, given *semaphore.Weighted
 
 	mu   sync.Mutex // guards the rest; held for no asking
 	of   map[Request]*page
@@ -45,6 +52,11 @@ type page struct {
 	address    netip.Addr // that was dialled for it
 	until      time.Time
 	used       time.Time // guarded by pages.mu
+}
+
+// newPages returns no pages.
+func newPages(from Fetcher, now func() time.Time) *pages {
+	return &pages{from: from, now: now, of: map[Request]*page{}, reading: semaphore.NewWeighted(atOnce), given: semaphore.NewWeighted(maxGiven)}
 }
 
 // pageReader returns a page of a registry. It returns ErrPass, wrapped, if there is no such page.
@@ -70,6 +82,10 @@ func (s *pages) get(ctx context.Context, r Request, anew bool) (p *page, kept bo
 	if p != nil && now.Before(p.until) && !anew {
 		return p, true, nil
 	}
+	if err := s.reading.Acquire(ctx, 1); err != nil {
+		return nil, false, err
+	}
+	defer s.reading.Release(1)
 	ask := r
 	ask.Gzip = true
 	if p != nil {
@@ -169,7 +185,7 @@ func (s *pages) drop(r Request) {
 // It returns ErrPass, wrapped, for a page that the host has to answer itself.
 func (c *Cache) Page(ctx context.Context, r Request, anew bool) (*Content, error) {
 	p, kept, err := c.pages.get(ctx, r, anew)
-	if err == nil && len(p.body) > maxKept {
+	if err == nil && (len(p.body) > maxKept || !c.pages.given.TryAcquire(int64(len(p.body)))) {
 		err = ErrPass
 	}
 	if err != nil {
@@ -178,7 +194,9 @@ func (c *Cache) Page(ctx context.Context, r Request, anew bool) (*Content, error
 		}
 		return nil, err
 	}
-	out := &Content{Type: p.kind, ETag: p.etag, Size: int64(len(p.body)), Kept: kept, page: bytes.NewReader(p.body)}
+	size := int64(len(p.body))
+	out := &Content{Type: p.kind, ETag: p.etag, Size: size, Kept: kept, page: bytes.NewReader(p.body)}
+	out.release = sync.OnceFunc(func() { c.pages.given.Release(size) })
 	if !kept {
 		out.Address = p.address
 	}

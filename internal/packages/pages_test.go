@@ -84,13 +84,13 @@ func TestAPageIsKeptAsLongAsItsRegistrySays(t *testing.T) {
 
 // TestPagesAreBounded asks for more than is kept, and for what is too large.
 func TestPagesAreBounded(t *testing.T) {
-	size := 10 << 20
+	size := 7 << 20
 	w := newWeb(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=600")
 		_, _ = w.Write(make([]byte, size))
 	}))
 	c := openCache(t, t.TempDir(), w)
-	for i := range 10 {
+	for i := range 12 {
 		content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: fmt.Sprintf("/p%d", i), Accept: "application/json"}, false)
 		if err != nil || content.Kept {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestPagesAreBounded(t *testing.T) {
 		}
 		c.pages.mu.Unlock()
 	}
-	if content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: "/p9", Accept: "application/json"}, false); err != nil || !content.Kept {
+	if content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: "/p11", Accept: "application/json"}, false); err != nil || !content.Kept {
 		t.Errorf("the newest is not kept: %v", err)
 	}
 	if content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: "/p0", Accept: "application/json"}, false); err != nil || content.Kept {
@@ -111,5 +111,33 @@ func TestPagesAreBounded(t *testing.T) {
 		if _, err := c.Page(t.Context(), Request{Host: "npm.test", Path: "/huge", Accept: "application/json"}, false); !errors.Is(err, ErrPass) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
+	}
+}
+
+// TestPagesThatAreGivenAreBounded has programs not read what they asked for.
+func TestPagesThatAreGivenAreBounded(t *testing.T) {
+	w := newWeb(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, maxKept)) }))
+	c := openCache(t, t.TempDir(), w)
+	var open []*Content
+	for i := range maxGiven / maxKept {
+		content, err := c.Page(t.Context(), Request{Host: "npm.test", Path: fmt.Sprintf("/p%d", i), Accept: "application/json"}, false)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		open = append(open, content)
+	}
+	one := Request{Host: "npm.test", Path: "/one", Accept: "application/json"}
+	if _, err := c.Page(t.Context(), one, false); !errors.Is(err, ErrPass) {
+		t.Errorf("one more: %v", err)
+	}
+	open[0].Close()
+	open[0].Close()
+	if content, err := c.Page(t.Context(), one, false); err != nil {
+		t.Errorf("after one was closed: %v", err)
+	} else {
+		content.Close()
+	}
+	for _, content := range open[1:] {
+		content.Close()
 	}
 }

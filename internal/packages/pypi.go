@@ -18,10 +18,13 @@ func (p PyPI) Hosts() []string { return distinct(p.Index, p.Files) }
 // pypiFile is the path of a file.
 var pypiFile = regexp.MustCompile(`^/packages/([0-9a-f]{2})/([0-9a-f]{2})/([0-9a-f]{60})/([A-Za-z0-9][A-Za-z0-9._+!-]*)$`)
 
+// pypiMarks are read as one dash in names of projects.
+var pypiMarks = regexp.MustCompile(`[-_.]+`)
+
 // pypiProject returns the name of the page of the project of a wheel.
 func pypiProject(wheel string) string {
 	name, _, _ := strings.Cut(wheel, "-")
-	return regexp.MustCompile(`[-_.]+`).ReplaceAllString(strings.ToLower(name), "-")
+	return pypiMarks.ReplaceAllString(strings.ToLower(name), "-")
 }
 
 // Item implements Registry.

@@ -497,3 +497,49 @@ func TestRequestsWithMoreThanAPathGoToTheRegistry(t *testing.T) {
 		t.Errorf("it keeps %d items", items)
 	}
 }
+
+// TestFalseContentThatWasBegunIsNeverWhole has a registry give slow content, of which a program has
+// the beginning when its last byte turns out to be false.
+func TestFalseContentThatWasBegunIsNeverWhole(t *testing.T) {
+	g := newRegistry(t)
+	dir, rest := t.TempDir(), make(chan struct{})
+	cache, err := packages.Open(packages.Config{
+		Dir: dir, Limit: 64 << 20, Registries: []packages.Registry{packages.NPM{Names: []string{"good.test"}}}, From: g.outside, Now: time.Now, Patience: time.Nanosecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cache.Close)
+	g.says(func(w http.ResponseWriter) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(g.body)))
+		_, _ = w.Write(g.body[:len(g.body)-1])
+		_ = http.NewResponseController(w).Flush()
+		<-rest
+		_, _ = io.WriteString(w, "!")
+	})
+	one, cfg := g.computer(policyOf(t, choir.EgressHost{Host: "good.test"}), func(c *Config) { c.Packages = cache })
+	_, _, conn := one.sendRaw(connectTo("good.test:443"))
+	secure := tls.Client(conn, cfg)
+	if _, err := io.WriteString(secure, getInside(tarballPath)); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(secure), nil)
+	close(rest)
+	if err != nil || answer.StatusCode != 200 || answer.ContentLength != int64(len(g.body)) {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err == nil || len(body) == 0 || len(body) >= len(g.body) || !bytes.HasPrefix(g.body, body) {
+		t.Errorf("%d bytes of %d, %v", len(body), len(g.body), err)
+	}
+	if e := one.nextPassage(); e.Cut != "error" || e.Cached {
+		t.Errorf("recorded %+v", e)
+	}
+	if r := one.lastRefusal(); r.Why != choir.EgressDigest {
+		t.Errorf("recorded %+v", r)
+	}
+	cache.Close()
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("it keeps %v, %v", files, err)
+	}
+}

@@ -146,6 +146,18 @@ EOF`
 	}
 }
 
+// openAll opens the computers that a start has left closed, because they have no work.
+func openAll(t *testing.T, p *controltest.Plane) {
+	t.Helper()
+	for _, asleep := range p.Hibernated() {
+		_, release, err := p.Use(t.Context(), asleep.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(release)
+	}
+}
+
 // TestGrantsSurviveAndEnd grants always, starts choir anew on the same folder, and revokes.
 func TestGrantsSurviveAndEnd(t *testing.T) {
 	n := newInternet(t)
@@ -153,7 +165,9 @@ func TestGrantsSurviveAndEnd(t *testing.T) {
 	start := func(t *testing.T) *controltest.Plane {
 		cfg := controltest.Config(t, data)
 		cfg.Outside, cfg.File.Egress = n.outside(), config.Egress{Mode: "allowlist"}
-		return controltest.StartWith(t, cfg)
+		p := controltest.StartWith(t, cfg)
+		openAll(t, p)
+		return p
 	}
 	var granted choir.ID
 	t.Run("granted", func(t *testing.T) {
@@ -294,14 +308,7 @@ func TestTheOwnerChoosesAPolicy(t *testing.T) {
 		}
 		cfg.Outside, cfg.Reread = n.outside(), load
 		p := controltest.StartWith(t, cfg)
-		// After the first start a computer without work is opened by who asks for it.
-		for _, asleep := range p.Hibernated() {
-			_, release, err := p.Use(t.Context(), asleep.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(release)
-		}
+		openAll(t, p)
 		return p
 	}
 	reaches := func(p *controltest.Plane) bool {
