@@ -1,12 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
+	"choiros/internal/names"
 )
 
 // checkArguments makes every verb below root check the number of its arguments by its usage line,
@@ -21,7 +21,7 @@ func checkArguments(root *cobra.Command) {
 			case len(args) < len(required):
 				return missing(c, required[len(args)])
 			case most >= 0 && len(args) > most && !c.HasSubCommands():
-				return choir.Refuse("", choir.ReasonArgumentTooMany, choir.TextOf("command", c.CommandPath()), choir.TextOf("most", atMost(most)), choir.TextOf("given", args[most]), choir.TextOf("usage", c.UseLine()))
+				return choir.Refuse("", choir.ReasonArgumentTooMany, choir.TextOf("command", c.CommandPath()), choir.TextOf("most", atMost(languageOf(c), most)), choir.TextOf("given", args[most]), choir.TextOf("usage", c.UseLine()))
 			case check == nil:
 				return nil
 			}
@@ -72,13 +72,13 @@ func exampleOf(c *cobra.Command) string {
 	return c.UseLine()
 }
 
-// atMost describes up to n arguments for people.
-func atMost(n int) string {
+// atMost describes up to n arguments for people, in a language.
+func atMost(l names.Language, n int) string {
 	switch n {
 	case 0:
-		return "no argument"
+		return sentenceIn(l, "arguments.none")
 	case 1:
-		return "one argument"
+		return sentenceIn(l, "arguments.one")
 	}
-	return fmt.Sprintf("%d arguments", n)
+	return sentenceIn(l, "arguments.most", "n", n)
 }

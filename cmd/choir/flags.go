@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"choiros/internal/choir"
+	"choiros/internal/names"
 	"choiros/internal/spelling"
 )
 
@@ -19,7 +20,7 @@ func flagError(c *cobra.Command, err error) error {
 	var bare *pflag.ValueRequiredError
 	var wrong *pflag.InvalidValueError
 	var broken *pflag.InvalidSyntaxError
-	example := "for example: " + exampleOf(c)
+	example := sentenceIn(languageOf(c), "arguments.example", "example", exampleOf(c))
 	switch {
 	case errors.As(err, &unknown):
 		return unknownFlag(c, unknown)
@@ -28,7 +29,7 @@ func flagError(c *cobra.Command, err error) error {
 		return choir.RefuseField("--"+f.Name, choir.ReasonFlagWithoutValue, choir.TextOf("command", c.CommandPath()), choir.TextOf("usage", f.Usage), choir.TextOf("example", example))
 	case errors.As(err, &wrong):
 		f := wrong.GetFlag()
-		return choir.RefuseField("--"+f.Name, choir.ReasonFlagWrongValue, choir.TextOf("command", c.CommandPath()), choir.TextOf("kind", valueWords(f.Value.Type())), choir.TextOf("given", wrong.GetValue()), choir.TextOf("usage", f.Usage), choir.TextOf("example", example))
+		return choir.RefuseField("--"+f.Name, choir.ReasonFlagWrongValue, choir.TextOf("command", c.CommandPath()), choir.TextOf("kind", valueWords(languageOf(c), f.Value.Type())), choir.TextOf("given", wrong.GetValue()), choir.TextOf("usage", f.Usage), choir.TextOf("example", example))
 	case errors.As(err, &broken):
 		return choir.RefuseField(broken.GetSpecifiedFlag(), choir.ReasonFlagWithoutName, choir.TextOf("command", c.CommandPath()), choir.TextOf("example", example))
 	}
@@ -86,19 +87,19 @@ func flagNames(c *cobra.Command) []string {
 	return names
 }
 
-// valueWords describes the values of a flag's type for people.
-func valueWords(kind string) string {
+// valueWords describes the values of a flag's type for people, in a language.
+func valueWords(l names.Language, kind string) string {
 	switch kind {
 	case "bool":
-		return "true or false"
+		return sentenceIn(l, "arguments.bool")
 	case "int", "int64":
-		return "a whole number"
+		return sentenceIn(l, "arguments.int")
 	case "uint64":
-		return "a whole number, 0 or more"
+		return sentenceIn(l, "arguments.uint")
 	case "duration":
-		return "a time such as 90m"
+		return sentenceIn(l, "arguments.duration")
 	}
-	return "a " + kind
+	return sentenceIn(l, "arguments.other", "kind", kind)
 }
 
 // onlyOne returns an error with code invalid if more than one of the named flags is given.

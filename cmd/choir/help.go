@@ -48,7 +48,7 @@ func (a *app) describe(c *cobra.Command) {
 		values = append(values, name, text)
 	}
 	c.Example = a.fill(c.Example, values)
-	c.Annotations = map[string]string{}
+	c.Annotations = map[string]string{languageKey: string(a.spoken())}
 	for name, text := range h.Arguments {
 		c.Annotations[verbOf(c)+" "+name] = text
 	}
@@ -62,6 +62,12 @@ func (a *app) describe(c *cobra.Command) {
 	c.PersistentFlags().VisitAll(meaning)
 	c.Flags().Lookup("help").Usage = a.sentence("help.flag", "verb", c.DisplayName())
 }
+
+// languageKey is the annotation of a command with the language of its help.
+const languageKey = "language"
+
+// languageOf returns the language of a command's help, in which errors about its arguments are said.
+func languageOf(c *cobra.Command) names.Language { return names.Language(c.Annotations[languageKey]) }
 
 // verbOf returns the words of a command below choir, and choir for choir itself.
 func verbOf(c *cobra.Command) string {

@@ -59,7 +59,11 @@ func (a *app) spoken() names.Language {
 // value: a number is written as it is, and chooses the form if its name is n; any other value becomes
 // one visible line, except lines. An unknown key is returned itself.
 func (a *app) sentence(key string, values ...any) string {
-	l := a.spoken()
+	return sentenceIn(a.spoken(), key, values...)
+}
+
+// sentenceIn returns the same as sentence in a language.
+func sentenceIn(l names.Language, key string, values ...any) string {
 	s, ok := sentences()[l][key]
 	if !ok {
 		return key

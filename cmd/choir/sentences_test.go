@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -163,6 +164,13 @@ func TestRetoldSentencesAreThoseOfTheControlPlane(t *testing.T) {
 			})
 		}
 	}
+	for _, name := range []string{"problems.en.json", "problemshost.en.json"} {
+		raw, err := os.ReadFile("../../internal/choir/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(raw)
+	}
 	all := verbOfFormat.ReplaceAllString(source.String(), "")
 	for _, key := range nestedKeys() {
 		for _, part := range placeholder.Split(sentences()[names.English][key].Other, -1) {
@@ -238,7 +246,7 @@ func called(c *ast.CallExpr) (name string, texts map[int]string) {
 }
 
 // saying are the functions that take a key and pairs of names and values, by the place of the key.
-var saying = map[string]int{"sentence": 0, "say": 0, "sayAside": 0, "warn": 0, "sayNone": 1}
+var saying = map[string]int{"sentence": 0, "sentenceIn": 1, "say": 0, "sayAside": 0, "warn": 0, "sayNone": 1}
 
 // usedSentences is what the source of the commands says of the catalogue.
 type usedSentences struct {
@@ -307,7 +315,7 @@ func (u *usedSentences) readFunction(path string, decl ast.Decl) {
 			u.use(path, texts[map[string]int{"section": 0, "showState": 1}[name]])
 		}
 		at, ok := saying[name]
-		if _, method := c.Fun.(*ast.SelectorExpr); !ok || !method || len(c.Args) <= at {
+		if _, method := c.Fun.(*ast.SelectorExpr); !ok || !method && name != "sentenceIn" || len(c.Args) <= at {
 			return true
 		}
 		said := keys
@@ -396,8 +404,7 @@ var explainedFiles = map[string]string{
 	"eval.go":      "the outcomes of tasks stand in a report, which programs compare",
 	"evalcheck.go": "as eval.go, and commands for a shell",
 	"evalrun.go":   "as eval.go, and commands for a shell",
-	"flags.go":     "the words of errors, which have catalogues of their own",
-	"arguments.go": "as flags.go",
+	"flags.go":     "words of the library that reads the command line",
 }
 
 // explained are texts with words, and why they stand in the source.

@@ -80,7 +80,7 @@ func TestVerbsSpeakThePersonsLanguage(t *testing.T) {
 	expect(0, `^1 Freigabe von example\.com:443 widerrufen\.$`, "egress", "revoke", "example.com")
 	expect(5, `^choir: kein Modell ist verbunden`, "model", "test")
 	expect(0, `(?s)^Aufruf:\n  choir \[Befehl\]$.*^  rewind      Mit dem ganzen Computer`, "help")
-	expect(0, `(?s)^Aufruf:\n  choir rewind \[EVENT\] \[Optionen\]$.*^Optionen aller Befehle:$`, "help", "rewind")
+	expect(0, `(?s)^Aufruf:\n  choir rewind \[EVENT\] \[Schalter\]$.*^Schalter aller Befehle:$`, "help", "rewind")
 }
 
 // upInGerman starts choir and reads what it says to a person who speaks German.
