@@ -71,7 +71,7 @@ func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error 
 		return err
 	}
 	if !a.json {
-		a.printf("%s\n\n", lines(a.retell(started.Notice, "demo.notice", "demo.live")))
+		a.printf("%s\n\n", lines(a.retell(a.retellNested(started.Notice), "demo.notice")))
 	}
 	runErr := a.quietly(func(q *app) error { return q.followRun(ctx, c, started.Run) })
 	var exit exitError

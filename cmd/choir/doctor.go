@@ -90,7 +90,7 @@ func (a *app) showDoctor(d api.Doctor) {
 		line("tasks", a.sentence("doctor.tasks", "how", d.Isolation.Level.Tasks))
 	}
 	for _, m := range d.Isolation.Level.Missing {
-		line("missing", m)
+		line("missing", a.retellNested(m))
 	}
 	a.printf("\n")
 	for _, c := range append(d.Isolation.Checks, d.Checks...) {
@@ -101,9 +101,9 @@ func (a *app) showDoctor(d api.Doctor) {
 				mark = a.label("ok", "fails")
 			}
 		}
-		a.printf("%s  %-22s %s\n", mark, c.Name, c.Detail)
+		a.printf("%s  %-22s %s\n", mark, c.Name, a.retellNested(c.Detail))
 		if !c.OK && c.Remedy != "" {
-			a.printf("%*s  %-22s %s\n", utf8.RuneCountInString(mark), "", "", a.sentence("doctor.try", "remedy", c.Remedy))
+			a.printf("%*s  %-22s %s\n", utf8.RuneCountInString(mark), "", "", a.sentence("doctor.try", "remedy", a.retellNested(c.Remedy)))
 		}
 	}
 	a.printf("\n%s\n", a.sentence("doctor.settings"))

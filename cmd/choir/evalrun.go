@@ -72,15 +72,25 @@ func (c *evalComputer) stopRun(ctx context.Context, run choir.ID) (v api.RunView
 	}
 }
 
-// claimOf returns how a run says that it ended, and whether that is done with its last change verified.
+// claimOf returns how a run says that it ended, and whether that is done with its last change verified: by
+// its task, or by a later task of the same step, whose checks ran on the files with the change in them.
 func claimOf(v api.RunView) (said string, verified bool) {
 	said = string(v.State)
 	if v.State == eventstore.RunDone && v.Status != "" {
 		said = string(v.Status)
 	}
+	changed := ""
 	for _, task := range v.Tasks {
-		if r := task.Result; r != nil && len(r.FilesChanged) > 0 && r.Status == choir.StatusOK {
-			verified = r.Verify.Status == choir.VerifyPass
+		r := task.Result
+		if r == nil || r.Status != choir.StatusOK {
+			continue
+		}
+		passed := r.Verify.Status == choir.VerifyPass
+		switch {
+		case len(r.FilesChanged) > 0:
+			changed, verified = task.Step, passed
+		case passed && changed != "" && task.Step == changed:
+			verified = true
 		}
 	}
 	return said, verified && said == string(eventstore.RunDone)

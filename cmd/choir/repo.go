@@ -33,7 +33,7 @@ func newRepoCommand(a *app) *cobra.Command {
 				})
 			}
 			if credential != "" {
-				return choir.RefuseField("--credential", choir.ReasonCredentialForHttps, choir.TextOf("path", args[0]))
+				return choir.RefuseField("--credential", choir.ReasonCredentialForHTTPS, choir.TextOf("path", args[0]))
 			}
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runRepoAdd(ctx, a, cl, args[0], name) })
 		},

@@ -228,7 +228,7 @@ func (a *app) printMoments(d api.MomentsView) {
 		a.printf("%6d  %s  %s\n", e.Seq, e.At.Std().Local().Format("15:04:05"), e.Text)
 	}
 	for _, line := range d.Desktop {
-		a.printf("%s  %s\n", a.label("diff", "desktop"), a.retell(line, "window.opened", "window.closed", "window.moved", "window.shows", "window.became", "setting.then"))
+		a.printf("%s  %s\n", a.label("diff", "desktop"), a.retell(line, "diff.windowOpened", "diff.windowClosed", "diff.windowMoved", "diff.windowShows", "diff.windowBecame", "diff.setting"))
 	}
 	for _, doc := range d.Documents {
 		a.printf("%s  %s\n%s", a.label("diff", "document"), doc.Title, lines(doc.Diff))

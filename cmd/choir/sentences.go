@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,21 +74,31 @@ func (a *app) sentence(key string, values ...any) string {
 // retell returns a sentence that the control plane said in English, in the person's language: by the first of
 // the keys whose English sentence it is. A sentence of none of the keys is returned itself.
 func (a *app) retell(said string, keys ...string) string {
+	return a.retellBy(keys, said, func(value string) string { return value })
+}
+
+// retellNested returns the same as retell by the keys that begin with told and models, also for sentences
+// inside of the sentence.
+func (a *app) retellNested(said string) string { return a.retellBy(nestedKeys(), said, a.retellNested) }
+
+// retellBy returns said in the person's language. It calls inside for the text of each placeholder.
+func (a *app) retellBy(keys []string, said string, inside func(string) string) string {
 	if a.spoken() == names.English {
 		return said
 	}
 	for _, key := range keys {
-		s := sentences()[names.English][key]
-		for _, form := range []string{s.One, s.Other} {
-			expression := strings.ReplaceAll(regexp.QuoteMeta(form), `\{n\}`, `(?P<n>\d+)`)
-			pattern := regexp.MustCompile(`(?s)^` + quotedPlaceholder.ReplaceAllString(expression, `(?P<$1>.*)`) + `$`)
-			found := pattern.FindStringSubmatch(said)
+		for _, form := range englishForms()[key] {
+			found := form.FindStringSubmatch(said)
 			if found == nil {
 				continue
 			}
 			var values []any
-			for i, name := range pattern.SubexpNames()[1:] {
-				values = append(values, name, numberOrText(found[i+1]))
+			for i, name := range form.SubexpNames()[1:] {
+				if n, err := strconv.Atoi(found[i+1]); err == nil {
+					values = append(values, name, n)
+				} else {
+					values = append(values, name, lines(inside(found[i+1])))
+				}
 			}
 			return a.sentence(key, values...)
 		}
@@ -94,16 +106,37 @@ func (a *app) retell(said string, keys ...string) string {
 	return said
 }
 
-// quotedPlaceholder matches a placeholder in a quoted expression.
-var quotedPlaceholder = regexp.MustCompile(`\\\{(\w+)\\\}`)
-
-// numberOrText returns the number that a text is, or else the text, which may have several lines.
-func numberOrText(text string) any {
-	if n, err := strconv.Atoi(text); err == nil {
-		return n
+// nestedKeys returns the keys of retellNested, the longest sentences first, because a shorter one may match
+// them too.
+var nestedKeys = sync.OnceValue(func() (keys []string) {
+	english := sentences()[names.English]
+	for key := range english {
+		if strings.HasPrefix(key, "told.") || strings.HasPrefix(key, "models.") {
+			keys = append(keys, key)
+		}
 	}
-	return lines(text)
-}
+	slices.SortFunc(keys, func(x, y string) int {
+		return cmp.Or(len(english[y].Other)-len(english[x].Other), strings.Compare(x, y))
+	})
+	return keys
+})
+
+// englishForms returns expressions that match the forms of each English sentence, with a group for each
+// placeholder.
+var englishForms = sync.OnceValue(func() map[string][]*regexp.Regexp {
+	quotedPlaceholder := regexp.MustCompile(`\\\{(\w+)\\\}`)
+	out := map[string][]*regexp.Regexp{}
+	for key, s := range sentences()[names.English] {
+		for _, form := range []string{s.One, s.Other} {
+			expression := strings.ReplaceAll(regexp.QuoteMeta(form), `\{n\}`, `(?P<n>\d+)`)
+			expression = quotedPlaceholder.ReplaceAllString(expression, `(?P<$1>.*)`)
+			if whole, err := regexp.Compile(`(?s)^` + expression + `$`); err == nil { // else a placeholder stands in it twice
+				out[key] = append(out[key], whole)
+			}
+		}
+	}
+	return out
+})
 
 // valueOf returns the value of a placeholder.
 func valueOf(name string, value any) choir.Value {

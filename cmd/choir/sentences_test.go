@@ -61,7 +61,7 @@ func TestTheDemoSaysWhatTheControlPlaneSays(t *testing.T) {
 	if got := sentences()[names.English]["demo.notice"].Other; got != demo.Notice {
 		t.Errorf("the catalogue says %q, the control plane %q", got, demo.Notice)
 	}
-	if got := sentences()[names.English]["models.place"].Other; got != names.ModelsPlace {
+	if got := sentences()[names.English]["told.modelsPlace"].Other; got != names.ModelsPlace {
 		t.Errorf("the catalogue says %q, the control plane %q", got, names.ModelsPlace)
 	}
 }
@@ -119,7 +119,7 @@ func TestLabelsAreAligned(t *testing.T) {
 func TestASentenceOfTheControlPlaneIsRetold(t *testing.T) {
 	t.Parallel()
 	german := speaking("de")
-	keys := []string{"checkpoint.made", "checkpoint.nothing", "window.opened", "window.became", "setting.then"}
+	keys := []string{"checkpoint.made", "checkpoint.nothing", "diff.windowOpened", "diff.windowBecame", "diff.setting"}
 	for said, want := range map[string]string{
 		"made 1 commit: before (it all) {n}":  "1 Commit angelegt: before (it all) {n}",
 		"made 3 commits: made 1 commit: x":    "3 Commits angelegt: made 1 commit: x",
@@ -134,6 +134,59 @@ func TestASentenceOfTheControlPlaneIsRetold(t *testing.T) {
 			t.Errorf("%q is retold in English as %q", said, got)
 		}
 	}
+}
+
+// TestRetoldSentencesAreThoseOfTheControlPlane looks for each part of the English sentences about checks in the
+// source of the packages that make them: a sentence that changes there changes here, or is not found any more.
+func TestRetoldSentencesAreThoseOfTheControlPlane(t *testing.T) {
+	t.Parallel()
+	var source strings.Builder
+	for _, dir := range []string{"control/supervisor", "control/connections", "sandbox", "sandbox/*", "diskquota", "eventstore", "names"} {
+		paths, err := filepath.Glob(filepath.Join("../../internal", dir, "*.go"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(dir, err)
+		}
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.BasicLit); ok {
+					text, _ := literal(lit)
+					source.WriteString(text) // the parts of one sentence follow each other
+				}
+				return true
+			})
+		}
+	}
+	all := verbOfFormat.ReplaceAllString(source.String(), "")
+	for _, key := range nestedKeys() {
+		for _, part := range placeholder.Split(sentences()[names.English][key].Other, -1) {
+			if rest := unsaid(all, part); len(rest) > 5 {
+				t.Errorf("%s has %q, which the control plane does not say", key, rest)
+			}
+		}
+	}
+}
+
+// unsaid returns what is left of a sentence after the longest parts that the source has, one after the other,
+// at most three of them and each of at least six bytes.
+func unsaid(source, sentence string) string {
+	for range 3 {
+		n := len(sentence)
+		for n >= 6 && !strings.Contains(source, sentence[:n]) {
+			n--
+		}
+		if n < 6 {
+			break
+		}
+		sentence = sentence[n:]
+	}
+	return sentence
 }
 
 // commandFiles returns the parsed source of the commands, without tests.
@@ -208,6 +261,9 @@ func TestEverySentenceIsSaidWithItsValues(t *testing.T) {
 		for _, v := range values {
 			u.use("closedLists", "term."+l+"."+v)
 		}
+	}
+	for _, key := range nestedKeys() {
+		u.keys[key] = true // TestRetoldSentencesAreThoseOfTheControlPlane looks for them
 	}
 	for key := range sentences()[names.English] {
 		if !u.keys[key] {
@@ -331,7 +387,7 @@ var verbOfFormat = regexp.MustCompile(`%[-+# 0]*[\d*]*(\.\d+)?[a-zA-Z]`)
 
 // notForPeople are the functions whose texts are no sentences of the CLI: errors, which have catalogues of
 // their own (internal/choir/problems.*.json), and the log of the server.
-var notForPeople = []string{"E", "Invalid", "Wrap", "Refuse", "WithRemedy", "Errorf", "Info", "Warn", "Error", "MustCompile"}
+var notForPeople = []string{"E", "Invalid", "Wrap", "Refuse", "RefuseField", "WithRemedy", "Errorf", "Info", "Warn", "Error", "MustCompile"}
 
 // explainedFiles are files with texts that are no sentences of the CLI, and why. What they print is looked at
 // all the same.

@@ -222,9 +222,9 @@ func (a *app) printFailed(failed []api.FailedComputer) {
 // printUnusable prints the failed checks of model keys and services, with their remedies.
 func (a *app) printUnusable(checks []sandbox.Check) {
 	for _, c := range checks {
-		a.errorf("choir: %s: %s\n", c.Name, c.Detail)
+		a.errorf("choir: %s: %s\n", c.Name, a.retellNested(c.Detail))
 		if c.Remedy != "" {
-			a.errorf("  %s\n", a.sentence("doctor.try", "remedy", c.Remedy))
+			a.errorf("  %s\n", a.sentence("doctor.try", "remedy", a.retellNested(c.Remedy)))
 		}
 	}
 }
@@ -253,7 +253,7 @@ func (a *app) printAddress(origin, login string, m api.ModelState) {
 // says besides stays behind it.
 func (a *app) modelsInForce(m api.ModelState) string {
 	said := func(a *app) string {
-		place := a.sentence("models.place")
+		place := a.sentence("told.modelsPlace")
 		switch {
 		case m.Connected:
 			return a.sentence("models.both", "director", m.Director, "associate", m.Associate)

@@ -35,6 +35,10 @@ type Result struct {
 	// Stop ends the loop after the current answer. Later calls in the same answer are
 	// not run.
 	Stop bool
+	// Final are the words with which the work is done: the loop ends as with an answer of these
+	// words alone, and later calls in the same answer are not run. If an earlier call in it
+	// failed, the loop goes on, and the model is told that.
+	Final string
 }
 
 // Config is the configuration of a loop. Model is required; everything else has a
@@ -91,7 +95,7 @@ type Config struct {
 // an error.
 type Outcome struct {
 	Messages []model.Message // the whole conversation, Config.Messages included
-	Final    string          // text of the last answer
+	Final    string          // text of the last answer, or Final of a tool in it
 	Steps    int             // model calls that were answered
 	Usage    model.Usage     // sum over all calls
 	Model    string          // the model that answered last
@@ -103,7 +107,7 @@ type Reason string
 
 // The reasons.
 const (
-	Done       Reason = "done"        // the model called no more tools
+	Done       Reason = "done"        // the model called no more tools, or one whose result has Final
 	ByTool     Reason = "tool"        // a tool asked for the end
 	Steps      Reason = "steps"       // MaxSteps reached
 	Tokens     Reason = "tokens"      // TokenBudget reached

@@ -60,6 +60,7 @@ type loop struct {
 	Config
 	out     Outcome
 	repeats repeats
+	final   string // Final of a tool in the answer at hand
 }
 
 // step makes one model call and runs the tool calls of its answer.
@@ -96,7 +97,11 @@ func (l *loop) takeUp(ctx context.Context, res model.Response) error {
 	}
 	answers, err := l.answer(ctx, calls, res.Stop == model.StopLength)
 	l.appendUser(answers)
-	return err
+	if err != nil || l.final == "" || l.out.Stopped != "" {
+		return err
+	}
+	l.out.Final, l.final = l.final, ""
+	return l.endLoop(ctx, model.StopEnd)
 }
 
 // reachedLimit returns the limit that prevents another step; "" for none.
@@ -175,15 +180,23 @@ func (l *loop) review(ctx context.Context) error {
 func (l *loop) answer(ctx context.Context, calls []model.Block, cut bool) ([]model.Block, error) {
 	answers := make([]model.Block, 0, len(calls))
 	var failed error
+	wrong := "" // the tool of the first call that failed
 	for i, call := range calls {
 		var r Result
 		switch {
-		case l.out.Stopped != "" || failed != nil:
+		case l.out.Stopped != "" || failed != nil || l.final != "":
 			r = Result{Text: "not run: the work ended before this call", IsError: true}
 		case cut && i == len(calls)-1:
 			r = Result{Text: "not run: the answer was cut off at the token limit, so the input may be incomplete; call again with less", IsError: true}
 		default:
 			r, failed = l.call(ctx, call)
+			if r.Final != "" && wrong != "" {
+				r = Result{Text: "the work goes on: a call of " + wrong + " in this response failed", IsError: true}
+			}
+			l.final = r.Final
+		}
+		if r.IsError && wrong == "" {
+			wrong = call.Tool
 		}
 		answers = append(answers, model.Block{Kind: model.ToolResult, CallID: call.CallID, Text: r.Text, IsError: r.IsError, Images: r.Images})
 	}

@@ -67,6 +67,67 @@ func run(t *testing.T, s *script, change func(*agentloop.Config)) (agentloop.Out
 	return agentloop.Run(context.Background(), cfg)
 }
 
+// TestAToolEndsTheWorkUnlessACallBeforeItFailed: its words are the last ones, and a call behind it is not run.
+func TestAToolEndsTheWorkUnlessACallBeforeItFailed(t *testing.T) {
+	t.Parallel()
+	ending := func(c *agentloop.Config) {
+		c.Tools = append(c.Tools, tool("done", agentloop.Result{Text: "the end", Final: "all is well"}, nil))
+	}
+	s := &script{responses: []model.Response{calls("at once", "good", "done", "good")}}
+	out, err := run(t, s, ending)
+	if err != nil || out.Stopped != agentloop.Done || out.Final != "all is well" || out.Steps != 1 {
+		t.Fatalf("outcome %+v, %v", out, err)
+	}
+	last := out.Messages[len(out.Messages)-1].Content
+	if len(last) != 3 || last[1].Text != "the end" || !last[2].IsError || !strings.HasPrefix(last[2].Text, "not run:") {
+		t.Errorf("the calls were answered %+v", last)
+	}
+
+	s = &script{responses: []model.Response{calls("at once", "bad", "done"), text("now it is")}}
+	out, err = run(t, s, ending)
+	if err != nil || out.Stopped != agentloop.Done || out.Final != "now it is" || out.Steps != 2 {
+		t.Fatalf("outcome %+v, %v", out, err)
+	}
+	if told := s.requests[1].Messages[2].Content[1]; !told.IsError || told.Text != "the work goes on: a call of bad in this response failed" {
+		t.Errorf("it was told %+v", told)
+	}
+}
+
+// TestAReviewGoesOnBehindAToolThatEnds: a failed check comes back, and so does what a person added.
+func TestAReviewGoesOnBehindAToolThatEnds(t *testing.T) {
+	t.Parallel()
+	added, reviews := []string{"and the docs"}, []string{"the check fails"}
+	s := &script{responses: []model.Response{calls("one", "done"), calls("two", "done"), calls("three", "done")}}
+	out, err := run(t, s, func(c *agentloop.Config) {
+		c.Tools = append(c.Tools, tool("done", agentloop.Result{Text: "the end", Final: "all is well"}, nil))
+		c.Steer = func(context.Context) ([]string, error) {
+			if len(s.requests) != 1 {
+				return nil, nil
+			}
+			out := added
+			added = nil
+			return out, nil
+		}
+		c.Review = func(context.Context) (string, error) {
+			if len(reviews) == 0 {
+				return "", nil
+			}
+			text := reviews[0]
+			reviews = nil
+			return text, nil
+		}
+	})
+	if err != nil || out.Stopped != agentloop.Done || out.Steps != 3 {
+		t.Fatalf("outcome %+v, %v", out, err)
+	}
+	for i, want := range []string{"and the docs", "the check fails"} {
+		messages := s.requests[i+1].Messages
+		if got := messages[len(messages)-1].Content; len(got) != 2 || got[1].Text != want {
+			t.Errorf("request %d ends with %+v, want %q", i+2, got, want)
+		}
+	}
+}
+
 func TestOneMessageAnswersEveryCall(t *testing.T) {
 	t.Parallel()
 	s := &script{responses: []model.Response{calls("both", "good", "bad", "absent"), text("done now")}}

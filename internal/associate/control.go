@@ -22,15 +22,28 @@ func (c Control) BeginTask(ctx context.Context, task choir.ID, since choir.Diges
 	return reply, err
 }
 
-// BeginCopied starts a task with worktree for which there is a copy of its project.
+// BeginCopied starts a task in a copy that there is of its project, or of the workspace.
 func (c Control) BeginCopied(ctx context.Context, task choir.ID) (reply choir.TaskBeginReply, err error) {
 	err = c.Bus.Call(ctx, choir.VerbTaskBegin, choir.TaskBeginRequest{Task: task, Copied: true}, &reply)
+	return reply, err
+}
+
+// BeginUncopied starts a task in the workspace that was to begin in a copy.
+func (c Control) BeginUncopied(ctx context.Context, task choir.ID) (reply choir.TaskBeginReply, err error) {
+	err = c.Bus.Call(ctx, choir.VerbTaskBegin, choir.TaskBeginRequest{Task: task, Uncopied: true}, &reply)
 	return reply, err
 }
 
 // Land merges what a task changed in its worktree into the workspace, without the paths in leave.
 func (c Control) Land(ctx context.Context, task choir.ID, leave []string) (reply choir.TaskLandReply, err error) {
 	err = c.Bus.Call(ctx, choir.VerbTaskLand, choir.TaskLandRequest{Task: task, Leave: leave}, &reply)
+	return reply, err
+}
+
+// LandCommitted brings exactly what a task changed and committed in its copy into the workspace,
+// unless its result is to be held.
+func (c Control) LandCommitted(ctx context.Context, task choir.ID) (reply choir.TaskLandReply, err error) {
+	err = c.Bus.Call(ctx, choir.VerbTaskLand, choir.TaskLandRequest{Task: task, Committed: true}, &reply)
 	return reply, err
 }
 

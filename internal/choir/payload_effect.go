@@ -17,8 +17,8 @@ type EffectHost struct {
 	Sent bool   `json:"sent,omitempty" doc:"It was reached; else nothing was sent."`
 }
 
-// EffectHeld is a finished task whose result waits for the owner's approval. The workspace is
-// again as it was before the task.
+// EffectHeld is a finished task whose result waits for the owner's approval. Nothing of it is in
+// the workspace.
 type EffectHeld struct {
 	Rules      []string        `json:"rules" choir:"len=1..64,each=1..400" doc:"Rules of choir.toml that demand the approval, in words."`
 	Base       Digest          `json:"base" choir:"digest" doc:"The workspace before the task."`

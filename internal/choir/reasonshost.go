@@ -23,7 +23,7 @@ const (
 	ReasonEvalStopped               Reason = "eval_stopped"
 	ReasonEvalCheckFailed           Reason = "eval_check_failed"
 	ReasonFileNotWritten            Reason = "file_not_written"
-	ReasonCredentialForHttps        Reason = "credential_for_https"
+	ReasonCredentialForHTTPS        Reason = "credential_for_https"
 	ReasonFlagWithoutValue          Reason = "flag_without_value"
 	ReasonFlagWrongValue            Reason = "flag_wrong_value"
 	ReasonFlagWithoutName           Reason = "flag_without_name"
@@ -267,7 +267,7 @@ var hostReasons = map[Reason]Code{
 	ReasonEvalStopped:               CodeCancelled,
 	ReasonEvalCheckFailed:           CodeUnavailable,
 	ReasonFileNotWritten:            CodeUnavailable,
-	ReasonCredentialForHttps:        CodeInvalid,
+	ReasonCredentialForHTTPS:        CodeInvalid,
 	ReasonFlagWithoutValue:          CodeInvalid,
 	ReasonFlagWrongValue:            CodeInvalid,
 	ReasonFlagWithoutName:           CodeInvalid,

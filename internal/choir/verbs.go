@@ -237,9 +237,10 @@ type HelloRequest struct {
 
 // TaskBeginRequest takes a task up.
 type TaskBeginRequest struct {
-	Task   ID     `json:"task" choir:"id7" doc:"The task."`
-	Since  Digest `json:"since,omitempty" choir:"digest" doc:"A snapshot with which the base is to be compared."`
-	Copied bool   `json:"copied,omitempty" doc:"There is a copy of its project in which it can work, see worktree in the task."`
+	Task     ID     `json:"task" choir:"id7" doc:"The task."`
+	Since    Digest `json:"since,omitempty" choir:"digest" doc:"A snapshot with which the base is to be compared."`
+	Copied   bool   `json:"copied,omitempty" doc:"There is a copy of its project in which it can work, see worktree in the task and aside in the reply."`
+	Uncopied bool   `json:"uncopied,omitempty" doc:"What it is to work in cannot be copied: it works in the workspace."`
 }
 
 // TaskBeginReply is where a task stands. On a redelivery it is the base of the
@@ -257,6 +258,7 @@ type TaskBeginReply struct {
 	GoesOn          *TaskPast `json:"goes_on,omitempty" doc:"What it did before its process ended while its run was paused: it goes on from there."`
 	Compared        bool      `json:"compared,omitempty" doc:"The paths that differ since the snapshot asked about are all in changed."`
 	InWorktree      bool      `json:"in_worktree,omitempty" doc:"It works in the copy of its project, from which task-land brings its change into the workspace."`
+	Aside           bool      `json:"aside,omitempty" doc:"The owner may have to approve its result: it has not begun, and is to begin in a whole copy of its project or of the workspace."`
 	Changed         []string  `json:"changed,omitempty" doc:"Files and links that differ, former names too; nothing in .git."`
 }
 
@@ -318,14 +320,17 @@ type TaskCommitReply struct {
 
 // TaskLandRequest brings the change of a task that works in a copy of its project into the workspace.
 type TaskLandRequest struct {
-	Task  ID       `json:"task" choir:"id7" doc:"The task."`
-	Leave []string `json:"leave,omitempty" choir:"len=0..1048576,each=1..4096" doc:"Paths of its change that stay behind, with everything below them: what git ignores."`
+	Task      ID       `json:"task" choir:"id7" doc:"The task."`
+	Leave     []string `json:"leave,omitempty" choir:"len=0..1048576,each=1..4096" doc:"Paths of its change that stay behind, with everything below them: what git ignores."`
+	Committed bool     `json:"committed,omitempty" doc:"After a reply with aside: the copy is as the workspace is to be, commits in it included."`
 }
 
 // TaskLandReply names the workspace into which the change came, or the conflicts.
 type TaskLandReply struct {
 	Base      Digest   `json:"base,omitempty" choir:"digest" doc:"Workspace just before; absent with conflicts. From here on the task works in the workspace, and a rollback goes there."`
-	Moved     bool     `json:"moved,omitempty" doc:"The project has changed since it was copied: what was verified is not all that is there now."`
+	Moved     bool     `json:"moved,omitempty" doc:"The project has changed since it was copied: what was verified is not all that is there now. With aside the merged project is in the copy."`
+	Aside     bool     `json:"aside,omitempty" doc:"Nothing is in the workspace: it goes on in the copy, commits there and asks with committed; then its result will be held."`
+	Snapshot  Digest   `json:"snapshot,omitempty" choir:"digest" doc:"Workspace with exactly what was in the copy, after a request with committed."`
 	Conflicts []string `json:"conflicts,omitempty" doc:"Paths that both sides changed; with one, nothing was done."`
 }
 

@@ -82,12 +82,13 @@ func makeParts(c *Computer, log *eventstore.Store) {
 		Computer: cfg.ID, Folders: []string{selfsource.Folder, "artifacts", projects.Folder}, RestoreNote: filepath.Join(cfg.Dir, copies.RestoreFile), Logger: cfg.Log,
 	})
 	preparing.Reconciler = c.reconciler
-	c.taskChanges = tasks.New(cfg.ID, log, c.events, c.keeper, c.workspace, c.roles, cfg.Log)
+	rules := effects.NewRules(cfg.Approve, log, c.keeper)
+	c.taskChanges = tasks.New(cfg.ID, log, c.events, c.keeper, c.workspace, c.roles, rules, cfg.Log)
 	c.tasks = dispatch.New(log, c.events, c.taskChanges, dispatch.Config{
 		Computer: cfg.ID, AutoCheckpoint: cfg.AutoCheckpoint, Now: cfg.Now, Log: cfg.Log,
 		Retry: cfg.Patience.Resend, Grace: cfg.Patience.Cancel,
 	})
-	c.effects = effects.New(log, c.events, c.blobs, c.keeper, c.taskChanges, c.workspace, c.merger, effects.Config{Computer: cfg.ID, Policy: cfg.Approve, Logger: cfg.Log})
+	c.effects = effects.New(log, c.events, c.blobs, c.keeper, c.taskChanges, c.workspace, c.merger, rules, effects.Config{Computer: cfg.ID, Logger: cfg.Log})
 	c.runs = runs.New(log, c.events, runs.Config{
 		MustHaveProject: c.projects.MustHave, DesktopCostUSD: cfg.DesktopCostUSD, DesktopSpan: cfg.DesktopSpan, Now: cfg.Now,
 	})
@@ -147,6 +148,12 @@ func (b boundTasks) Start(ctx context.Context, task choir.ID, since choir.Digest
 // StartCopied implements verbs.Tasks.
 func (b boundTasks) StartCopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error) {
 	reply, err := b.Changes.StartCopied(ctx, task)
+	return b.withEgress(ctx, task, reply, err)
+}
+
+// StartUncopied implements verbs.Tasks.
+func (b boundTasks) StartUncopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error) {
+	reply, err := b.Changes.StartUncopied(ctx, task)
 	return b.withEgress(ctx, task, reply, err)
 }
 

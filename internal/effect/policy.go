@@ -188,6 +188,31 @@ func (p Policy) Demands(f Facts) []string {
 	return out
 }
 
+// Ahead describes a task before it works.
+type Ahead struct {
+	Project string   // its folder below the projects' folder; empty for all of them
+	Tools   []string // the only tools that it may call; empty for all
+}
+
+// MayDemand reports whether a task could meet a rule.
+func (p Policy) MayDemand(a Ahead) bool {
+	for i := range p.rules {
+		if p.rules[i].mayBeMet(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeMet reports whether a task could meet the conditions on its tools and paths.
+func (r *rule) mayBeMet(a Ahead) bool {
+	if r.Tool != "" && len(a.Tools) > 0 && !contains(a.Tools, func(s string) bool { return s == r.Tool }) {
+		return false
+	}
+	first, _, below := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+	return !below || a.Project == "" || strings.ContainsAny(first, "*?") || first == a.Project
+}
+
 // met reports whether all conditions of the rule are.
 func (r *rule) met(f Facts) bool {
 	return (r.Tool == "" || contains(f.Tools, func(s string) bool { return s == r.Tool })) &&

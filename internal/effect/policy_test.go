@@ -68,6 +68,37 @@ func TestHostsOfRulesAreHeld(t *testing.T) {
 	}
 }
 
+func TestWhichTasksCouldMeetARule(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rule  Rule
+		ahead Ahead
+		may   bool
+	}{
+		{Rule{Lines: 1}, Ahead{Project: "app", Tools: []string{"bash"}}, true},
+		{Rule{Tool: "fetch_url"}, Ahead{}, true},
+		{Rule{Tool: "fetch_url", Lines: 1}, Ahead{Tools: []string{"bash"}}, false},
+		{Rule{Tool: "bash"}, Ahead{Tools: []string{"bash"}}, true},
+		{Rule{Path: "app/db/**"}, Ahead{Project: "app"}, true},
+		{Rule{Path: "/app/db/**"}, Ahead{Project: "lib"}, false},
+		{Rule{Path: "app/db/**"}, Ahead{}, true},
+		{Rule{Path: "a*/db/**"}, Ahead{Project: "lib"}, true},
+		{Rule{Path: "*.sql"}, Ahead{Project: "lib"}, true},
+		{Rule{Path: "/top"}, Ahead{Project: "lib"}, true},
+	} {
+		p, err := NewPolicy([]Rule{c.rule})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.MayDemand(c.ahead); got != c.may {
+			t.Errorf("%+v of %+v: %v", c.rule, c.ahead, got)
+		}
+	}
+	if (Policy{}).MayDemand(Ahead{}) {
+		t.Error("no policy could demand something")
+	}
+}
+
 func TestWrongRulesAreNamed(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]Rule{

@@ -150,7 +150,9 @@ func TestSlowContentIsGivenOutBeforeItsEnd(t *testing.T) {
 			s.false = lies
 			dir := t.TempDir()
 			c := openCache(t, dir, newWeb(t, s.mux()), func(cfg *Config) { cfg.Patience = time.Nanosecond })
-			content, err := c.Open(t.Context(), tarball(t, c, "greet"))
+			within, stop := context.WithTimeout(t.Context(), 30*time.Second)
+			defer stop()
+			content, err := c.Open(within, tarball(t, c, "greet"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +168,7 @@ func TestSlowContentIsGivenOutBeforeItsEnd(t *testing.T) {
 				t.Fatalf("before its digest was compared: %d bytes of the end, %v", n, err)
 			}
 			cancel()
-			content.ctx = t.Context()
+			content.ctx = within
 			close(s.rest)
 			end, err := io.ReadAll(content)
 			if lies {

@@ -21,7 +21,7 @@ func (s *Set) letIn(at place, f folders) error {
 	}
 	openWay(s.root(at), 0o500) // a project may be one that its owner only reads
 	own := []string{s.cfg.Scratch}
-	if at.repo != "" {
+	if !at.isWorkspace() {
 		own = append(own, filepath.Join(s.cfg.Scratch, "of"), s.ownFolder(at))
 	}
 	own = append(own, f.temp, f.home, f.cache, f.role)

@@ -53,7 +53,7 @@ type trunk struct {
 }
 
 // place says where a root is: it is the project repo, or the whole workspace if that is
-// empty. With a task it is the task's copy of the project.
+// empty. With a task it is the task's copy of that.
 type place struct {
 	repo string
 	task choir.ID
@@ -102,7 +102,7 @@ type Scope struct {
 func (s *Set) Open(repo string) (*Scope, error) { return s.open(place{repo: repo}) }
 
 func (s *Set) open(at place) (*Scope, error) {
-	sc := &Scope{Root: s.root(at), Top: s.top(at), Worktree: at.task != "", Confined: at.repo != "" && proctree.Confines(), set: s}
+	sc := &Scope{Root: s.root(at), Top: s.top(at), Worktree: at.task != "", Confined: !at.isWorkspace() && proctree.Confines(), set: s}
 	folders := s.folders(at)
 	if err := s.letIn(at, folders); err != nil {
 		return nil, err
@@ -112,6 +112,9 @@ func (s *Set) open(at place) (*Scope, error) {
 	sc.trunk, err = s.claimTrunk(at)
 	return sc, err
 }
+
+// isWorkspace reports whether a root is the workspace itself.
+func (at place) isWorkspace() bool { return at == place{} }
 
 // top returns the folder of the tree that has a root.
 func (s *Set) top(at place) string {
@@ -124,7 +127,7 @@ func (s *Set) top(at place) string {
 // root returns the folder of a project, or the workspace's.
 func (s *Set) root(at place) string {
 	if at.repo == "" {
-		return s.cfg.Workspace
+		return s.top(at)
 	}
 	return filepath.Join(s.top(at), "workspace", at.repo)
 }
@@ -191,7 +194,7 @@ func (s *Set) start(at place) (*trunk, error) {
 	t := &trunk{place: at, root: folderAt(s.root(at))}
 	lock := s.cfg.Lock
 	var writable []string
-	if at.repo != "" {
+	if !at.isWorkspace() {
 		lock += "-" + short(string(at.task)+at.repo)
 		f := s.folders(at)
 		writable = append([]string{f.temp, f.home, f.cache, f.role}, s.cfg.Shared...)
@@ -334,7 +337,7 @@ type folders struct{ temp, home, cache, role string }
 // folders returns the scratch folders of a project, or those of the sandbox for the
 // whole workspace.
 func (s *Set) folders(at place) folders {
-	if at.repo == "" {
+	if at.isWorkspace() {
 		return folders{temp: s.cfg.Scratch, home: s.cfg.Scratch, cache: filepath.Join(s.cfg.Scratch, "cache"), role: s.cfg.Scratch}
 	}
 	of := s.ownFolder(at)
@@ -358,7 +361,7 @@ func (s *Set) environment(at place, f folders) []string {
 		env = append(env, v.Name+"="+v.Value)
 	}
 	env = append(env, s.cfg.Env...)
-	if at.repo == "" {
+	if at.isWorkspace() {
 		return env
 	}
 	own := []string{"TMPDIR=" + f.temp, "HOME=" + f.home}
@@ -374,7 +377,7 @@ func (s *Set) environment(at place, f folders) []string {
 // emptyTemp removes the content of the project's temporary folder. It ignores errors:
 // files that cannot be removed stay until the sandbox ends.
 func (s *Set) emptyTemp(at place) {
-	if at.repo == "" {
+	if at.isWorkspace() {
 		return
 	}
 	dir, err := os.OpenRoot(s.folders(at).temp)

@@ -2,6 +2,7 @@ package scope
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,14 +17,31 @@ import (
 // repository finds its objects there. Code too_large: the project has more files or bytes
 // than are copied.
 func (s *Set) OpenWorktree(ctx context.Context, task choir.ID, repo string) (*Scope, error) {
+	return s.openCopy(ctx, task, repo, false)
+}
+
+// OpenCopy copies the project repo, or the whole workspace if that is empty, as OpenWorktree
+// does, with its packages. Commands are confined to the copy of the workspace, too.
+func (s *Set) OpenCopy(ctx context.Context, task choir.ID, repo string) (*Scope, error) {
+	return s.openCopy(ctx, task, repo, true)
+}
+
+func (s *Set) openCopy(ctx context.Context, task choir.ID, repo string, whole bool) (*Scope, error) {
 	at := place{repo: repo, task: task}
 	s.removeWorktree(at)
 	if err := makeOwn(s.cfg.Worktrees); err != nil {
 		return nil, choir.Wrap("scope.worktree", choir.CodeNoSpace, err, "make the folder of worktrees")
 	}
 	err := os.Mkdir(s.top(at), 0o700)
+	top := "."
+	if repo != "" {
+		top = filepath.Join("workspace", repo)
+	}
 	if err == nil {
-		err = verify.CopyTree(ctx, s.cfg.Workspace, s.top(at), filepath.Join("workspace", repo))
+		err = verify.CopyTree(ctx, s.cfg.Workspace, s.top(at), top, whole)
+	}
+	if err == nil && repo != "" {
+		err = s.copyAbove(ctx, at)
 	}
 	var sc *Scope
 	if err == nil {
@@ -34,6 +52,27 @@ func (s *Set) OpenWorktree(ctx context.Context, task choir.ID, repo string) (*Sc
 		return nil, choir.Wrap("scope.worktree", "", err, "copy the project %s", repo)
 	}
 	return sc, nil
+}
+
+// copyAbove copies the workspace's rules of what git ignores into a worktree, and its repository if
+// the project has none of its own.
+func (s *Set) copyAbove(ctx context.Context, at place) error {
+	for _, name := range []string{".gitignore", ".choirignore"} {
+		rules, err := os.ReadFile(filepath.Join(s.cfg.Workspace, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(s.top(at), name), rules, 0o600)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(s.root(at), ".git")); err == nil {
+		return nil
+	}
+	if _, err := os.Lstat(filepath.Join(s.cfg.Workspace, ".git")); err != nil {
+		return nil // it has none yet
+	}
+	return verify.CopyTree(ctx, s.cfg.Workspace, s.top(at), ".git", true)
 }
 
 // removeWorktree removes a worktree with its scratch folders. It ignores errors: what cannot

@@ -167,3 +167,70 @@ func TestWhatCannotBeCopiedHasNoWorktree(t *testing.T) {
 		t.Errorf("left are %q, %v", left, err)
 	}
 }
+
+// A whole copy has packages and build results as they are, and that of the workspace all projects;
+// commands write in it and nowhere else.
+func TestACopyIsWhole(t *testing.T) {
+	t.Parallel()
+	if !proctree.Confines() {
+		t.Skip("this kernel has no Landlock that covers every way of writing")
+	}
+	set, project, worktrees, _ := withWorktrees(t)
+	for _, repo := range []string{"app", ""} {
+		s, err := set.OpenCopy(t.Context(), taskA, repo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top := filepath.Join(worktrees, string(taskA))
+		if want := filepath.Join(top, "workspace/app"); s.Top != top || repo == "app" && s.Root != want || repo == "" && s.Root != top || !s.Confined || !s.Worktree {
+			t.Errorf("it is at %s in %s", s.Root, s.Top)
+		}
+		for name, want := range map[string]string{"target/built": "1", "node_modules/lib/index.js": "3", ".git/objects/info/alternates": project + "/.git/objects\n"} {
+			if got, err := os.ReadFile(filepath.Join(top, "workspace/app", name)); err != nil || string(got) != want {
+				t.Errorf("%s is %q, %v", name, got, err)
+			}
+		}
+		if out, code := run(t, s, "cd "+top+"/workspace/app && echo x > target/built && echo x > node_modules/lib/index.js && echo x > $TMPDIR/new"); code != 0 {
+			t.Errorf("it cannot work: %s", out)
+		}
+		for _, path := range []string{project + "/new", project + "/target/built", top + "/../new"} {
+			if out, code := run(t, s, "echo x > "+path); code == 0 {
+				t.Errorf("it wrote %s: %s", path, out)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(worktrees, "*")); err != nil || len(left) > 0 {
+		t.Errorf("left are %q, %v", left, err)
+	}
+}
+
+// A project without a repository of its own is copied with the workspace's, and its rules.
+func TestACopyHasTheRepositoryAboveIt(t *testing.T) {
+	t.Parallel()
+	set, project, worktrees, _ := withWorktrees(t)
+	workspace := filepath.Dir(filepath.Dir(project))
+	if err := os.RemoveAll(filepath.Join(project, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/objects/aa/bb": "4", ".choirignore": "big\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(workspace, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(workspace, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := set.OpenCopy(t.Context(), taskA, "app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for name, want := range map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info/alternates": workspace + "/.git/objects\n", ".choirignore": "big\n"} {
+		if got, err := os.ReadFile(filepath.Join(worktrees, string(taskA), name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
+}

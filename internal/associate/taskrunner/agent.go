@@ -28,9 +28,9 @@ const (
 	systemHead = `You are the Associate of an Automatic Computer. You work in a sandbox and carry out one task, which the Director gave you.
 `
 	systemEdit = `Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow. Calls of one response run in their order: read what you need at once, and try a change in the response that makes it.
-Nobody answers while you work. When you are done, stop calling tools and say in a few sentences, in the language of the task, what you changed and why, or what you found. The first paragraph becomes the text of the commit. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
+Nobody answers while you work. When you are done, call done and say in a few sentences, in the language of the task, what you changed and why, or what you found: in the response of your last calls, if you only wait for them to succeed. The first paragraph becomes the text of the commit. Do not commit: a verified change is committed for you, and one that fails verification in the end is taken back.`
 	systemLook = `Work in the task's folder and change nothing.
-Nobody answers while you work. When you are done, stop calling tools and say, in the language of the task, what you found, with the files and lines that show it.`
+Nobody answers while you work. When you are done, call done and say, in the language of the task, what you found, with the files and lines that show it.`
 )
 
 // system returns the system prompt, which is the same for all tasks of a kind.
@@ -131,8 +131,8 @@ func (j *job) prompt(ctx context.Context) string {
 	return strings.TrimRight(b.String(), "\n") + "\n\n" + j.conditions(ctx)
 }
 
-// tools returns the tools offered to the model: the permitted ones, and todo and ask_user unless the
-// task lists its tools.
+// tools returns the tools offered to the model: the permitted ones and done, and todo and ask_user
+// unless the task lists its tools.
 func (j *job) tools(kit *tools.Kit) []agentloop.Tool {
 	var offered []agentloop.Tool
 	for _, name := range j.permitted() {
@@ -140,6 +140,7 @@ func (j *job) tools(kit *tools.Kit) []agentloop.Tool {
 			return j.call(ctx, kit, call)
 		}})
 	}
+	offered = append(offered, j.endTask())
 	if len(j.task.AllowedTools) == 0 {
 		offered = append(offered, j.keepTodo(), j.askUser())
 	}

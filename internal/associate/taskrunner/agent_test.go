@@ -191,7 +191,7 @@ func TestToolsOutsideTheTaskAreRefusedAndRecorded(t *testing.T) {
 	if diff := cmp.Diff([]choir.Code{"refused", "refused", "invalid"}, codes); diff != "" {
 		t.Error(diff)
 	}
-	if def := l.model.requests[0].Tools; len(def) != 1 || def[0].Name != "read_file" {
+	if def := l.model.requests[0].Tools; len(def) != 2 || def[0].Name != "read_file" || def[1].Name != "done" {
 		t.Errorf("offered %+v", def)
 	}
 	last := l.model.requests[3].Messages
@@ -280,4 +280,38 @@ func TestAResultWithManyFilesFitsItsEvent(t *testing.T) {
 	if len(r.FilesChanged) != 100 || !strings.Contains(r.Summary, "3000 files changed") || !r.Diff.Blob.Valid() {
 		t.Errorf("%d files, %s", len(r.FilesChanged), r.Summary)
 	}
+}
+
+// TestTheModelIsDoneInTheResponseOfItsLastCalls: one model call less, unless one of the calls fails.
+func TestTheModelIsDoneInTheResponseOfItsLastCalls(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"a.txt": "one\n"})
+	ending := func(command, words string) model.Response {
+		r := use("bash", `{"command":`+quote(command)+`}`)
+		r.Content = append(r.Content, model.Block{Kind: model.ToolCall, CallID: "c9", Tool: "done", Input: json.RawMessage(`{"summary":` + quote(words) + `}`)})
+		return r
+	}
+	l.model.responses = []model.Response{
+		ending("echo two > a.txt; grep -q three a.txt", "It is three."),
+		ending("echo three > a.txt; grep -q three a.txt", "Now it is three."),
+	}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", Instruction: "Write three"})
+	holds(t, r, choir.StatusOK, "")
+	if got := l.read("workspace/app/a.txt"); got != "three\n" || !strings.HasPrefix(r.Summary, "Now it is three.") || len(l.model.requests) != 2 {
+		t.Errorf("%q, %q, %d requests", got, r.Summary, len(l.model.requests))
+	}
+	told := l.model.requests[1].Messages[2].Content
+	if len(told) != 2 || !told[1].IsError || !strings.HasPrefix(told[1].Text, "the work goes on: a call of bash") {
+		t.Errorf("told %+v", told)
+	}
+	if called := of[choir.ToolCalled](t, l.log, r.TaskID); len(called) != 2 {
+		t.Errorf("the log has the calls %+v", called)
+	}
+}
+
+// quote returns a text as JSON.
+func quote(s string) string {
+	raw, _ := json.Marshal(s) // a string always can be
+	return string(raw)
 }

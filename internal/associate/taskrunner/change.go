@@ -66,7 +66,7 @@ func (j *job) changed() (change, error) {
 // confines the task's commands to it: such changes are not the task's. A rename across
 // the boundary is split into a removal and a creation.
 func (j *job) withinScope(all []snapshot.Change) []snapshot.Change {
-	if !j.scope.Confined {
+	if !j.scope.Confined || j.task.Repo == "" {
 		return all
 	}
 	root := snapshot.EscapePath([]byte("workspace/" + j.task.Repo))

@@ -87,9 +87,9 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 		return errors.Join(err, by.close())
 	}
 	before := j.committed.state()
-	knew := before.holds(j.cfg.Workspace)
+	knew := !j.aside && before.holds(j.cfg.Workspace)
 	made, err := j.git.Commit(j.life, git.Checkpoint{
-		Workspace: j.cfg.Workspace, Paths: paths, Subject: subject, Body: body,
+		Workspace: j.commitTop(), Paths: paths, Subject: subject, Body: body,
 		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(), By: by.git,
 	})
 	only := by.only(made)
@@ -120,10 +120,10 @@ func (j *job) mustReadRepositories(c change, by *committer) error {
 			return err
 		}
 		repo := path.Dir(string(raw))
-		if _, err := os.Lstat(filepath.Join(j.cfg.Workspace, repo)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(j.commitTop(), repo)); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := by.git(repo).CheckHead(j.life, filepath.Join(j.cfg.Workspace, repo)); err != nil {
+		if err := by.git(repo).CheckHead(j.life, filepath.Join(j.commitTop(), repo)); err != nil {
 			if j.life.Err() != nil {
 				return err
 			}
@@ -142,11 +142,11 @@ func (j *job) recordCheckpoint(made git.Made, subject, trigger string, only []st
 	if err != nil {
 		return err
 	}
-	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "checkpoint", only)
+	at, err := j.takeSnapshot(only)
 	if err != nil {
 		return err
 	}
-	j.result.Snapshot = done.Snapshot
+	j.result.Snapshot = at
 	var withheld []string
 	for _, p := range made.Withheld {
 		withheld = append(withheld, snapshot.EscapePath([]byte(p)))
@@ -164,11 +164,21 @@ func (j *job) recordCheckpoint(made git.Made, subject, trigger string, only []st
 		j.result.Checkpoint = &commit
 	}
 	d, err := choir.NewDraft(choir.DeriveID(j.event.Task, "checkpointed"), choir.CheckpointCreated{
-		Checkpoint: choir.DeriveID(j.event.Task, "checkpoint"), Snapshot: done.Snapshot, Subject: subject, Trigger: trigger,
+		Checkpoint: choir.DeriveID(j.event.Task, "checkpoint"), Snapshot: at, Subject: subject, Trigger: trigger,
 		Verified: j.result.Verify.Status == choir.VerifyPass, Commits: first(made.Commits, 64), Withheld: first(withheld, 256),
 	})
 	j.drafts = append(j.drafts, j.mine(d))
 	return err
+}
+
+// takeSnapshot returns the snapshot of a checkpoint, in which a task that is aside has come into
+// the workspace. If only is not empty, only those folders are scanned.
+func (j *job) takeSnapshot(only []string) (choir.Digest, error) {
+	if j.aside {
+		return j.landCommitted()
+	}
+	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "checkpoint", only)
+	return done.Snapshot, err
 }
 
 // first returns the first n elements of list, or all if there are fewer.

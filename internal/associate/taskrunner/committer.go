@@ -49,7 +49,16 @@ func (j *job) repository() string {
 	if j.task.Repo == "" {
 		return "."
 	}
-	return git.RepoOf(j.cfg.Workspace, "workspace/"+j.task.Repo)
+	return git.RepoOf(j.commitTop(), "workspace/"+j.task.Repo)
+}
+
+// commitTop returns the tree in which the task's commits are made: the workspace, or the
+// copy of a task that is aside.
+func (j *job) commitTop() string {
+	if j.aside {
+		return j.scope.Top
+	}
+	return j.cfg.Workspace
 }
 
 // git returns the git that runs in a repository, see git.Checkpoint.

@@ -27,7 +27,11 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 		return j.result, err
 	}
 	// A process that does not end was the task's failure already, see conclude.
-	defer func() { j.scope.Close() }()
+	defer func() {
+		if !j.aside {
+			j.scope.Close()
+		}
+	}()
 	return j.runInScope(work)
 }
 
@@ -111,6 +115,9 @@ func (j *job) startTask() (choir.TaskBeginReply, error) {
 		return j.startInWorktree()
 	}
 	begun, err := j.cfg.Tree.BeginTask(j.life, j.event.Task, since)
+	if err == nil && begun.Aside {
+		return j.startAside()
+	}
 	if err == nil && begun.Compared {
 		j.since, err = rawPaths(begun.Changed)
 		j.sinceComplete = err == nil

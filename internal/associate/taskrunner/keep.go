@@ -94,9 +94,14 @@ func (j *job) keepChecked(c change) error {
 	if err := j.artifacts(); err != nil {
 		return err
 	}
-	if j.scope.Worktree && len(c.all) > 0 {
+	if j.scope.Worktree && (len(c.all) > 0 || j.aside && !c.same) {
 		return j.land(c)
 	}
+	return j.commitChange(c)
+}
+
+// commitChange makes a checkpoint of a change in the repositories where the task works.
+func (j *job) commitChange(c change) error {
 	if err := j.show(c); err != nil {
 		return err
 	}
@@ -179,6 +184,10 @@ func (j *job) keepNothing(work context.Context, c change) error {
 	j.result.Conflicts = back.Conflicts
 	if len(kept.files) == 0 {
 		j.result.Snapshot, err = j.takenBack()
+		return err
+	}
+	if j.aside {
+		j.result.Snapshot, err = j.landKept()
 		return err
 	}
 	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended", nil)

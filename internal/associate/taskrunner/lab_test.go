@@ -450,6 +450,14 @@ func (c *control) BeginCopied(ctx context.Context, task choir.ID) (choir.TaskBeg
 	return c.BeginTask(ctx, task, "")
 }
 
+func (c *control) BeginUncopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error) {
+	return c.BeginTask(ctx, task, "")
+}
+
+func (c *control) LandCommitted(context.Context, choir.ID) (choir.TaskLandReply, error) {
+	return choir.TaskLandReply{}, choir.Invalid("task", "works in no copy")
+}
+
 func (c *control) Land(context.Context, choir.ID, []string) (choir.TaskLandReply, error) {
 	return choir.TaskLandReply{}, choir.Invalid("task", "works in no worktree")
 }

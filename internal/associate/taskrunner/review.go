@@ -89,7 +89,7 @@ func (j *job) tellFailure(r *review) (string, error) {
 		b.WriteString("\n" + log + "\n")
 	}
 	fmt.Fprintf(&b, "\nThis is round %d of %d. Your change is still there; what you started was ended, and what the check wrote was taken back. ", r.rounds, choir.VerifyRounds)
-	b.WriteString("Find the cause and mend it; never weaken the check. Then stop calling tools and say in a few sentences what you changed in all and why. ")
+	b.WriteString("Find the cause and mend it; never weaken the check. Then call done and say in a few sentences what you changed in all and why. ")
 	if r.rounds == choir.VerifyRounds {
 		b.WriteString("If the check fails once more, everything is taken back. ")
 	}

@@ -31,11 +31,18 @@ type Log interface {
 // (escaped), unless there are none: the caller vouches that nothing else changed.
 type Tree interface {
 	BeginTask(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error)
-	// BeginCopied is BeginTask for a task with worktree, with a copy of its project.
+	// BeginCopied is BeginTask with a copy of its project, for a task with worktree or after a
+	// reply with Aside.
 	BeginCopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error)
+	// BeginUncopied is BeginTask after a reply with Aside where no copy can be made.
+	BeginUncopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error)
 	// Land merges a task's change from its copy into the workspace, without the paths in
 	// leave. Code unavailable: another task works in the project.
+	// With a reply that has Aside the task goes on in its copy.
 	Land(ctx context.Context, task choir.ID, leave []string) (choir.TaskLandReply, error)
+	// LandCommitted brings exactly what is in the copy into the workspace, after a reply with
+	// Aside. It replies Aside if the result will be held.
+	LandCommitted(ctx context.Context, task choir.ID) (choir.TaskLandReply, error)
 	Changes(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error)
 	Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error)
 	Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error)
@@ -140,6 +147,7 @@ func (r *Runner) Project(dispatched choir.Event) string {
 // result was appended: the caller retries.
 func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 	j := &job{Runner: r, life: ctx, event: dispatched, started: r.cfg.Now()}
+	defer j.closeCopy()
 	result, err := j.run(work)
 	if errors.Is(err, errAnswered) {
 		return nil
@@ -183,6 +191,7 @@ type job struct {
 	since         []string       // raw paths that differ between the snapshot of known and base
 	sinceComplete bool           // since lists all of them
 	scope         *scope.Scope   // the task's folder and processes
+	aside         bool           // it works and commits in a copy, as its result may be held
 	git           *git.Git
 	calls         int                // tool calls recorded
 	models        int                // model calls made

@@ -41,7 +41,7 @@ func (j *job) moveToProject() error {
 		return err
 	}
 	err = j.scope.Close()
-	j.scope = inProject
+	j.scope, j.aside = inProject, false
 	j.git = &git.Git{Tree: j.scope.Tree(), Env: j.cfg.Env, Temp: j.scope.Temp}
 	return err
 }
@@ -49,7 +49,7 @@ func (j *job) moveToProject() error {
 // repositoriesTop returns the tree in whose git repositories the task's paths lie. A copy has
 // the project's own, and not the workspace's.
 func (j *job) repositoriesTop() string {
-	if j.scope.Worktree && j.repository() != "." {
+	if j.aside || j.scope.Worktree && j.repository() != "." {
 		return j.scope.Top
 	}
 	return j.cfg.Workspace
@@ -60,23 +60,20 @@ func (j *job) repositoriesTop() string {
 // merged project first. It returns a *failure if both sides changed the same, or that
 // verification fails.
 func (j *job) land(c change) error {
-	ignored, err := j.ignored(c)
+	leave, err := j.leftBehind(c)
 	if err != nil {
 		return err
 	}
-	var leave []string
-	for path, is := range ignored {
-		if is {
-			leave = append(leave, path)
-		}
-	}
-	landed, err := j.waitToLand(leave)
+	landed, err := j.waitToLand(func() (choir.TaskLandReply, error) { return j.cfg.Tree.Land(j.life, j.event.Task, leave) })
 	if err != nil {
 		return err
 	}
 	if len(landed.Conflicts) > 0 {
-		j.attempt, j.result.Conflicts = &c, first(landed.Conflicts, maxConflicts)
-		return fail(choir.ResultConflict, "the change was not merged, because the project was changed at the same places meanwhile: %s", strings.Join(first(landed.Conflicts, 10), ", "))
+		j.attempt = &c
+		return j.conflictWith(landed)
+	}
+	if landed.Aside {
+		return j.landAside(landed, c, leave)
 	}
 	if err := j.moveToProject(); err != nil {
 		return err
@@ -92,6 +89,27 @@ func (j *job) land(c change) error {
 	return j.keepChecked(now)
 }
 
+// leftBehind returns the paths of a change that stay in a copy: what git ignores, in a copy that the
+// task asked for.
+func (j *job) leftBehind(c change) (leave []string, err error) {
+	if !j.task.Worktree {
+		return nil, nil
+	}
+	ignored, err := j.ignored(c)
+	for path, is := range ignored {
+		if is {
+			leave = append(leave, path)
+		}
+	}
+	return leave, err
+}
+
+// conflictWith returns the failure of a change that cannot be merged.
+func (j *job) conflictWith(landed choir.TaskLandReply) error {
+	j.result.Conflicts = first(landed.Conflicts, maxConflicts)
+	return fail(choir.ResultConflict, "the change was not merged, because the project was changed at the same places meanwhile: %s", strings.Join(first(landed.Conflicts, 10), ", "))
+}
+
 // maxConflicts limits the paths that a result lists.
 const maxConflicts = 100
 
@@ -102,9 +120,9 @@ const (
 	landPatience = 20 * time.Minute
 )
 
-// waitToLand merges the change into the project, once no other task works there. The wait does
+// waitToLand calls land until no other task works in the project. The wait does
 // not count as the task's work. It returns a *failure if it takes too long.
-func (j *job) waitToLand(leave []string) (choir.TaskLandReply, error) {
+func (j *job) waitToLand(land func() (choir.TaskLandReply, error)) (choir.TaskLandReply, error) {
 	if err := j.waitWhilePaused(j.work); err != nil {
 		return choir.TaskLandReply{}, err
 	}
@@ -115,7 +133,7 @@ func (j *job) waitToLand(leave []string) (choir.TaskLandReply, error) {
 	retry := time.NewTicker(landRetry)
 	defer retry.Stop()
 	for {
-		landed, err := j.cfg.Tree.Land(j.life, j.event.Task, leave)
+		landed, err := land()
 		if choir.CodeOf(err) != choir.CodeUnavailable {
 			return landed, err
 		}

@@ -67,6 +67,7 @@ type copying struct {
 	files   int
 	bytes   int64
 	exact   bool     // modes stay, and folders are linked only when they are surely caches
+	whole   bool     // nothing is linked or left out
 	folders []string // that were copied
 }
 
@@ -82,10 +83,10 @@ func (f *fresh) copyFrom(ctx context.Context, root, top string) error {
 }
 
 // CopyTree copies the folder top of the tree at root to the same path below the folder dir,
-// with modes and times. Installed packages become links, and a git repository finds its
-// objects in the other. What cannot be read is left out. Code too_large: it is larger than may
-// be copied.
-func CopyTree(ctx context.Context, root, dir, top string) error {
+// with modes and times. Installed packages become links unless it copies the whole, and a git
+// repository finds its objects in the other. What cannot be read is left out. Code too_large: it is
+// larger than may be copied.
+func CopyTree(ctx context.Context, root, dir, top string, whole bool) error {
 	from, err := os.OpenRoot(root)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func CopyTree(ctx context.Context, root, dir, top string) error {
 	if info, err := from.Lstat(top); err != nil || !info.IsDir() {
 		return choir.E("verify.copy", choir.CodeNotFound, "there is no folder %s", top)
 	}
-	c := &copying{fresh: &fresh{dir, to}, from: from, ctx: ctx, exact: true}
+	c := &copying{fresh: &fresh{dir, to}, from: from, ctx: ctx, exact: true, whole: whole}
 	if err := to.MkdirAll(path.Dir(filepath.ToSlash(top)), 0o700); err != nil {
 		return err
 	}
@@ -157,6 +158,14 @@ func (c *copying) entry(p string, d fs.DirEntry) error {
 		return errTooLarge
 	}
 	switch base := path.Base(p); {
+	case d.IsDir() && strings.HasSuffix(p, ".git/objects"):
+		if err := c.objects(p); err != nil {
+			return err
+		}
+		return fs.SkipDir
+	case d.IsDir() && c.whole:
+		c.folders = append(c.folders, p)
+		return c.root.MkdirAll(p, 0o700)
 	case d.IsDir() && (base == "__pycache__" || base == ".pytest_cache" || base == ".tox" || base == ".mypy_cache"):
 		return fs.SkipDir
 	case d.IsDir() && c.isCache(p):
@@ -166,11 +175,6 @@ func (c *copying) entry(p string, d fs.DirEntry) error {
 		return fs.SkipDir
 	case d.IsDir() && base == "node_modules":
 		if err := c.packages(p); err != nil {
-			return err
-		}
-		return fs.SkipDir
-	case d.IsDir() && strings.HasSuffix(p, ".git/objects"):
-		if err := c.objects(p); err != nil {
 			return err
 		}
 		return fs.SkipDir

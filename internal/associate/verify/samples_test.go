@@ -169,6 +169,8 @@ func innocents() []sample {
 		{name: "go given", needs: "go", base: goBase, change: goGood, given: []string{"go test ./..."}, status: pass, says: "2 tests ran"},
 		{name: "go given and piped", needs: "go", base: goBase, change: goGood, given: []string{"cd . && go vet ./... && go test -v ./... | tail -5"}, status: pass},
 		{name: "go vet and tests", needs: "go", base: goBase, change: goGood, given: []string{"go vet ./...", "go test ./..."}, status: pass, says: "2 tests ran"},
+		{name: "go vet and tests in one line", needs: "go", base: goBase, change: with(goGood, file("more_test.go", goHead+"func TestMore(t *testing.T) {\n\tif Add(2, 2) != 4 {\n\t\tt.Error(1)\n\t}\n}\n")), given: []string{"go vet ./... && go test ./..."}, status: pass,
+			says: "how many tests ran; in the files of tests, 1 new, none removed", judged: "more_test.go"},
 		{name: "go among many projects", needs: "go", whole: true, base: map[string]string{"workspace/sum/go.mod": goBase["go.mod"], "workspace/sum/sum.go": goBase["sum.go"], "workspace/sum/sum_test.go": goBase["sum_test.go"], "workspace/other/go.mod": "broken"},
 			change: map[string]string{"workspace/sum/sum.go": goGood["sum.go"], "workspace/sum/sum_test.go": goBase["sum_test.go"] + "// more\n", "workspace/sum/testdata/__pycache__/x.pyc": "1"}, status: pass, says: "2 tests ran", judged: "workspace/sum/sum_test.go"},
 		{name: "go helper that ends a program", needs: "go", base: goBase, change: with(goGood, file("main_test.go", "package sum\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(m.Run()) }\n")), status: pass, judged: "main_test.go"},

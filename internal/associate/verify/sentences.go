@@ -112,10 +112,14 @@ func (t *trial) proves(found []finding) string {
 		return ""
 	}
 	counted := slices.ContainsFunc(found, func(f finding) bool { return f.ran.Report.Known && !f.check.ofDesktop() })
-	if !counted && len(t.tests.added)+len(t.tests.removed) == 0 {
-		return strings.Join(parts, "; ")
+	words := strings.Join(parts, "; ")
+	switch {
+	case counted:
+		return words + t.tests.words()
+	case len(t.tests.added)+len(t.tests.removed) == 0:
+		return words
 	}
-	return strings.Join(parts, "; ") + t.tests.words()
+	return words + "; in the files of tests" + t.tests.words()
 }
 
 func (f *finding) proves() string {

@@ -49,10 +49,9 @@ type Merger interface {
 	ApplyHeld(ctx context.Context, role choir.Role, s treemerge.Step, dryRun bool) (treemerge.Applied, error)
 }
 
-// Config of Effects. Policy may be the zero value, which holds nothing.
+// Config of Effects.
 type Config struct {
 	Computer choir.ID
-	Policy   effect.Policy
 	Logger   *slog.Logger
 }
 
@@ -67,16 +66,17 @@ type Effects struct {
 	changes   Changes
 	workspace Workspace
 	merger    Merger // into workspace
+	rules     *Rules
 }
 
 // New makes the Effects of a computer. It reads log and appends with events, which must append
 // to the same log; the other parts must be those of the same computer.
-func New(log Log, events *appender.Appender, blobs blob.Store, keeper *snapshot.Keeper, changes Changes, workspace Workspace, merger Merger, cfg Config) *Effects {
-	return &Effects{cfg: cfg, log: log, events: events, blobs: blobs, keeper: keeper, changes: changes, workspace: workspace, merger: merger}
+func New(log Log, events *appender.Appender, blobs blob.Store, keeper *snapshot.Keeper, changes Changes, workspace Workspace, merger Merger, rules *Rules, cfg Config) *Effects {
+	return &Effects{rules: rules, cfg: cfg, log: log, events: events, blobs: blobs, keeper: keeper, changes: changes, workspace: workspace, merger: merger}
 }
 
 // Policy returns the rules of the computer.
-func (e *Effects) Policy() effect.Policy { return e.cfg.Policy }
+func (e *Effects) Policy() effect.Policy { return e.rules.policy }
 
 // String names the service.
 func (*Effects) String() string { return "approvals" }

@@ -31,11 +31,14 @@ func (c *Changes) TakeAside(ctx context.Context, id choir.ID, decide func(contex
 		return false, err
 	}
 	defer unlock()
-	now, _, err := c.workspace.Scan(ctx)
-	if err != nil {
-		return false, err
+	var offered Offered
+	if t.InWorktree() {
+		offered, _, err = c.offeredByCopy(ctx, &t)
+	} else if now, _, serr := c.workspace.Scan(ctx); serr != nil {
+		return false, serr
+	} else {
+		offered, err = c.offered(ctx, &t, now.Root)
 	}
-	offered, err := c.offered(ctx, &t, now.Root)
 	if err != nil || len(offered.Changes) == 0 {
 		return false, err
 	}
@@ -43,7 +46,10 @@ func (c *Changes) TakeAside(ctx context.Context, id choir.ID, decide func(contex
 	if err != nil || held == nil && !drop {
 		return false, err
 	}
-	if _, err := c.rollback(ctx, &t, nil); err != nil || held == nil {
+	if !t.InWorktree() { // else nothing of it is in the workspace
+		_, err = c.rollback(ctx, &t, nil)
+	}
+	if err != nil || held == nil {
 		return false, err
 	}
 	d, err := choir.NewDraft(choir.DeriveID(id, "held"), held)

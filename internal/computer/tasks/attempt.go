@@ -27,6 +27,9 @@ func (c *Changes) RestoreAttempt(ctx context.Context, id choir.ID) (choir.TaskAt
 		return reply, err
 	}
 	tried := from.Result.Attempt
+	if t.InWorktree() {
+		return c.restoreAttemptInCopy(ctx, &t, from)
+	}
 	now, client, err := c.workspace.Scan(ctx)
 	if err != nil {
 		return reply, err
@@ -55,6 +58,34 @@ func (c *Changes) RestoreAttempt(ctx context.Context, id choir.ID) (choir.TaskAt
 		return reply, err
 	}
 	return reply, c.workspace.RecordTask(ctx, now, "task_started", false, &t, "")
+}
+
+// restoreAttemptInCopy does the work of RestoreAttempt for a task that works in a copy.
+func (c *Changes) restoreAttemptInCopy(ctx context.Context, t *eventstore.Task, from eventstore.Task) (reply choir.TaskAttemptReply, err error) {
+	tried := from.Result.Attempt
+	now, err := c.worktreeNow(ctx, t)
+	if err != nil {
+		return reply, err
+	}
+	scope := copiedScope(t)
+	meanwhile, err := c.contentChanges(ctx, scope, from.Base, now)
+	if err != nil {
+		return reply, err
+	}
+	changes, err := snapshot.Diff(ctx, c.keeper, tried, now)
+	if err != nil {
+		return reply, err
+	}
+	plan := snapshot.PlanRollback(outsideOfGit(scope.Within(changes)), meanwhile, nil)
+	reply.Restored, reply.Left = int64(len(plan.Restore)), plan.Kept
+	if len(plan.Restore) == 0 {
+		return reply, nil
+	}
+	_, client, err := c.workspace.ScanWorktree(ctx, t.ID)
+	if err == nil {
+		_, err = client.Restore(ctx, tried, c.keeper, guest.RestoreOptions{Only: plan.Restore, Narrow: true, Worktree: t.ID})
+	}
+	return reply, err
 }
 
 // attemptOf returns the task whose attempt a task goes on from.

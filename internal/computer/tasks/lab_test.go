@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/computer/workspace/workspacetest"
+	"choiros/internal/snapshot"
 )
 
 // lab is the tasks of a workspace of which nothing else runs: the test is owner and
@@ -20,6 +22,16 @@ type lab struct {
 	*workspacetest.Lab
 	*Changes
 	blobs *mem.Store
+	rules rules
+}
+
+// rules are those of a policy that holds what tasks write at one path.
+type rules struct{ path string }
+
+func (r *rules) Concern(*choir.DirectorTask) bool { return r.path != "" }
+
+func (r *rules) Demand(_ context.Context, o Offered) (bool, error) {
+	return slices.ContainsFunc(o.Changes, func(ch snapshot.Change) bool { return ch.Path == r.path }), nil
 }
 
 func newLab(t *testing.T, change ...func(*workspace.Config)) *lab {
@@ -33,7 +45,7 @@ func newLab(t *testing.T, change ...func(*workspace.Config)) *lab {
 
 // changesOf is the tasks of the lab in a workspace.
 func (l *lab) changesOf(w Workspace) *Changes {
-	return New(l.Computer, l.Log, l.Events, l.Keeper, w, workspacetest.Awake{Client: l.Client}, slog.New(slog.DiscardHandler))
+	return New(l.Computer, l.Log, l.Events, l.Keeper, w, workspacetest.Awake{Client: l.Client}, &l.rules, slog.New(slog.DiscardHandler))
 }
 
 // must ends the test at an error.

@@ -12,19 +12,35 @@ import (
 
 // Start appends that a task begins. The current snapshot becomes its base, to which a
 // rollback leads; a redelivered task keeps its first base. The reply lists the changes
-// between the snapshot since and the base, unless since is empty. Code unavailable:
-// another task works whose scope overlaps this one's.
+// between the snapshot since and the base, unless since is empty. Nothing has begun with a
+// reply that has Aside. Code unavailable: another task works whose scope overlaps this one's.
 func (c *Changes) Start(ctx context.Context, id choir.ID, since choir.Digest) (choir.TaskBeginReply, error) {
-	return c.start(ctx, id, since, false)
+	return c.start(ctx, id, since, undecided)
 }
 
-// StartCopied is Start for a task with worktree of whose project there is a copy. Where
-// commands are confined to it the task works there, and begins anew with each delivery.
+// StartCopied is Start for a task with worktree, or after a reply with Aside, with a copy of its
+// project. Where commands are confined to it the task works there, and begins anew with each
+// delivery.
 func (c *Changes) StartCopied(ctx context.Context, id choir.ID) (choir.TaskBeginReply, error) {
-	return c.start(ctx, id, "", true)
+	return c.start(ctx, id, "", copied)
 }
 
-func (c *Changes) start(ctx context.Context, id choir.ID, since choir.Digest, copied bool) (choir.TaskBeginReply, error) {
+// StartUncopied is Start after a reply with Aside, where what the task is to work in cannot
+// be copied.
+func (c *Changes) StartUncopied(ctx context.Context, id choir.ID) (choir.TaskBeginReply, error) {
+	return c.start(ctx, id, "", uncopied)
+}
+
+// copyState says whether there is a copy in which a task can work.
+type copyState int
+
+const (
+	undecided copyState = iota // nobody has tried to make one
+	copied
+	uncopied // it cannot be made
+)
+
+func (c *Changes) start(ctx context.Context, id choir.ID, since choir.Digest, state copyState) (choir.TaskBeginReply, error) {
 	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return choir.TaskBeginReply{}, err
@@ -34,7 +50,11 @@ func (c *Changes) start(ctx context.Context, id choir.ID, since choir.Digest, co
 	if err != nil {
 		return choir.TaskBeginReply{}, err
 	}
-	if err := c.enterWorktree(ctx, &t, copied); err != nil {
+	if state == undecided && c.belongsAside(&t) {
+		last, err := c.workspace.LastSnapshot(ctx)
+		return choir.TaskBeginReply{Base: last, Attempt: max(1, t.Attempt), Aside: true}, err
+	}
+	if err := c.enterWorktree(ctx, &t, state == copied); err != nil {
 		return choir.TaskBeginReply{}, err
 	}
 	beside, err := c.mustFit(ctx, &t)

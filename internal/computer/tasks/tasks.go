@@ -78,6 +78,14 @@ type Sandbox interface {
 	Guest(ctx context.Context) (*guest.Client, error)
 }
 
+// Approvals says which results of tasks the owner must approve; effects.Rules is one.
+type Approvals interface {
+	// Concern reports whether a rule could be about what a task will do.
+	Concern(task *choir.DirectorTask) bool
+	// Demand reports whether a rule is about what a task did.
+	Demand(ctx context.Context, o Offered) (bool, error)
+}
+
 // Changes records and undoes the changes of one computer's tasks. Its methods are safe
 // for concurrent use. Methods with a task return code not_found if there is none, and code
 // conflict if it has an answer.
@@ -88,6 +96,7 @@ type Changes struct {
 	keeper    *snapshot.Keeper   // of the workspace's trees
 	workspace Workspace
 	sandbox   Sandbox
+	approvals Approvals
 	logger    *slog.Logger
 	scopes    scopes
 }
@@ -95,8 +104,8 @@ type Changes struct {
 // New returns the Changes of a computer. It reads log and appends with events, which must
 // append to the same log; sandbox must be that of the workspace. Errors that no caller
 // receives are logged to logger.
-func New(computer choir.ID, log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, sandbox Sandbox, logger *slog.Logger) *Changes {
-	return &Changes{computer: computer, log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, logger: logger}
+func New(computer choir.ID, log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, sandbox Sandbox, approvals Approvals, logger *slog.Logger) *Changes {
+	return &Changes{computer: computer, log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, approvals: approvals, logger: logger}
 }
 
 // openTask returns a task without an answer; code conflict if it has one, or its result waits

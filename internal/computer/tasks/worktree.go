@@ -27,7 +27,7 @@ func (c *Changes) enterWorktree(ctx context.Context, t *eventstore.Task, copied 
 	switch {
 	case t.InWorktree() && !copied:
 		return choir.Invalid("copied", "the task works in a copy of its project, which there must be")
-	case !copied || !t.Task.Worktree || t.Landed || t.Base != "" && !t.InWorktree() || !c.workspace.Confines():
+	case !copied || !t.Task.Worktree && !c.belongsAside(t) || t.Landed || t.Base != "" && !t.InWorktree() || !c.workspace.Confines():
 		return nil
 	}
 	now, _, err := c.workspace.ScanWorktree(ctx, t.ID)
@@ -44,9 +44,9 @@ func worktreeOf(t *eventstore.Task) choir.Digest {
 }
 
 // worktreeChanges scans the worktree of a task and returns the changes that the task made
-// there, and the tree with them. Paths that snapshots leave out, in .git folders and of linked
-// packages are none.
-func (c *Changes) worktreeChanges(ctx context.Context, t *eventstore.Task) (before choir.Digest, now snapshot.Result, changes []snapshot.Change, err error) {
+// there, and the tree with them; with inGit also those in .git folders. Paths that snapshots
+// leave out and of linked packages are none.
+func (c *Changes) worktreeChanges(ctx context.Context, t *eventstore.Task, inGit bool) (before choir.Digest, now snapshot.Result, changes []snapshot.Change, err error) {
 	if now, _, err = c.workspace.ScanWorktree(ctx, t.ID); err != nil {
 		return "", now, nil, err
 	}
@@ -57,16 +57,32 @@ func (c *Changes) worktreeChanges(ctx context.Context, t *eventstore.Task) (befo
 	if err != nil {
 		return "", now, nil, err
 	}
-	project := workspace.Scope("workspace/" + t.Task.Repo)
+	changes, err = c.inCopy(ctx, t, all, func(path string) bool { return inGit || !workspace.InGit(path) })
+	return before, now, changes, err
+}
+
+// inCopy returns the changes of a task's copy, or between it and the workspace, that are of what
+// was copied there, at paths that want reports. Changes of times and of folders that stay are none,
+// nor is how a repository there finds its objects.
+func (c *Changes) inCopy(ctx context.Context, t *eventstore.Task, all []snapshot.Change, want func(path string) bool) (changes []snapshot.Change, err error) {
+	project := copiedScope(t)
+	above, err := c.isInRepositoryAbove(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	var linked []string
 	for _, ch := range snapshot.Apart(all) {
 		isFolder := workspace.IsFolder(ch.Before) && workspace.IsFolder(ch.After)
-		if !project.Holds(ch.Path) || isFolder || ch.TimeOnly() || workspace.InGit(ch.Path) || inPackages(ch.Path) || workspace.Below(ch.Path, linked) {
+		inAbove := above && workspace.Below(ch.Path, []string{".git"})
+		if ch.Path == "" || !project.Holds(ch.Path) && !inAbove || isFolder || ch.TimeOnly() || !want(ch.Path) || workspace.Below(ch.Path, linked) {
+			continue
+		}
+		if strings.HasSuffix(ch.Path, ".git/objects/info/alternates") || t.Task.Worktree && isUncopied(ch.Path) {
 			continue
 		}
 		isLink, err := c.isLinked(ctx, t, &ch)
 		if err != nil {
-			return "", now, nil, err
+			return nil, err
 		}
 		if isLink {
 			linked = append(linked, ch.Path)
@@ -74,27 +90,48 @@ func (c *Changes) worktreeChanges(ctx context.Context, t *eventstore.Task) (befo
 		}
 		changes = append(changes, ch)
 	}
-	return before, now, changes, nil
+	return changes, nil
 }
 
-// inPackages reports whether a path is or lies in a node_modules folder, which consists of links
-// in a worktree.
-func inPackages(path string) bool {
-	return slices.Contains(strings.Split(path, "/"), "node_modules")
+// copiedScope returns the part of the workspace that a task's copy is of.
+func copiedScope(t *eventstore.Task) workspace.Scope {
+	if t.Task.Repo == "" {
+		return ""
+	}
+	return workspace.Scope("workspace/" + t.Task.Repo)
+}
+
+// isInRepositoryAbove reports whether the project of a task has no repository of its own, so that
+// its copy has the workspace's.
+func (c *Changes) isInRepositoryAbove(ctx context.Context, t *eventstore.Task) (bool, error) {
+	if t.Task.Repo == "" {
+		return false, nil
+	}
+	own, err := c.workspace.Lookup(ctx, t.Base, "workspace/"+t.Task.Repo+"/.git")
+	return own == nil, err
+}
+
+// isUncopied reports whether a path is or lies in a folder of packages, which are links in a
+// worktree, or in a cache that is not copied there.
+func isUncopied(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool {
+		return slices.Contains([]string{"node_modules", "__pycache__", ".pytest_cache", ".tox", ".mypy_cache"}, name)
+	})
 }
 
 // isLinked reports whether a change is of a folder of the project that the copy has as a link.
 func (c *Changes) isLinked(ctx context.Context, t *eventstore.Task, ch *snapshot.Change) (bool, error) {
-	if ch.Before == nil || ch.Before.Kind != snapshot.Symlink {
+	if !t.Task.Worktree || ch.Before == nil || ch.Before.Kind != snapshot.Symlink {
 		return false, nil
 	}
 	was, err := c.workspace.Lookup(ctx, t.Base, ch.Path)
 	return was == nil || was.Kind != snapshot.Symlink, err
 }
 
-// worktreeNow returns the base of a task with what the task changed in its worktree.
+// worktreeNow returns the base of a task with what the task changed in its worktree; in .git
+// folders too, unless it asked for the worktree.
 func (c *Changes) worktreeNow(ctx context.Context, t *eventstore.Task) (choir.Digest, error) {
-	_, now, changes, err := c.worktreeChanges(ctx, t)
+	_, now, changes, err := c.worktreeChanges(ctx, t, !t.Task.Worktree)
 	if err != nil || len(changes) == 0 {
 		return t.Base, err
 	}
@@ -134,7 +171,8 @@ func (c *Changes) rollbackWorktree(ctx context.Context, t *eventstore.Task, keep
 // Land merges what a task changed in its worktree into the workspace, as the task's change,
 // without what lies in .git folders and at or below the paths in leave. The workspace just before becomes the task's base. With
 // conflicts it changes nothing. Code unavailable: another task works in the project. It may be
-// called again, which carries a merge out that was cut off.
+// called again, which carries a merge out that was cut off. Where the owner may have to approve
+// the result, it merges the project into the copy instead and replies Aside.
 func (c *Changes) Land(ctx context.Context, id choir.ID, leave []string) (choir.TaskLandReply, error) {
 	var reply choir.TaskLandReply
 	t, unlock, err := c.lockStarted(ctx, id)
@@ -153,6 +191,10 @@ func (c *Changes) Land(ctx context.Context, id choir.ID, leave []string) (choir.
 	if err != nil {
 		return reply, err
 	}
+	if t.InWorktree() && c.mayWait(&t) {
+		reply, _, err = c.refreshCopy(ctx, &t, now, leave)
+		return reply, err
+	}
 	ours := now.Root
 	if t.Landed {
 		ours = t.Base // what is there of the merge is carried out once more
@@ -167,20 +209,29 @@ func (c *Changes) Land(ctx context.Context, id choir.ID, leave []string) (choir.
 		return reply, err
 	}
 	reply.Base = ours
+	if err := c.enterProject(ctx, &t, ours, beside); err != nil {
+		return reply, err
+	}
+	// What began is ended, whoever still waits for the answer.
+	return reply, c.carryOut(context.WithoutCancel(ctx), client, &t, merged, now)
+}
+
+// enterProject has a task work in the project from now on, if it does not yet, with the tree ours
+// as its base.
+func (c *Changes) enterProject(ctx context.Context, t *eventstore.Task, ours choir.Digest, beside []eventstore.Task) error {
 	if !t.Landed {
-		started, err := c.startedEvents(ctx, &t, choir.TaskStarted{Base: ours, Attempt: max(t.Attempt, 1)})
+		started, err := c.startedEvents(ctx, t, choir.TaskStarted{Base: ours, Attempt: max(t.Attempt, 1)})
 		if err == nil {
 			err = c.workspace.AppendAll(ctx, choir.RoleControl, started)
 		}
 		if err != nil {
-			return reply, err
+			return err
 		}
 		t.Base, t.Landed = ours, true
 	}
-	c.scopes.remember(append(beside, t))
+	c.scopes.remember(append(beside, *t))
 	c.log.CatchUp()
-	// What began is ended, whoever still waits for the answer.
-	return reply, c.carryOut(context.WithoutCancel(ctx), client, &t, merged, now)
+	return nil
 }
 
 // mustLandAlone returns the other tasks at work. Code unavailable: one of them works in the
@@ -204,7 +255,7 @@ func (c *Changes) mustLandAlone(ctx context.Context, t *eventstore.Task) (beside
 // mergeWorktree merges the changes of a task in its worktree into the tree ours, without
 // the paths in left.
 func (c *Changes) mergeWorktree(ctx context.Context, t *eventstore.Task, ours choir.Digest, left []string) (timeline.Merged, error) {
-	before, now, changes, err := c.worktreeChanges(ctx, t)
+	before, now, changes, err := c.worktreeChanges(ctx, t, false)
 	if err != nil {
 		return timeline.Merged{}, err
 	}
@@ -253,7 +304,7 @@ func (c *Changes) moved(ctx context.Context, t *eventstore.Task, ours choir.Dige
 	if t.Landed {
 		return true, nil // its base is that tree already
 	}
-	paths, err := c.contentChanges(ctx, workspace.Scope("workspace/"+t.Task.Repo), t.Base, ours)
+	paths, err := c.contentChanges(ctx, copiedScope(t), t.Base, ours)
 	return len(paths) > 0, err
 }
 

@@ -251,7 +251,8 @@ func TestWithoutConfinementATaskWithAWorktreeWorksInTheProject(t *testing.T) {
 	l.wantCode(err, choir.CodeInvalid)
 }
 
-// A result that the owner must approve is taken out of the project again after it landed.
+// A result that the owner must approve is read from the copy, and taken out of the project
+// again after it landed.
 func TestALandedChangeIsTakenAside(t *testing.T) {
 	l := project(t)
 	of := l.inWorktree("app")
@@ -266,9 +267,10 @@ func TestALandedChangeIsTakenAside(t *testing.T) {
 		l.noError(err)
 		return held, changed
 	}
-	if _, changed := aside(); len(changed) > 0 {
-		t.Errorf("before it landed it changed %q", changed)
+	if _, changed := aside(); !slices.Equal(changed, []string{"workspace/app/one"}) {
+		t.Errorf("in the copy it changed %q", changed)
 	}
+	l.WantFiles(map[string]string{"workspace/app/one": "before\n", "workspace/app/two": "before\n", "workspace/app/shared": "1\n2\n3\n4\n5\n6\n7\n8\n"})
 	of.land()
 	if _, changed := aside(); !slices.Equal(changed, []string{"workspace/app/one"}) {
 		t.Errorf("it changed %q", changed)

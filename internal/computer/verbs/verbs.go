@@ -59,6 +59,7 @@ type Roles interface {
 type Tasks interface {
 	Start(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error)
 	StartCopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error)
+	StartUncopied(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error)
 	RecordAround(ctx context.Context, drafts []choir.Draft) error
 	Compare(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error)
 	Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error)
@@ -66,6 +67,7 @@ type Tasks interface {
 	Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error)
 	RestoreAttempt(ctx context.Context, task choir.ID) (choir.TaskAttemptReply, error)
 	Land(ctx context.Context, task choir.ID, leave []string) (choir.TaskLandReply, error)
+	LandCommitted(ctx context.Context, task choir.ID) (choir.TaskLandReply, error)
 }
 
 // Effects holds the results of tasks that the owner must approve; effects.Effects is one.
@@ -164,8 +166,11 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 		})
 	case choir.VerbTaskBegin:
 		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) {
-			if r.Copied {
+			switch {
+			case r.Copied:
 				return v.parts.Tasks.StartCopied(ctx, r.Task)
+			case r.Uncopied:
+				return v.parts.Tasks.StartUncopied(ctx, r.Task)
 			}
 			return v.parts.Tasks.Start(ctx, r.Task, r.Since)
 		})
@@ -191,6 +196,9 @@ func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, b
 		return v.replyOrBlob(ctx, reply, err)
 	case choir.VerbTaskLand:
 		reply, err := handle(body, func(r choir.TaskLandRequest) (choir.TaskLandReply, error) {
+			if r.Committed {
+				return v.parts.Tasks.LandCommitted(ctx, r.Task)
+			}
 			return v.parts.Tasks.Land(ctx, r.Task, r.Leave)
 		})
 		return v.replyOrBlob(ctx, reply, err)

@@ -117,6 +117,14 @@ func (s *stubParts) StartCopied(_ context.Context, task choir.ID) (choir.TaskBeg
 	return choir.TaskBeginReply{}, s.note("begin copied %s", task)
 }
 
+func (s *stubParts) StartUncopied(_ context.Context, task choir.ID) (choir.TaskBeginReply, error) {
+	return choir.TaskBeginReply{}, s.note("begin uncopied %s", task)
+}
+
+func (s *stubParts) LandCommitted(_ context.Context, task choir.ID) (choir.TaskLandReply, error) {
+	return choir.TaskLandReply{}, s.note("land committed %s", task)
+}
+
 func (s *stubParts) Land(_ context.Context, task choir.ID, leave []string) (choir.TaskLandReply, error) {
 	return choir.TaskLandReply{}, s.note("land %s %s", task, leave)
 }
@@ -185,7 +193,9 @@ func TestEveryVerbIsAnsweredByItsPart(t *testing.T) {
 		{choir.VerbTaskTree, `{"task":"ID"}`, []string{"compare ID"}},
 		{choir.VerbTaskRollback, `{"task":"ID","keep":["a"]}`, []string{"rollback ID [a]"}},
 		{choir.VerbTaskAttempt, `{"task":"ID"}`, []string{"attempt ID"}},
+		{choir.VerbTaskBegin, `{"task":"ID","uncopied":true}`, []string{"begin uncopied ID"}},
 		{choir.VerbTaskLand, `{"task":"ID","leave":["a"]}`, []string{"land ID [a]"}},
+		{choir.VerbTaskLand, `{"task":"ID","committed":true}`, []string{"land committed ID"}},
 		{choir.VerbTaskBegin, `{"task":"ID","copied":true}`, []string{"begin copied ID"}},
 		{choir.VerbTaskSteering, `{"task":"ID","call":2}`, []string{"steering ID 2"}},
 		{choir.VerbTaskOutput, `{"task":"ID","call":2,"command":"make","started":"2026-11-21T02:28:00.000Z","from":0,"chunk":"eA=="}`, []string{"show ID 2 x"}},

@@ -120,6 +120,9 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	d.Checks = append(d.Checks, disk)
 	d.Checks = append(d.Checks, clusterCheck(ctx, cfg)...)
 	d.Checks = append(d.Checks, egressCheck(cfg))
+	if len(cfg.File.Approve) > 0 {
+		d.Checks = append(d.Checks, approvalCheck(report.Level))
+	}
 	d.Checks = append(d.Checks, sandbox.Check{Name: "browser", OK: true, Detail: "pages that agents write run in your browser, which is outside of every sandbox: " +
 		"Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the top bar says it under Sandboxed)"})
 	if box, ok := cfg.Driver.(sandbox.Toolbox); ok && report.Usable {
@@ -162,6 +165,15 @@ func inspected(cfg Config) (hosts []string) {
 		}
 	}
 	return hosts
+}
+
+// approvalCheck returns the check that tells where tasks work whose results the owner may
+// have to approve.
+func approvalCheck(level sandbox.Level) sandbox.Check {
+	if level.Tasks == "" {
+		return sandbox.Check{Name: "approvals", Detail: "nothing confines a task to a copy here: it works in the workspace, where your programs see what it writes, and is taken back at its end if a rule of [[approve]] is about it"}
+	}
+	return sandbox.Check{Name: "approvals", OK: true, Detail: "a task that a rule of [[approve]] could be about works in a copy, and nothing of it is in the workspace before you approve it"}
 }
 
 // grantChecks return a check for each grant that is in force in a computer.

@@ -2,6 +2,7 @@ package runwriter
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"choiros/internal/choir"
@@ -84,15 +85,21 @@ func (s *Story) outcomeLine(f choir.RunFinished) string {
 }
 
 // keptChanges returns the number of tasks whose changes of files were kept, and of those
-// among them that passed verification.
+// among them that passed verification: their own, or that of a later task of the step,
+// whose checks ran on the files with the change in them.
 func (s *Story) keptChanges() (kept, verified int) {
 	for _, st := range s.steps {
-		for _, t := range st.tasks {
-			if t.result == nil || t.result.Status != choir.StatusOK || len(t.result.FilesChanged) == 0 {
+		passed := false
+		for _, t := range slices.Backward(st.tasks) {
+			if t.result == nil || t.result.Status != choir.StatusOK {
+				continue
+			}
+			passed = passed || t.result.Verify.Status == choir.VerifyPass
+			if len(t.result.FilesChanged) == 0 {
 				continue
 			}
 			kept++
-			if t.result.Verify.Status == choir.VerifyPass {
+			if passed {
 				verified++
 			}
 		}

@@ -192,3 +192,34 @@ func TestDoneStandsOnlyOverWhatWasKept(t *testing.T) {
 		}
 	}
 }
+
+// TestAChangeIsVerifiedByALaterTaskOfItsStep: a step is done again with a better check, and its change is there.
+func TestAChangeIsVerifiedByALaterTaskOfItsStep(t *testing.T) {
+	t.Parallel()
+	verify := func(status choir.VerifyStatus, files ...choir.FileChange) func(*choir.AssociateResult) {
+		return func(r *choir.AssociateResult) { r.Verify.Status, r.FilesChanged = status, files }
+	}
+	failed := func(r *choir.AssociateResult) {
+		verify(choir.VerifyPass)(r)
+		r.Status, r.Code = choir.StatusFailed, choir.ResultCommandFailed
+	}
+	change := choir.FileChange{Path: "main.go", Change: "modified"}
+	for name, c := range map[string]struct {
+		step          string
+		first, second func(*choir.AssociateResult)
+		want          string
+	}{
+		"the later one passes":               {"a", verify(choir.VerifyUnknown, change), verify(choir.VerifyPass), "Done."},
+		"it passes with a change of its own": {"a", verify(choir.VerifyUnknown, change), verify(choir.VerifyPass, change), "Done."},
+		"it is unknown":                      {"a", verify(choir.VerifyUnknown, change), verify(choir.VerifyUnknown), "Done, not verified."},
+		"it changed more and is unknown":     {"a", verify(choir.VerifyPass, change), verify(choir.VerifyUnknown, change), "Done, not verified."},
+		"it failed":                          {"a", verify(choir.VerifyUnknown, change), failed, "Done, not verified."},
+		"it is of another step":              {"b", verify(choir.VerifyUnknown, change), verify(choir.VerifyPass), "Done, not verified."},
+	} {
+		got, err := runwriter.Render(events(t, &choir.PromptSubmitted{Text: "Mend it."}, plan(), dispatched(task1, "a"), returned(task1, c.first),
+			dispatched(task2, c.step), returned(task2, c.second), &choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "So it is."}))
+		if err != nil || !strings.HasPrefix(got, "# Mend it.\n\n**"+c.want+"**\n\nSo it is.") {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+}

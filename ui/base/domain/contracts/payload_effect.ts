@@ -6,7 +6,7 @@ import type { Commit } from "./payload_computer";
 import type { AssociateResult } from "./result";
 import type { Digest, ID } from "./words";
 
-/** EffectHeld is a finished task whose result waits for the owner's approval. The workspace is again as it was before the task. */
+/** EffectHeld is a finished task whose result waits for the owner's approval. Nothing of it is in the workspace. */
 export interface EffectHeld {
   /** Rules of choir.toml that demand the approval, in words. */
   rules: string[];

@@ -1,0 +1,101 @@
+package taskrunner
+
+import (
+	"context"
+	"errors"
+
+	"choiros/internal/choir"
+)
+
+// A task whose result the owner may have to approve is aside: it works, verifies and commits in
+// a copy, and what is in the copy then comes into the workspace exactly as it is, or is held.
+
+// startAside starts the task in a whole copy of its project or of the workspace; in the place
+// itself if that cannot be copied.
+func (j *job) startAside() (choir.TaskBeginReply, error) {
+	inCopy, err := j.scopes.OpenCopy(j.life, j.event.Task, j.task.Repo)
+	if j.life.Err() != nil {
+		return choir.TaskBeginReply{}, context.Cause(j.life)
+	}
+	if err != nil {
+		return j.cfg.Tree.BeginUncopied(j.life, j.event.Task)
+	}
+	inPlace := j.scope
+	j.scope, j.aside = inCopy, true
+	if err := inPlace.Close(); err != nil {
+		return choir.TaskBeginReply{}, err
+	}
+	return j.startInWorktree()
+}
+
+// closeCopy ends the copy of a task that is aside. Until its result is appended the control plane
+// reads there what is to be held.
+func (j *job) closeCopy() {
+	if j.aside {
+		j.scope.Close() // a process that does not end was the task's failure already, see conclude
+	}
+}
+
+// errMovedOn is returned when the project has changed since a change was verified in its
+// copy, where both are merged now.
+var errMovedOn = errors.New("the project has changed, and was merged into the copy")
+
+// landAside commits a verified change in the copy and brings it from there into the workspace,
+// unless it will be held. If the project has changed, it verifies the merged copy first.
+func (j *job) landAside(landed choir.TaskLandReply, c change, leave []string) error {
+	j.aside, j.base = true, landed.Base
+	if len(leave) > 0 {
+		left := map[string]bool{}
+		for _, path := range leave {
+			left[path] = true
+		}
+		kept := c.only(func(path string) bool { return !left[path] })
+		if _, err := j.cfg.Tree.Rollback(j.life, j.event.Task, names(kept.files)); err != nil {
+			return err
+		}
+	}
+	now, err := j.changed()
+	switch {
+	case err != nil:
+		return err
+	case landed.Moved:
+		return j.keepEdit(j.work, now)
+	}
+	if err = j.commitChange(now); !errors.Is(err, errMovedOn) {
+		return err
+	}
+	if now, err = j.changed(); err != nil {
+		return err
+	}
+	return j.keepEdit(j.work, now)
+}
+
+// landCommitted brings exactly what is in the copy into the workspace, unless it will be held, and
+// returns the snapshot with it. It returns errMovedOn if the project has changed, or a *failure
+// if both sides changed the same.
+func (j *job) landCommitted() (choir.Digest, error) {
+	landed, err := j.waitToLand(func() (choir.TaskLandReply, error) { return j.cfg.Tree.LandCommitted(j.life, j.event.Task) })
+	switch {
+	case err != nil:
+		return "", err
+	case len(landed.Conflicts) > 0:
+		return "", j.conflictWith(landed)
+	case landed.Moved:
+		j.base = landed.Base
+		return "", errMovedOn
+	case landed.Aside:
+		done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "checkpoint", nil)
+		return done.Snapshot, err
+	}
+	return landed.Snapshot, nil
+}
+
+// landKept brings what a task of kind run may leave from the copy into the workspace, and returns
+// the snapshot with it.
+func (j *job) landKept() (choir.Digest, error) {
+	for {
+		if at, err := j.landCommitted(); !errors.Is(err, errMovedOn) {
+			return at, err
+		}
+	}
+}
