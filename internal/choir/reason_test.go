@@ -40,6 +40,14 @@ func TestEveryReasonHasItsSentencesInEachLanguage(t *testing.T) {
 		if en.Said.Other == "" || de.Said.Other == "" || en.Said == de.Said {
 			t.Errorf("%s is said %q and %q", r, en.Said, de.Said)
 		}
+		for _, s := range []Sentence{en.Said, en.Help, de.Said, de.Help} {
+			if one, other := placeholdersOf(Sentence{One: s.One}), placeholdersOf(Sentence{One: s.Other}); !slices.Equal(one, other) {
+				t.Errorf("%s has the placeholders %q for one and %q for others", r, one, other)
+			}
+		}
+		if _, of := fieldReasons[r]; of != (hostReasons[r] == "" && strings.HasPrefix(en.Said.Other, "{field}")) || strings.HasPrefix(en.Said.Other, "{field}") != strings.HasPrefix(de.Said.Other, "{field}") {
+			t.Errorf("%s is said %q and %q, in the table of fields: %v", r, en.Said.Other, de.Said.Other, of)
+		}
 		if (en.Help.Other == "") != (de.Help.Other == "") {
 			t.Errorf("%s has help in one language only: %q and %q", r, en.Help, de.Help)
 		}

@@ -202,7 +202,6 @@ const (
 	ReasonServiceKeyStays        Reason = "service_key_stays"
 	ReasonServiceChanged         Reason = "service_changed"
 	ReasonVaultKeyChanged        Reason = "vault_key_changed"
-	ReasonPathRule               Reason = "path_rule"
 	ReasonComputerStops          Reason = "computer_stops"
 	ReasonNoSuchRoute            Reason = "no_such_route"
 	ReasonNoServiceWorker        Reason = "no_service_worker"
@@ -279,8 +278,6 @@ const (
 	ReasonModelPriceUnknown      Reason = "model_price_unknown"
 	ReasonSQLiteDamaged          Reason = "sqlite_damaged"
 	ReasonDesktopNotCarried      Reason = "desktop_not_carried"
-	ReasonPayloadLarge           Reason = "payload_large"
-	ReasonDocumentLarge          Reason = "document_large"
 	ReasonDraftsDiskFull         Reason = "drafts_disk_full"
 	ReasonDraftsDamaged          Reason = "drafts_damaged"
 	ReasonPathNoFolder           Reason = "path_no_folder"
@@ -290,10 +287,6 @@ const (
 	ReasonPathTooLongToShow      Reason = "path_too_long_to_show"
 	ReasonPathThroughLink        Reason = "path_through_link"
 	ReasonWorkspaceSlow          Reason = "workspace_slow"
-	ReasonAppendSameBatch        Reason = "append_same_batch"
-	ReasonAppendUnanswered       Reason = "append_unanswered"
-	ReasonAppendIDTaken          Reason = "append_id_taken"
-	ReasonAppendOnce             Reason = "append_once"
 	ReasonLogDiskFull            Reason = "log_disk_full"
 	ReasonSQLiteDamagedNow       Reason = "sqlite_damaged_now"
 )
@@ -511,7 +504,6 @@ var pageReasons = map[Reason]Code{
 	ReasonServiceKeyStays:        CodeUnavailable,
 	ReasonServiceChanged:         CodeUnavailable,
 	ReasonVaultKeyChanged:        CodeUnavailable,
-	ReasonPathRule:               CodeInvalid,
 	ReasonComputerStops:          CodeUnavailable,
 	ReasonNoSuchRoute:            CodeNotFound,
 	ReasonNoServiceWorker:        CodeForbidden,
@@ -588,8 +580,6 @@ var pageReasons = map[Reason]Code{
 	ReasonModelPriceUnknown:      CodeUnavailable,
 	ReasonSQLiteDamaged:          CodeCorrupt,
 	ReasonDesktopNotCarried:      CodeUnavailable,
-	ReasonPayloadLarge:           CodeTooLarge,
-	ReasonDocumentLarge:          CodeTooLarge,
 	ReasonDraftsDiskFull:         CodeNoSpace,
 	ReasonDraftsDamaged:          CodeCorrupt,
 	ReasonPathNoFolder:           CodeConflict,
@@ -599,10 +589,6 @@ var pageReasons = map[Reason]Code{
 	ReasonPathTooLongToShow:      CodeTooLarge,
 	ReasonPathThroughLink:        CodeRefused,
 	ReasonWorkspaceSlow:          CodeTooLarge,
-	ReasonAppendSameBatch:        CodeConflict,
-	ReasonAppendUnanswered:       CodeNotFound,
-	ReasonAppendIDTaken:          CodeConflict,
-	ReasonAppendOnce:             CodeConflict,
 	ReasonLogDiskFull:            CodeNoSpace,
 	ReasonSQLiteDamagedNow:       CodeCorrupt,
 }

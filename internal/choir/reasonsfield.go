@@ -102,6 +102,13 @@ const (
 	ReasonEventNeeds          Reason = "event_needs"
 	ReasonEventAboutOther     Reason = "event_about_other"
 	ReasonFieldEventNumber    Reason = "field_event_number"
+	ReasonPathRule            Reason = "path_rule"
+	ReasonPayloadLarge        Reason = "payload_large"
+	ReasonDocumentLarge       Reason = "document_large"
+	ReasonAppendSameBatch     Reason = "append_same_batch"
+	ReasonAppendUnanswered    Reason = "append_unanswered"
+	ReasonAppendIDTaken       Reason = "append_id_taken"
+	ReasonAppendOnce          Reason = "append_once"
 )
 
 // fieldReasons maps each of these reasons to the code of its errors. Their sentences are
@@ -207,4 +214,11 @@ var fieldReasons = map[Reason]Code{
 	ReasonEventNeeds:          CodeInvalid,
 	ReasonEventAboutOther:     CodeInvalid,
 	ReasonFieldEventNumber:    CodeInvalid,
+	ReasonPathRule:            CodeInvalid,
+	ReasonPayloadLarge:        CodeTooLarge,
+	ReasonDocumentLarge:       CodeTooLarge,
+	ReasonAppendSameBatch:     CodeConflict,
+	ReasonAppendUnanswered:    CodeNotFound,
+	ReasonAppendIDTaken:       CodeConflict,
+	ReasonAppendOnce:          CodeConflict,
 }

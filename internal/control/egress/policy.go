@@ -80,7 +80,7 @@ func newRule(h choir.EgressHost) (Rule, error) {
 	}
 	for _, p := range h.Paths {
 		if !cleanPath(p) {
-			return Rule{}, choir.Refuse("", choir.ReasonPathRule, choir.TextOf("given", p)).At("paths")
+			return Rule{}, choir.RefuseField("paths", choir.ReasonPathRule, choir.TextOf("given", p))
 		}
 	}
 	return r, nil

@@ -207,7 +207,7 @@ func check(b *choir.VaultBinding) error {
 	}
 	for _, p := range b.Paths {
 		if !egress.CleanPath(p) {
-			return choir.Refuse("", choir.ReasonPathRule, choir.TextOf("given", p)).At("paths")
+			return choir.RefuseField("paths", choir.ReasonPathRule, choir.TextOf("given", p))
 		}
 	}
 	if b.Use == choir.VaultForGit {

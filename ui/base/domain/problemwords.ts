@@ -312,7 +312,7 @@ export const german = {
     "host_below_address": { "said": "{field}: „{given}“: unter einer Adresse gibt es keine Namen" },
     "field_no_port": { "said": "{field} muss 1 bis 65535 sein, nicht {given}" },
     "http_method_rule": { "said": "{field}: „{given}“ ist keine HTTP-Methode in Großbuchstaben" },
-    "path_rule": { "said": { "one": "{field}: „{given}“ ist kein Pfad ab /, ohne ..,", "other": "und %" } },
+    "path_rule": { "said": "{field}: „{given}“ ist kein Pfad ab /, ohne .., // und %" },
     "computer_stops": { "said": "der Computer hält an" },
     "no_such_route": { "said": "{method} {path} gibt es nicht" },
     "no_service_worker": { "said": "eine Seite einer Sandbox hat keinen Service Worker" },
