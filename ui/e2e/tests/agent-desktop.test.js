@@ -96,7 +96,10 @@ test("a desktop that an agent ruined is offered to be fixed, and one press has i
   assert.equal(await read(page, main), before);
   const task = (await events("task.returned")).find((e) => e.run === mended.run);
   assert.equal(task.payload.result.verify.status, "pass");
-  assert.match(task.payload.result.verify.proves, /its types hold, its linter finds no mistake, .*, and its page comes up in a browser/);
+  assert.match(
+    task.payload.result.verify.proves,
+    /its types hold, its linter finds no mistake, .*, and its page comes up in a browser/,
+  );
   await enterDesktop(page);
   await bar.waitFor({ state: "detached" });
 });
