@@ -108,7 +108,8 @@ func runResume(ctx context.Context, a *app, c *client, id string) error {
 	return nil
 }
 
-// setPaused asks for one of a run's two ways, and returns the run after it and its pause before.
+// setPaused posts /pause or /resume of a run. It returns the run after that, and the number of the
+// event that had paused it before, 0 for none.
 func setPaused(ctx context.Context, c *client, id, way string) (v api.RunView, before uint64, err error) {
 	base := c.path("/runs/" + url.PathEscape(id))
 	if err := c.get(ctx, base, &v); err != nil {

@@ -367,7 +367,7 @@ type Addition struct {
 // runs, with a part of its output. Parts come in order.
 type TaskOutputRequest struct {
 	Task    ID           `json:"task" choir:"id7" doc:"The task."`
-	Call    int          `json:"call" choir:"range=1..1000000" doc:"Number of the task's tool call that started the command, from 1."`
+	Call    int          `json:"call" choir:"range=1..1000000" doc:"Number of the task's tool call that started the command, from 1; of the task's own commands and checks from 900001."`
 	Command string       `json:"command" choir:"len=1..131072" doc:"The command line."`
 	Started Time         `json:"started" doc:"When it was started."`
 	From    int64        `json:"from" choir:"range=0..9007199254740991" doc:"Bytes of its output before the part."`

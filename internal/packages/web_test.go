@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -231,9 +232,10 @@ func TestContentThatIsNotPromisedIsNotKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			right := http.NewServeMux()
 			tarballs(right, map[string][]byte{"greet": body})
-			var lies = true
+			var lies atomic.Bool
+			lies.Store(true)
 			w := newWeb(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-				if lies && strings.HasSuffix(r.URL.Path, ".tgz") {
+				if lies.Load() && strings.HasSuffix(r.URL.Path, ".tgz") {
 					c.answer(out)
 					return
 				}
@@ -247,7 +249,7 @@ func TestContentThatIsNotPromisedIsNotKept(t *testing.T) {
 			if names := stored(t, dir); len(names) > 0 || w.asked("evil.test/greet.tgz") > 0 {
 				t.Errorf("it holds %q, or followed", names)
 			}
-			lies = false
+			lies.Store(false)
 			mustGet(t, cache, tarball(t, cache, "greet"), body, false)
 		})
 	}

@@ -28,8 +28,8 @@ func (j *job) startAside() (choir.TaskBeginReply, error) {
 	return j.startInWorktree()
 }
 
-// closeCopy ends the copy of a task that is aside. Until its result is appended the control plane
-// reads there what is to be held.
+// closeCopy removes the copy in which a task works that is aside. The task's result must have been
+// appended before: the control plane reads in the copy the change that it is to hold.
 func (j *job) closeCopy() {
 	if j.aside {
 		j.scope.Close() // a process that does not end was the task's failure already, see conclude

@@ -18,6 +18,10 @@ import (
 // as opposed to the task's time budget.
 var errCommandTimeout = errors.New("the command's time limit")
 
+// firstOwnCommand is the number below those of commands that are no tool calls: the task's own
+// commands, and checks.
+const firstOwnCommand = 900_000
+
 // runCommands runs the task's commands in order, until one fails, and records a snapshot
 // after each but the last. It returns a *failure if a command fails.
 func (j *job) runCommands(ctx context.Context) error {
@@ -107,13 +111,21 @@ func (j *job) commandIn(ctx context.Context, dir string, o verify.Order) (choir.
 		defer cancel()
 	}
 	l := j.newLive()
-	out, errOut := &recorder{live: l}, &recorder{live: l}
+	run := choir.CommandRun{Command: toUTF8([]byte(line(o.Shown))), Started: j.cfg.Now()}
+	r := &running{run: run, rec: &recorder{live: l}, done: make(chan struct{})}
+	ctx, r.end = context.WithCancelCause(ctx)
+	out, errOut := &recorder{live: l, also: r.rec}, &recorder{live: l, also: r.rec}
 	var stdout proctree.Sink = out
 	if o.Text != nil {
 		stdout = filtered{out, o.Text}
 	}
-	run := choir.CommandRun{Command: toUTF8([]byte(line(o.Shown))), Started: j.cfg.Now()}
+	j.ownCommands++
+	j.startShowing(r, firstOwnCommand+j.ownCommands)
 	exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: argv, Dir: dir, Env: j.env(0, c.Env), Stdout: stdout, Stderr: errOut})
+	r.exit, r.err = exit, err
+	close(r.done)
+	r.awaitShown()
+	r.end(nil)
 	l.flush()
 	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
 	run.ExitCode, run.Signal = exit.Code, exit.Signal
@@ -121,6 +133,9 @@ func (j *job) commandIn(ctx context.Context, dir string, o verify.Order) (choir.
 	case errors.Is(err, errCommandTimeout):
 		run.StderrTail, err = "[ended after "+itoa(int64(c.TimeoutS))+" s, its time limit]", nil
 		_, _ = errOut.Write([]byte("\n" + run.StderrTail + "\n")) // a recorder takes everything
+	case errors.Is(err, errEndedByPerson):
+		run.StderrTail, err = "[a person ended this command]", nil
+		_, _ = errOut.Write([]byte("\n" + run.StderrTail + "\n"))
 	case choir.CodeOf(err) == choir.CodeNotFound:
 		run.ExitCode = 127 // as a shell says it
 		_, _ = errOut.Write([]byte(err.Error() + "\n"))

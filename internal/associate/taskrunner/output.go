@@ -20,6 +20,7 @@ const (
 // recorder is a proctree.Sink that keeps a command's output, bounded, and shows it live.
 type recorder struct {
 	live *live
+	also *recorder // records the same bytes, beside those of another output; nil for none
 
 	mu    sync.Mutex // guards all below
 	head  []byte
@@ -32,7 +33,11 @@ type recorder struct {
 
 func (r *recorder) Write(p []byte) (int, error) {
 	n := len(p)
-	r.live.show(p)
+	if r.also != nil {
+		_, _ = r.also.Write(p) // it takes everything, and shows it live
+	} else {
+		r.live.show(p)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all += int64(n)

@@ -207,6 +207,7 @@ type job struct {
 	mayStop       context.Context    // ends when the task is to end, and not with its budgets
 	running       []*running         // commands of the model that were given back running
 	handles       int                // of such commands so far
+	ownCommands   int                // commands of the task itself and checks so far
 	said          string             // the model's last words
 	told          told
 	review        *review  // the last one; nil before the first

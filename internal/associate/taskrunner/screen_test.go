@@ -99,3 +99,52 @@ func TestAPersonEndsACommand(t *testing.T) {
 		}
 	}
 }
+
+// TestPeopleAreShownATasksOwnCommandsAndChecks: they are no tool calls of the model, and can hang as well.
+func TestPeopleAreShownATasksOwnCommandsAndChecks(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"a.txt": "one\n"})
+	// Each waits until it is shown.
+	waiting := func(name string) string {
+		return "echo begun; while [ ! -f ../" + name + " ]; do sleep 0.02; done; echo ended"
+	}
+	l.screen.on = func(r choir.TaskOutputRequest, text string) {
+		if strings.HasPrefix(text, "begun") {
+			for _, name := range []string{"ran", "checked"} {
+				if strings.Contains(r.Command, "../"+name+" ") {
+					l.write("workspace/"+name, "")
+				}
+			}
+		}
+	}
+	r := l.do(choir.DirectorTask{
+		Kind: choir.TaskEditRepo, Repo: "app", Instruction: "Run it", Commands: []choir.Command{{Shell: "echo two > a.txt; " + waiting("ran")}},
+		VerifyProfile: &choir.VerifyProfile{Mode: choir.VerifySmoke, Commands: []choir.Command{{Shell: waiting("checked")}}},
+	})
+	holds(t, r, choir.StatusOK, "")
+	l.screen.mu.Lock()
+	defer l.screen.mu.Unlock()
+	for number, want := range map[int]string{900_001: "begun\nended\n", 900_002: "begun\nended\n"} {
+		if exit, ended := l.screen.ends[number]; l.screen.texts[number] != want || !ended || exit.Code != 0 {
+			t.Errorf("of command %d was shown %q, ended %v with %+v", number, l.screen.texts[number], ended, exit)
+		}
+	}
+}
+
+// TestAPersonEndsATasksOwnCommand: the task has failed, and says why.
+func TestAPersonEndsATasksOwnCommand(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"a.txt": "one\n"})
+	l.screen.on = func(r choir.TaskOutputRequest, text string) {
+		if r.Ended == nil {
+			l.runner.EndCommand(r.Task, choir.ToolCallID(r.Task, r.Call))
+		}
+	}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskRun, Repo: "app", Instruction: "Run it", Commands: []choir.Command{{Shell: "echo begun; sleep 600"}}})
+	holds(t, r, choir.StatusFailed, choir.ResultCommandFailed)
+	if len(r.CommandsRun) != 1 || !strings.Contains(r.CommandsRun[0].StderrTail, "a person ended this command") {
+		t.Errorf("the result has %+v", r.CommandsRun)
+	}
+}

@@ -140,7 +140,8 @@ func leftBelow(left []string, dest string) (out []string) {
 	return out
 }
 
-// unpackAndRecord unpacks the project and appends the changes as the role's.
+// unpackAndRecord unpacks the project, sets its facts in added, and appends the changes of the
+// workspace as the role's.
 func (p *Projects) unpackAndRecord(ctx context.Context, client *guest.Client, role choir.Role, n NewProject, tar io.Reader, added *choir.RepoAdded) error {
 	if err := p.unpack(ctx, client, n, tar, added); err != nil {
 		return err

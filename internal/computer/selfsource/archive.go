@@ -102,7 +102,7 @@ func newPackedFolder() *packedFolder {
 	return &packedFolder{mode: 0o755, folders: map[string]*packedFolder{}, files: map[string]packedFile{}}
 }
 
-// subfolder returns the folder at a path below, and creates it if it is missing.
+// subfolder returns the folder at a path below f, in memory, and creates it if it is missing.
 func (f *packedFolder) subfolder(dir string) *packedFolder {
 	if dir == "." {
 		return f

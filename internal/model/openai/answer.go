@@ -68,7 +68,7 @@ func (a *answer) think(d openai.ChatCompletionChunkChoiceDelta) {
 	}
 }
 
-// hasThought reports whether the model has thought.
+// hasThought reports whether the answer has thinking of the model so far.
 func (a *answer) hasThought() bool { return a.thinking.Len()+len(a.details) > 0 }
 
 // endThinking delivers the thinking before what follows it, once.

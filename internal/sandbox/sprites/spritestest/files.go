@@ -19,7 +19,8 @@ func (m *machine) root() (*os.Root, error) {
 	return os.OpenRoot("/proc/" + strconv.Itoa(m.pid) + "/root")
 }
 
-// within returns a path of a request relative to the root folder.
+// within returns a path of a request, which is relative to the folder dir unless it is absolute, as
+// a path relative to the root folder.
 func within(dir, name string) string {
 	if !path.IsAbs(name) {
 		name = path.Join("/", dir, name)
