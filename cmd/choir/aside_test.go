@@ -30,7 +30,7 @@ type watcher struct {
 func (a *approver) watch() *watcher {
 	a.t.Helper()
 	w := &watcher{t: a.t, root: a.workspace(), looks: make(chan int), stopped: make(chan struct{})}
-	w.want = w.look()
+	w.want = w.scanWorkspace()
 	stop := make(chan struct{})
 	w.end = sync.OnceFunc(func() {
 		close(stop)
@@ -40,7 +40,7 @@ func (a *approver) watch() *watcher {
 	go func() {
 		defer close(w.stopped)
 		for n := 0; ; n++ {
-			if is := w.look(); is != w.want {
+			if is := w.scanWorkspace(); is != w.want {
 				w.t.Errorf("the workspace is another:\n%s", differing(w.want, is))
 				w.want = is
 			}
@@ -55,16 +55,16 @@ func (a *approver) watch() *watcher {
 	return w
 }
 
-// more waits until the watcher has looked some more times.
-func (w *watcher) more() {
+// awaitScans waits until the watcher has looked some more times.
+func (w *watcher) awaitScans() {
 	from := <-w.looks
 	for n := from; n < from+3; {
 		n = <-w.looks
 	}
 }
 
-// look returns all files and folders of the workspace, with their modes, times and content.
-func (w *watcher) look() string {
+// scanWorkspace returns all files and folders of the workspace, with their modes, times and content.
+func (w *watcher) scanWorkspace() string {
 	var b strings.Builder
 	err := filepath.WalkDir(w.root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -191,10 +191,10 @@ func TestTheOwnersProgramsSeeNothingOfAResultBeforeItsApproval(t *testing.T) {
 				task = inWorkspace(c.kind, c.shell, "")
 			}
 			accepted := a.submit(task)
-			w.more()
+			w.awaitScans()
 			a.letGo(accepted.Task)
 			a.waits(accepted.Task)
-			w.more()
+			w.awaitScans()
 			w.end()
 			a.must("approve", string(accepted.Task))
 			r := a.result(accepted.Task)
@@ -242,7 +242,7 @@ func TestAProjectThatMovesOnIsMergedBeforeAResultIsHeld(t *testing.T) {
 	w := a.watch()
 	a.letGo(accepted.Task)
 	a.waits(accepted.Task)
-	w.more()
+	w.awaitScans()
 	w.end()
 	a.must("approve", string(accepted.Task))
 	r := a.result(accepted.Task)
@@ -289,7 +289,7 @@ func TestTwoResultsWaitAtOnce(t *testing.T) {
 	a.startedAside(second.Task)
 	a.waits(first.Task)
 	a.waits(second.Task)
-	w.more()
+	w.awaitScans()
 	a.must("refuse", string(first.Task))
 	if r := a.result(first.Task); r.Code != choir.ResultNotApproved {
 		t.Errorf("the refused one is %s %s", r.Status, r.Code)
@@ -298,7 +298,7 @@ func TestTwoResultsWaitAtOnce(t *testing.T) {
 	if r := a.result(failed.Task); r.Code != choir.ResultVerifyFailed || r.Attempt == "" || len(r.FilesChanged) != 1 {
 		t.Errorf("the one that fails is %+v", r)
 	}
-	w.more()
+	w.awaitScans()
 	w.end()
 	if left := a.inside("ls -A /tmp/choir-worktrees; true"); left != "" || strings.Contains(strings.Join(a.processes(), "\n"), "sleep 86397") {
 		t.Errorf("left are %s, %q", left, a.processes())
@@ -343,7 +343,7 @@ func TestATaskInACopySurvivesKills(t *testing.T) {
 		a.letGo(task)
 		a.killAt(task, c.victim, c.at)
 		a.waits(task)
-		w.more()
+		w.awaitScans()
 		w.end()
 		a.must("approve", string(task))
 		r := a.result(task)
@@ -421,7 +421,7 @@ func TestTwoResultsOfOneProjectWaitAtOnce(t *testing.T) {
 	for _, task := range waiting {
 		a.waits(task)
 	}
-	w.more()
+	w.awaitScans()
 	w.end()
 	a.must("approve", string(waiting[0]))
 	if r := a.result(waiting[0]); r.Status != choir.StatusOK || a.inApp("guarded/0") != "0\n" || a.inApp("out") != "" {
@@ -453,7 +453,7 @@ func TestATaskWhoseCopyIsGoneBeginsAnew(t *testing.T) {
 	}
 	a.letGo(task)
 	a.waits(task)
-	w.more()
+	w.awaitScans()
 	w.end()
 	if n := a.startedInCopies(); n < 2 {
 		t.Errorf("it has begun %d times", n)

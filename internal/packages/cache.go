@@ -133,7 +133,7 @@ func (c *Cache) Open(ctx context.Context, item Item) (*Content, error) {
 		}
 		content := &Content{Type: item.Type, Kept: !first, ctx: ctx, fetch: f}
 		if content.Size, content.Address, err = f.await(ctx, c.cfg.Patience); err != nil {
-			f.leave()
+			f.removeWaiter()
 			return nil, err
 		}
 		return content, nil
@@ -145,7 +145,7 @@ func (c *Cache) Open(ctx context.Context, item Item) (*Content, error) {
 func (c *Cache) fetching(key string, item Item) (f *fetch, first bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f = c.fetches[key]; f != nil && f.join() {
+	if f = c.fetches[key]; f != nil && f.addWaiter() {
 		return f, false, nil
 	}
 	if c.store.has(key) {
@@ -189,7 +189,7 @@ func (c *Content) Close() error {
 		c.release()
 		return nil
 	}
-	c.fetch.leave()
+	c.fetch.removeWaiter()
 	return nil
 }
 

@@ -51,7 +51,7 @@ func (c Cargo) Item(host, path string) (Item, bool) {
 	if !ok || host != c.Files {
 		return Item{}, false
 	}
-	item := Item{Host: host, Path: path, Type: "application/gzip", learn: func(ctx context.Context, read pageReader) (check, error) {
+	item := Item{Host: host, Path: path, Type: "application/gzip", findCheck: func(ctx context.Context, read pageReader) (check, error) {
 		return c.digest(ctx, read, name, version)
 	}}
 	if c.Index != c.Files {

@@ -51,8 +51,8 @@ func newFetch(c *Cache, key string, item Item) *fetch {
 	return f
 }
 
-// join counts one more who waits. ok is false if the fetch failed or was given up.
-func (f *fetch) join() (ok bool) {
+// addWaiter counts one more who waits. ok is false if the fetch failed or was given up.
+func (f *fetch) addWaiter() (ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.waiting == 0 || f.ended && f.err != nil {
@@ -63,8 +63,8 @@ func (f *fetch) join() (ok bool) {
 	return true
 }
 
-// leave counts one less who waits. After the last one the fetch ends.
-func (f *fetch) leave() {
+// removeWaiter counts one less who waits. After the last one the fetch ends.
+func (f *fetch) removeWaiter() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.waiting--
@@ -155,7 +155,7 @@ func (f *fetch) run() {
 	var right check
 	var unknown error
 	learning.Go(func() {
-		if right, unknown = f.learn(ctx); unknown != nil {
+		if right, unknown = f.findCheck(ctx); unknown != nil {
 			cancel() // the content is of no use
 			return
 		}
@@ -178,13 +178,13 @@ func (f *fetch) run() {
 	f.finish(sum, err)
 }
 
-// learn returns the check of the content.
-func (f *fetch) learn(ctx context.Context) (check, error) {
+// findCheck returns the check of the content, for which it asks the registry.
+func (f *fetch) findCheck(ctx context.Context) (check, error) {
 	if err := f.cache.learning.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer f.cache.learning.Release(1)
-	return f.item.learn(ctx, f.cache.pages.read)
+	return f.item.findCheck(ctx, f.cache.pages.read)
 }
 
 // finish tells all who wait how the fetch ended, and keeps what is right.

@@ -62,12 +62,12 @@ func (g *GoModules) Item(host, path string) (Item, bool) {
 	}
 	switch file[dot:] {
 	case ".zip":
-		item.Type, item.learn = "application/zip", find("", hasZipSum)
+		item.Type, item.findCheck = "application/zip", find("", hasZipSum)
 	case ".mod":
-		item.Type, item.learn = "text/plain; charset=UTF-8", find("/go.mod", hasModSum)
+		item.Type, item.findCheck = "text/plain; charset=UTF-8", find("/go.mod", hasModSum)
 	case ".info":
 		// The database has no digest of it. It is kept for versions that the database has.
-		item.Type, item.learn = "application/json", find("", func(string) check { return isInfoOf(version) })
+		item.Type, item.findCheck = "application/json", find("", func(string) check { return isInfoOf(version) })
 	default:
 		return Item{}, false
 	}

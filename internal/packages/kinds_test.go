@@ -117,7 +117,7 @@ func FuzzItem(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path string) {
 		for _, r := range kinds() {
 			for _, host := range r.Hosts() {
-				if item, ok := r.Item(host, path); ok && (item.Host != host || item.Path != path || item.learn == nil || item.Type == "") {
+				if item, ok := r.Item(host, path); ok && (item.Host != host || item.Path != path || item.findCheck == nil || item.Type == "") {
 					t.Errorf("%q: %+v", path, item)
 				}
 				if _, ok := r.Page(host, path, ""); ok && strings.ContainsAny(path, "%?#\\ \r\n") {

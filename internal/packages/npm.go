@@ -28,7 +28,7 @@ func (n NPM) Item(host, path string) (Item, bool) {
 	}
 	return Item{
 		Host: host, Path: path, Type: "application/octet-stream",
-		learn: func(ctx context.Context, read pageReader) (check, error) {
+		findCheck: func(ctx context.Context, read pageReader) (check, error) {
 			return npmDigest(ctx, read, host, path, name, version)
 		},
 	}, true

@@ -59,8 +59,8 @@ type Item struct {
 	Type       string // for the header Content-Type
 	// Asks are other hosts that the cache asks for the digest.
 	Asks []string
-	// learn returns the check of the content, by what the registry says of it.
-	learn func(context.Context, pageReader) (check, error)
+	// findCheck returns the check of the content, by what the registry says of it.
+	findCheck func(context.Context, pageReader) (check, error)
 }
 
 // check reports whether a file has the content that the registry promised.

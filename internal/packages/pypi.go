@@ -36,7 +36,7 @@ func (p PyPI) Item(host, path string) (Item, bool) {
 	item := Item{Host: host, Path: path, Type: "application/octet-stream"}
 	wheel, metadata := strings.CutSuffix(part[4], ".metadata")
 	if !metadata {
-		item.learn = func(context.Context, pageReader) (check, error) {
+		item.findCheck = func(context.Context, pageReader) (check, error) {
 			return required(hasHex("blake2b", part[1]+part[2]+part[3]))
 		}
 		return item, true
@@ -44,7 +44,7 @@ func (p PyPI) Item(host, path string) (Item, bool) {
 	if p.Index != p.Files {
 		item.Asks = []string{p.Index}
 	}
-	item.learn = func(ctx context.Context, read pageReader) (check, error) {
+	item.findCheck = func(ctx context.Context, read pageReader) (check, error) {
 		return p.metadataDigest(ctx, read, pypiProject(wheel), strings.TrimSuffix(path, ".metadata"))
 	}
 	return item, true

@@ -61,22 +61,12 @@ func (c *Changes) offeredByCopy(ctx context.Context, t *eventstore.Task) (o Offe
 // be called again, which ends what was cut off.
 func (c *Changes) LandCommitted(ctx context.Context, id choir.ID) (choir.TaskLandReply, error) {
 	var reply choir.TaskLandReply
-	t, unlock, err := c.lockStarted(ctx, id)
+	l, err := c.lockLanding(ctx, id)
 	if err != nil {
 		return reply, err
 	}
-	defer unlock()
-	if t.Worktree == "" {
-		return reply, choir.Invalid("task", "task %s does not work in a copy of its project", id)
-	}
-	beside, err := c.mustLandAlone(ctx, &t)
-	if err != nil {
-		return reply, err
-	}
-	now, client, err := c.workspace.Scan(ctx)
-	if err != nil {
-		return reply, err
-	}
+	defer l.unlock()
+	t, beside, now, client := l.task, l.beside, l.now, l.client
 	if t.InWorktree() {
 		var refreshed bool
 		if reply, refreshed, err = c.refreshCopy(ctx, &t, now, nil); refreshed {

@@ -168,6 +168,38 @@ func (c *Changes) rollbackWorktree(ctx context.Context, t *eventstore.Task, keep
 	return reply, err
 }
 
+// landing is a task whose copy is to land: with the tree's lock held, the other tasks at work, and a
+// scan of the workspace.
+type landing struct {
+	task   eventstore.Task
+	beside []eventstore.Task
+	now    snapshot.Result
+	client *guest.Client
+	unlock func()
+}
+
+// lockLanding locks the tree for a task in a copy that is to land, and scans the workspace. The
+// caller unlocks it. Code invalid: the task does not work in a copy; unavailable: another task
+// works in the project.
+func (c *Changes) lockLanding(ctx context.Context, id choir.ID) (l landing, err error) {
+	if l.task, l.unlock, err = c.lockStarted(ctx, id); err != nil {
+		return l, err
+	}
+	defer func() {
+		if err != nil {
+			l.unlock()
+		}
+	}()
+	if l.task.Worktree == "" {
+		return l, choir.Invalid("task", "task %s does not work in a copy of its project", id)
+	}
+	if l.beside, err = c.mustLandAlone(ctx, &l.task); err != nil {
+		return l, err
+	}
+	l.now, l.client, err = c.workspace.Scan(ctx)
+	return l, err
+}
+
 // Land merges what a task changed in its worktree into the workspace, as the task's change,
 // without what lies in .git folders and at or below the paths in leave. The workspace just before becomes the task's base. With
 // conflicts it changes nothing. Code unavailable: another task works in the project. It may be
@@ -175,22 +207,12 @@ func (c *Changes) rollbackWorktree(ctx context.Context, t *eventstore.Task, keep
 // the result, it merges the project into the copy instead and replies Aside.
 func (c *Changes) Land(ctx context.Context, id choir.ID, leave []string) (choir.TaskLandReply, error) {
 	var reply choir.TaskLandReply
-	t, unlock, err := c.lockStarted(ctx, id)
+	l, err := c.lockLanding(ctx, id)
 	if err != nil {
 		return reply, err
 	}
-	defer unlock()
-	if t.Worktree == "" {
-		return reply, choir.Invalid("task", "task %s does not work in a copy of its project", id)
-	}
-	beside, err := c.mustLandAlone(ctx, &t)
-	if err != nil {
-		return reply, err
-	}
-	now, client, err := c.workspace.Scan(ctx)
-	if err != nil {
-		return reply, err
-	}
+	defer l.unlock()
+	t, beside, now, client := l.task, l.beside, l.now, l.client
 	if t.InWorktree() && c.mayWait(&t) {
 		reply, _, err = c.refreshCopy(ctx, &t, now, leave)
 		return reply, err

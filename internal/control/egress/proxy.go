@@ -201,7 +201,7 @@ func (p *Proxy) passRequest(w http.ResponseWriter, r *http.Request, work Work, o
 		var conn net.Conn
 		if conn, err = p.dial(one); err == nil {
 			defer conn.Close()
-			err = p.carry(w, r, work, one, conn)
+			err = p.relayToHost(w, r, work, one, conn)
 		}
 	}
 	if err != nil {
@@ -219,8 +219,8 @@ func (p *Proxy) passRequest(w http.ResponseWriter, r *http.Request, work Work, o
 	}
 }
 
-// carry carries a request or tunnel to its host over conn.
-func (p *Proxy) carry(w http.ResponseWriter, r *http.Request, work Work, one *passage, conn net.Conn) error {
+// relayToHost relays a request or tunnel to its host over conn.
+func (p *Proxy) relayToHost(w http.ResponseWriter, r *http.Request, work Work, one *passage, conn net.Conn) error {
 	if one.target.Tunnel {
 		return p.tunnel(w, one, conn)
 	}
