@@ -62,13 +62,13 @@ func (f *taskFloor) close() error { return f.log.close() }
 
 // do does one task.
 func (f *taskFloor) do(ctx context.Context) error {
-	if err := f.log.append(dispatchedBytes); err != nil {
+	if err := f.log.append(floorRecord(dispatchedBytes)); err != nil {
 		return err
 	}
 	if err := f.scan(); err != nil {
 		return err
 	}
-	if err := f.log.append(startedBytes); err != nil {
+	if err := f.log.append(floorRecord(startedBytes)); err != nil {
 		return err
 	}
 	var stdout, stderr bytes.Buffer
@@ -80,7 +80,7 @@ func (f *taskFloor) do(ctx context.Context) error {
 	if err := f.scan(); err != nil {
 		return err
 	}
-	return f.log.append(returnedBytes)
+	return f.log.append(floorRecord(returnedBytes))
 }
 
 // scan scans the tree, which nobody changes.

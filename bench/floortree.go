@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -141,18 +142,21 @@ func newFloorLog(path string) (*floorLog, error) {
 	return &floorLog{file: f}, choir.Wrap("bench.floor", choir.CodeUnavailable, err, "make %s", path)
 }
 
-// append writes so many bytes and returns when they are durable.
-func (l *floorLog) append(bytes int) error {
-	record := make([]byte, bytes)
-	for i := range record {
-		record[i] = byte(l.end + int64(i))
-	}
-	if l.end+int64(bytes) > floorLogBytes {
+// append writes a record and returns when it is durable.
+func (l *floorLog) append(record []byte) error {
+	if l.end+int64(len(record)) > floorLogBytes {
 		l.end = 0
 	}
 	_, err := l.file.WriteAt(record, l.end)
-	l.end += int64(bytes)
+	l.end += int64(len(record))
 	return errors.Join(err, unix.Fdatasync(int(l.file.Fd())))
+}
+
+// floorRecord returns a record of so many bytes.
+func floorRecord(bytes int) []byte {
+	record := make([]byte, bytes)
+	_, _ = rand.Read(record) // it never fails
+	return record
 }
 
 func (l *floorLog) close() error { return l.file.Close() }
