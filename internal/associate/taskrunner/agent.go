@@ -164,7 +164,7 @@ func (j *job) refuse(_ context.Context, call model.Block) (agentloop.Result, err
 	if strings.Contains(call.Tool, "patch") && slices.Contains(names, string(choir.ToolEditFile)) {
 		out.Text += ". edit_file takes a patch in its field patch"
 	}
-	if err := j.recordRefusal(call, out); err != nil {
+	if err := j.calls.recordRefusal(call, out); err != nil {
 		return agentloop.Result{}, err
 	}
 	return agentloop.Result{Text: out.Text, IsError: true, Stop: j.refused >= maxRefused}, nil
@@ -176,7 +176,7 @@ type caller job
 
 // Call implements agentloop.Caller.
 func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	if err := (*job)(c).waitWhilePaused(ctx); err != nil {
+	if err := c.gate.wait(ctx); err != nil {
 		return model.Response{}, err
 	}
 	c.models++

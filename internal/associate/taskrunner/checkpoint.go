@@ -167,7 +167,7 @@ func (j *job) recordCheckpoint(made git.Made, subject, trigger string, only []st
 		Checkpoint: choir.DeriveID(j.event.Task, "checkpoint"), Snapshot: at, Subject: subject, Trigger: trigger,
 		Verified: j.result.Verify.Status == choir.VerifyPass, Commits: first(made.Commits, 64), Withheld: first(withheld, 256),
 	})
-	j.drafts = append(j.drafts, j.mine(d))
+	j.drafts = append(j.drafts, j.rec.mine(d))
 	return err
 }
 

@@ -98,7 +98,7 @@ func (j *job) command(ctx context.Context, c choir.Command) (choir.CommandRun, [
 
 // commandIn is command in a given folder.
 func (j *job) commandIn(ctx context.Context, dir string, o verify.Order) (choir.CommandRun, []byte, error) {
-	if err := j.waitWhilePaused(ctx); err != nil {
+	if err := j.gate.wait(ctx); err != nil {
 		return choir.CommandRun{}, nil, err
 	}
 	c, argv := o.Command, o.Command.Argv
@@ -149,10 +149,10 @@ func (j *job) commandIn(ctx context.Context, dir string, o verify.Order) (choir.
 func (j *job) recordOutput(run choir.CommandRun, out, errOut []byte, runErr error) (choir.CommandRun, []byte, error) {
 	run.StdoutTail, run.StderrTail = lastChars(out), lastChars(errOut)
 	var err error
-	if run.Stdout, err = j.kept(out); err != nil {
+	if run.Stdout, err = j.rec.storeBlob(out); err != nil {
 		return run, nil, err
 	}
-	if run.Stderr, err = j.kept(errOut); err != nil {
+	if run.Stderr, err = j.rec.storeBlob(errOut); err != nil {
 		return run, nil, err
 	}
 	return run, append(out, errOut...), runErr

@@ -27,7 +27,7 @@ func (j *job) convert(ctx context.Context, stdin *os.File, argv []string) (out [
 	defer cancel()
 	output, errors := &bounded{max: maxConverted}, &bounded{max: maxComplaint}
 	exit, err := j.scope.Tree().Run(limited, proctree.Spec{
-		Argv: append([]string{program}, argv[1:]...), Dir: j.scope.Root, Env: j.env(j.calls, nil),
+		Argv: append([]string{program}, argv[1:]...), Dir: j.scope.Root, Env: j.env(j.calls.made, nil),
 		Stdin: stdin, Stdout: output, Stderr: errors,
 	})
 	switch {

@@ -54,7 +54,7 @@ func (j *job) diagnose(ctx context.Context, tool string, in choir.ToolInput) str
 		}
 		args[0] = program
 		rec := &recorder{live: newLive(func(string) {})}
-		exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: args, Dir: filepath.Dir(file), Env: j.env(j.calls, nil), Stdout: rec})
+		exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: args, Dir: filepath.Dir(file), Env: j.env(j.calls.made, nil), Stdout: rec})
 		said := strings.TrimSpace(strings.ReplaceAll(toUTF8(rec.whole()), j.scope.Root+"/", ""))
 		if err == nil && said != "" && (exit.Code != 0 || argv[0] == "gopls") {
 			notes = append(notes, "["+argv[0]+" says: "+tools.Cut(said, maxDiagnosis)+"]")

@@ -83,7 +83,7 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 		err = j.restoreAttempt()
 	}
 	if err == nil {
-		err = j.waitWhilePaused(work)
+		err = j.gate.wait(work)
 	}
 	if err == nil {
 		err = j.execute(work)

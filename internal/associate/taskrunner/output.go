@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"choiros/internal/associate/tools"
-	"choiros/internal/choir"
 )
 
 const (
@@ -168,12 +167,4 @@ func lastChars(b []byte) string {
 	}
 	r := []rune(toUTF8(b))
 	return string(r[max(0, len(r)-tailChars):])
-}
-
-// kept stores content as a blob and returns its digest, "" for empty content.
-func (j *job) kept(content []byte) (choir.Digest, error) {
-	if len(content) == 0 {
-		return "", nil
-	}
-	return j.cfg.Blobs.PutBlob(j.life, content)
 }

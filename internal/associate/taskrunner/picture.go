@@ -49,7 +49,7 @@ func (j *job) picture(ctx context.Context, page browser.Page) (*browser.Picture,
 	go func() {
 		_, err := j.scope.Tree().Run(limited, proctree.Spec{
 			Argv: append([]string{"/bin/sh", "-c", startBrowser, program}, browser.Args(profile)...), Dir: j.scope.Root,
-			Env: j.env(j.calls, nil), Stdin: stdin, Stdout: pipeSink{output}, Stderr: said,
+			Env: j.env(j.calls.made, nil), Stdin: stdin, Stdout: pipeSink{output}, Stderr: said,
 		})
 		output.Close()
 		stdin.Close()

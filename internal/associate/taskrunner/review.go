@@ -81,7 +81,7 @@ func (j *job) checkChange(ctx context.Context, r *review) error {
 // appends a progress event about the round.
 func (j *job) tellFailure(r *review) (string, error) {
 	how := firstLine(r.failed.summary, 300)
-	err := j.recordProgress(choir.DeriveID(j.event.Task, "round", itoa(int64(r.rounds))),
+	err := j.rec.recordProgress(choir.DeriveID(j.event.Task, "round", itoa(int64(r.rounds))),
 		fmt.Sprintf("%s; round %d of %d", how, r.rounds, choir.VerifyRounds))
 	var b strings.Builder
 	b.WriteString(how + "\n")
@@ -129,10 +129,10 @@ func (j *job) recordCheck(ctx context.Context, c choir.Command, do func() (choir
 	if j.models == 0 {
 		return do()
 	}
-	id := j.nextCall()
-	called, err := j.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(line(c), 4<<10)}, nil)
+	id := j.calls.countCall()
+	called, err := j.calls.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(line(c), 4<<10)}, nil)
 	if err == nil {
-		err = j.beginCall(ctx, called)
+		err = j.calls.beginCall(ctx, called)
 	}
 	if err != nil {
 		return choir.CommandRun{}, nil, err
@@ -143,9 +143,9 @@ func (j *job) recordCheck(ctx context.Context, c choir.Command, do func() (choir
 	if err != nil && seen.Code == "" {
 		seen.OK, seen.Code = false, choir.CodeOf(err)
 	}
-	returned, rerr := j.returned(id, seen, run.DurationMS)
+	returned, rerr := j.calls.returned(id, seen, run.DurationMS)
 	if rerr == nil {
-		rerr = j.appendEvents(returned)
+		rerr = j.rec.appendEvents(returned)
 	}
 	if err == nil {
 		err = rerr

@@ -8,7 +8,6 @@ package taskrunner
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -146,7 +145,7 @@ func (r *Runner) Project(dispatched choir.Event) string {
 // returns nil without doing anything if the task has a result. An error means that no
 // result was appended: the caller retries.
 func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
-	j := &job{Runner: r, life: ctx, event: dispatched, started: r.cfg.Now()}
+	j := r.newJob(ctx, dispatched)
 	defer j.closeCopy()
 	result, err := j.run(work)
 	if errors.Is(err, errAnswered) {
@@ -162,6 +161,15 @@ func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 		return err
 	}
 	return j.answer(result)
+}
+
+// newJob returns an execution of the task of a task.dispatched event, with its parts.
+func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
+	j := &job{Runner: r, life: life, event: dispatched, started: r.cfg.Now()}
+	j.rec = &record{life: life, event: dispatched, log: r.cfg.Log, blobs: r.cfg.Blobs, now: r.cfg.Now}
+	j.gate = gate{&r.paused, dispatched.Run}
+	j.calls = &toolCalls{rec: j.rec, gate: j.gate}
+	return j
 }
 
 // maxAttempts limits how often a task is begun that fails by an error of choir itself.
@@ -193,7 +201,9 @@ type job struct {
 	scope         *scope.Scope   // the task's folder and processes
 	aside         bool           // it works and commits in a copy, as its result may be held
 	git           *git.Git
-	calls         int                // tool calls recorded
+	rec           *record
+	gate          gate // of its run's pauses
+	calls         *toolCalls
 	models        int                // model calls made
 	refused       int                // tool calls refused
 	todos         int                // lists that the model wrote
@@ -232,7 +242,7 @@ func (j *job) answer(result choir.AssociateResult) error {
 	if err != nil {
 		return err
 	}
-	err = j.appendEvents(append(j.drafts, j.mine(d))...)
+	err = j.rec.appendEvents(append(j.drafts, j.rec.mine(d))...)
 	if first := choir.FirstOf(err); first != nil && first.Type == d.Type {
 		return nil // the control plane answered in its place
 	}
@@ -240,17 +250,4 @@ func (j *job) answer(result choir.AssociateResult) error {
 		return nil // the control plane answers once the owner has
 	}
 	return err
-}
-
-// appendEvents appends events of the task. Their ids are derived from the task's id; an
-// id that another role's event already has is replaced by a fresh one.
-func (j *job) appendEvents(drafts ...choir.Draft) error {
-	fresh := func(*choir.First) (choir.ID, error) { return choir.NewID(j.cfg.Now(), rand.Reader) }
-	_, _, err := choir.AppendAs(j.life, choir.SourceAssociate, drafts, fresh, j.cfg.Log.Append)
-	return err
-}
-
-// mine returns the draft with the task's run, task id and cause filled in.
-func (j *job) mine(d choir.Draft) choir.Draft {
-	return d.ForRun(j.event.Run, j.event.Task).CausedBy(j.event.ID)
 }

@@ -131,7 +131,7 @@ func (j *job) startCommand(ctx context.Context, command string, timeoutS int, st
 	if timeoutS > 0 {
 		ctx, stop = context.WithTimeoutCause(ctx, time.Duration(timeoutS)*time.Second, errCommandTimeout)
 	}
-	spec := proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.scope.Root, Env: j.env(j.calls, nil), Stdin: input, Stdout: r.rec}
+	spec := proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.scope.Root, Env: j.env(j.calls.made, nil), Stdin: input, Stdout: r.rec}
 	tree := j.scope.Tree()
 	go func() {
 		defer close(r.done)
@@ -141,7 +141,7 @@ func (j *job) startCommand(ctx context.Context, command string, timeoutS int, st
 		}
 		r.exit, r.err = tree.Run(ctx, spec)
 	}()
-	j.startShowing(r, j.calls)
+	j.startShowing(r, j.calls.made)
 	return r, nil
 }
 

@@ -43,7 +43,7 @@ func (j *job) keepTodo() agentloop.Tool {
 		if len(words) > maxWords {
 			words = append(words[:maxWords-1], '…')
 		}
-		return agentloop.Result{Text: "The list is kept."}, j.recordProgress(choir.DeriveID(j.event.Task, "todo", itoa(int64(j.todos))), string(words))
+		return agentloop.Result{Text: "The list is kept."}, j.rec.recordProgress(choir.DeriveID(j.event.Task, "todo", itoa(int64(j.todos))), string(words))
 	}}
 }
 

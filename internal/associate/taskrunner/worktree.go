@@ -123,7 +123,7 @@ const (
 // waitToLand calls land until no other task works in the project. The wait does
 // not count as the task's work. It returns a *failure if it takes too long.
 func (j *job) waitToLand(land func() (choir.TaskLandReply, error)) (choir.TaskLandReply, error) {
-	if err := j.waitWhilePaused(j.work); err != nil {
+	if err := j.gate.wait(j.work); err != nil {
 		return choir.TaskLandReply{}, err
 	}
 	j.clock.change(waiting)
