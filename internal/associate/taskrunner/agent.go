@@ -44,11 +44,11 @@ func (j *job) system() string {
 // runAgent runs the agent loop on the task until the model is done or a limit is
 // reached, and fills in usage and summary. It returns a *failure for a limit.
 func (j *job) runAgent(ctx context.Context) error {
-	base, err := filepath.Rel(j.scope.Top, j.scope.Root)
+	base, err := filepath.Rel(j.place.scope.Top, j.place.scope.Root)
 	if err != nil {
 		return err
 	}
-	files, err := tools.OpenWorkspace(j.scope.Top, filepath.ToSlash(base))
+	files, err := tools.OpenWorkspace(j.place.scope.Top, filepath.ToSlash(base))
 	if err != nil {
 		return err
 	}

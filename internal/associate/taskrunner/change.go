@@ -56,25 +56,10 @@ func (j *job) changed() (change, error) {
 	if err != nil {
 		return c, err
 	}
-	all = j.withinScope(all)
+	all = j.place.withinScope(all)
 	c.same = len(all) == 0
 	c.addPaths(withoutOwner(all, now.Owner))
 	return c, nil
-}
-
-// withinScope returns the changes without those outside the task's folder, if the kernel
-// confines the task's commands to it: such changes are not the task's. A rename across
-// the boundary is split into a removal and a creation.
-func (j *job) withinScope(all []snapshot.Change) []snapshot.Change {
-	if !j.scope.Confined || j.task.Repo == "" {
-		return all
-	}
-	root := snapshot.EscapePath([]byte("workspace/" + j.task.Repo))
-	outside := func(p string) bool { return p != root && !below(p, root) }
-	if !slices.ContainsFunc(all, func(ch snapshot.Change) bool { return outside(ch.Path) || ch.From != "" && outside(ch.From) }) {
-		return all
-	}
-	return slices.DeleteFunc(snapshot.Apart(all), func(ch snapshot.Change) bool { return outside(ch.Path) })
 }
 
 // withoutOwner returns the changes except those at the paths of owner, which must be
@@ -179,7 +164,7 @@ func (j *job) diff(c change) (diff *choir.Diff, left int, err error) {
 		total += size
 		before, after = append(before, b...), append(after, a...)
 	}
-	text, err := j.git.Diff(j.life, before, after)
+	text, err := j.place.git.Diff(j.life, before, after)
 	if err != nil || len(text) == 0 {
 		return nil, left, err
 	}
@@ -220,7 +205,7 @@ func (j *job) sides(ch *snapshot.Change, fits bool) (before, after []git.File, o
 		if err != nil {
 			return nil, nil, false, err
 		}
-		name, inside := j.below(string(raw))
+		name, inside := j.place.below(string(raw))
 		if !inside || !fits || ch.Before == nil && tools.IsCache(name) || s.e.Kind != snapshot.File && s.e.Kind != snapshot.Symlink {
 			return nil, nil, false, nil
 		}
@@ -245,18 +230,9 @@ func (j *job) content(raw string, e *snapshot.Entry, onDisk bool) ([]byte, error
 		return nil, nil
 	}
 	if onDisk {
-		if b, err := os.ReadFile(filepath.Join(j.scope.Top, raw)); err == nil && choir.DigestOf(b) == e.Digest() {
+		if b, err := os.ReadFile(filepath.Join(j.place.scope.Top, raw)); err == nil && choir.DigestOf(b) == e.Digest() {
 			return b, nil
 		}
 	}
 	return j.cfg.Blobs.GetBlob(j.life, e.Digest())
-}
-
-// below returns a path below the workspace relative to the task's folder; false if it
-// lies outside.
-func (j *job) below(raw string) (string, bool) {
-	if j.task.Repo == "" {
-		return raw, true
-	}
-	return strings.CutPrefix(raw, "workspace/"+j.task.Repo+"/")
 }

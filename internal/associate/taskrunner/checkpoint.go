@@ -87,9 +87,9 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 		return errors.Join(err, by.close())
 	}
 	before := j.committed.state()
-	knew := !j.aside && before.holds(j.cfg.Workspace)
-	made, err := j.git.Commit(j.life, git.Checkpoint{
-		Workspace: j.commitTop(), Paths: paths, Subject: subject, Body: body,
+	knew := !j.place.aside && before.holds(j.cfg.Workspace)
+	made, err := j.place.git.Commit(j.life, git.Checkpoint{
+		Workspace: j.place.commitTop(), Paths: paths, Subject: subject, Body: body,
 		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(), By: by.git,
 	})
 	only := by.only(made)
@@ -120,10 +120,10 @@ func (j *job) mustReadRepositories(c change, by *committer) error {
 			return err
 		}
 		repo := path.Dir(string(raw))
-		if _, err := os.Lstat(filepath.Join(j.commitTop(), repo)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(j.place.commitTop(), repo)); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := by.git(repo).CheckHead(j.life, filepath.Join(j.commitTop(), repo)); err != nil {
+		if err := by.git(repo).CheckHead(j.life, filepath.Join(j.place.commitTop(), repo)); err != nil {
 			if j.life.Err() != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func (j *job) mustReadRepositories(c change, by *committer) error {
 // appended with the result. If only is not empty, only those folders are scanned.
 func (j *job) recordCheckpoint(made git.Made, subject, trigger string, only []string) error {
 	// The process tree may hold what a filter of the repository started.
-	used, err := j.scope.Clear()
+	used, err := j.place.scope.Clear()
 	j.used(used)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (j *job) recordCheckpoint(made git.Made, subject, trigger string, only []st
 // takeSnapshot returns the snapshot of a checkpoint, in which a task that is aside has come into
 // the workspace. If only is not empty, only those folders are scanned.
 func (j *job) takeSnapshot(only []string) (choir.Digest, error) {
-	if j.aside {
+	if j.place.aside {
 		return j.landCommitted()
 	}
 	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "checkpoint", only)
@@ -208,16 +208,16 @@ func (j *job) gitVerb(ctx context.Context) (string, error) {
 	args := j.task.GitArgs
 	switch j.task.GitAction {
 	case choir.GitReset:
-		return "reset; the workspace as it was is snapshot " + string(j.base), j.git.Reset(ctx, j.scope.Root, args)
+		return "reset; the workspace as it was is snapshot " + string(j.base), j.place.git.Reset(ctx, j.place.scope.Root, args)
 	case choir.GitCheckout:
-		return "checked out; the workspace as it was is snapshot " + string(j.base), j.git.Checkout(ctx, j.scope.Root, args)
+		return "checked out; the workspace as it was is snapshot " + string(j.base), j.place.git.Checkout(ctx, j.place.scope.Root, args)
 	case choir.GitCheckpoint:
 		return j.checkpointByHand(ctx)
 	}
 	if len(args) > 0 {
 		return "", choir.Invalid("git_args", "git_status takes none")
 	}
-	return j.git.Status(ctx, j.scope.Root)
+	return j.place.git.Status(ctx, j.place.scope.Root)
 }
 
 // checkpointByHand commits every path that differs from HEAD, no matter who changed it, in the project or
@@ -250,7 +250,7 @@ func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 // commitPending commits for checkpointByHand. A task of a project without a repository of
 // its own commits the project's files in the workspace's, and no other project's.
 func (j *job) commitPending(ctx context.Context, by *committer) (git.Made, error) {
-	base, part := j.repository(), j.task.Repo != ""
+	base, part := j.place.repository(), j.task.Repo != ""
 	before := j.committed.state()
 	knew := before.holds(j.cfg.Workspace)
 	paths, broken := j.pending(ctx, by, base)
@@ -266,7 +266,7 @@ func (j *job) commitPending(ctx context.Context, by *committer) (git.Made, error
 		words = j.task.GitArgs[0]
 	}
 	j.subject = subject(words, j.cfg.Now())
-	made, err := j.git.Commit(ctx, git.Checkpoint{
+	made, err := j.place.git.Commit(ctx, git.Checkpoint{
 		Workspace: j.cfg.Workspace, Paths: paths, Subject: j.subject,
 		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(), By: by.git,
 	})

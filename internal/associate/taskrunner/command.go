@@ -3,12 +3,9 @@ package taskrunner
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
@@ -89,7 +86,7 @@ func line(c choir.Command) string {
 // command runs one command to its end. It returns its record and its whole output,
 // stdout first. The error is nil if the command fails or cannot be started.
 func (j *job) command(ctx context.Context, c choir.Command) (choir.CommandRun, []byte, error) {
-	dir, err := j.folder(c.Cwd)
+	dir, err := j.place.folder(c.Cwd)
 	if err != nil {
 		return choir.CommandRun{}, nil, fail(choir.ResultInvalidTask, "the task was refused: %v", err)
 	}
@@ -121,7 +118,7 @@ func (j *job) commandIn(ctx context.Context, dir string, o verify.Order) (choir.
 	}
 	j.ownCommands++
 	j.startShowing(r, firstOwnCommand+j.ownCommands)
-	exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: argv, Dir: dir, Env: j.env(0, c.Env), Stdout: stdout, Stderr: errOut})
+	exit, err := j.place.scope.Tree().Run(ctx, proctree.Spec{Argv: argv, Dir: dir, Env: j.place.environment(0, c.Env), Stdout: stdout, Stderr: errOut})
 	r.exit, r.err = exit, err
 	close(r.done)
 	r.awaitShown()
@@ -156,43 +153,4 @@ func (j *job) recordOutput(run choir.CommandRun, out, errOut []byte, runErr erro
 		return run, nil, err
 	}
 	return run, append(out, errOut...), runErr
-}
-
-// folder returns the absolute working folder of a command, with links resolved. It
-// returns an error unless cwd is a folder below the task's root and in the workspace.
-func (j *job) folder(cwd string) (string, error) {
-	if cwd == "" {
-		return j.scope.Root, nil
-	}
-	if !filepath.IsLocal(cwd) {
-		return "", choir.Invalid("cwd", "%q is not below the task's folder", cwd)
-	}
-	dir, err := filepath.EvalSymlinks(filepath.Join(j.scope.Root, cwd))
-	if err != nil {
-		return "", choir.Invalid("cwd", "there is no folder %q", cwd)
-	}
-	top, err := filepath.EvalSymlinks(j.scope.Top)
-	if err != nil {
-		return "", err
-	}
-	if rel, err := filepath.Rel(top, dir); err != nil || !filepath.IsLocal(rel) {
-		return "", choir.Invalid("cwd", "%q leads out of the workspace", cwd)
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", choir.Invalid("cwd", "%q is not a folder", cwd)
-	}
-	return dir, nil
-}
-
-// env returns the environment of the task's commands in a tool call, counted from 1, or
-// outside of calls (0), with the variables of more added.
-func (j *job) env(call int, more []choir.EnvVar) []string {
-	env := append(j.scope.Env(j.event.Task, call), git.Env()...)
-	if j.online {
-		env = verify.LetDownload(env)
-	}
-	for _, v := range more {
-		env = append(env, v.Name+"="+v.Value)
-	}
-	return env
 }

@@ -24,8 +24,8 @@ type committer struct {
 // committer returns the committer of the task. It waits for another task's in the
 // workspace's repository. The caller closes it.
 func (j *job) committer() (*committer, error) {
-	c := &committer{own: j.git, above: j.git}
-	if j.task.Repo != "" && j.repository() == "." {
+	c := &committer{own: j.place.git, above: j.place.git}
+	if j.task.Repo != "" && j.place.repository() == "." {
 		select {
 		case j.above <- struct{}{}:
 		case <-j.life.Done():
@@ -41,24 +41,6 @@ func (j *job) committer() (*committer, error) {
 	}
 	c.runs = c.count()
 	return c, nil
-}
-
-// repository returns the folder, below the workspace, of the repository that the task's
-// root belongs to, "." for the workspace's own.
-func (j *job) repository() string {
-	if j.task.Repo == "" {
-		return "."
-	}
-	return git.RepoOf(j.commitTop(), "workspace/"+j.task.Repo)
-}
-
-// commitTop returns the tree in which the task's commits are made: the workspace, or the
-// copy of a task that is aside.
-func (j *job) commitTop() string {
-	if j.aside {
-		return j.scope.Top
-	}
-	return j.cfg.Workspace
 }
 
 // git returns the git that runs in a repository, see git.Checkpoint.

@@ -19,15 +19,15 @@ const (
 
 // convert implements tools.Kit's Convert: the program runs as the task's commands do.
 func (j *job) convert(ctx context.Context, stdin *os.File, argv []string) (out []byte, said string, err error) {
-	program, err := proctree.LookPath(argv[0], j.scope.Root, j.cfg.Env)
+	program, err := j.place.findProgram(argv[0])
 	if err != nil {
 		return nil, "", tools.ErrNoProgram
 	}
 	limited, cancel := context.WithTimeout(ctx, convertWait)
 	defer cancel()
 	output, errors := &bounded{max: maxConverted}, &bounded{max: maxComplaint}
-	exit, err := j.scope.Tree().Run(limited, proctree.Spec{
-		Argv: append([]string{program}, argv[1:]...), Dir: j.scope.Root, Env: j.env(j.calls.made, nil),
+	exit, err := j.place.scope.Tree().Run(limited, proctree.Spec{
+		Argv: append([]string{program}, argv[1:]...), Dir: j.place.scope.Root, Env: j.place.environment(j.calls.made, nil),
 		Stdin: stdin, Stdout: output, Stderr: errors,
 	})
 	switch {

@@ -41,12 +41,12 @@ func (j *job) diagnose(ctx context.Context, tool string, in choir.ToolInput) str
 		if argv == nil || len(notes) == maxDiagnosed {
 			continue
 		}
-		program, err := proctree.LookPath(argv[0], j.scope.Root, j.cfg.Env)
+		program, err := j.place.findProgram(argv[0])
 		if err != nil {
 			continue
 		}
 		if !filepath.IsAbs(file) {
-			file = filepath.Join(j.scope.Root, file)
+			file = filepath.Join(j.place.scope.Root, file)
 		}
 		args := append(slices.Clone(argv), file)
 		if last := argv[len(argv)-1]; strings.HasPrefix(last, "--") {
@@ -54,8 +54,8 @@ func (j *job) diagnose(ctx context.Context, tool string, in choir.ToolInput) str
 		}
 		args[0] = program
 		rec := &recorder{live: newLive(func(string) {})}
-		exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: args, Dir: filepath.Dir(file), Env: j.env(j.calls.made, nil), Stdout: rec})
-		said := strings.TrimSpace(strings.ReplaceAll(toUTF8(rec.whole()), j.scope.Root+"/", ""))
+		exit, err := j.place.scope.Tree().Run(ctx, proctree.Spec{Argv: args, Dir: filepath.Dir(file), Env: j.place.environment(j.calls.made, nil), Stdout: rec})
+		said := strings.TrimSpace(strings.ReplaceAll(toUTF8(rec.whole()), j.place.scope.Root+"/", ""))
 		if err == nil && said != "" && (exit.Code != 0 || argv[0] == "gopls") {
 			notes = append(notes, "["+argv[0]+" says: "+tools.Cut(said, maxDiagnosis)+"]")
 		}

@@ -55,7 +55,7 @@ func (j *job) failed(work context.Context, err error) *failure {
 	case choir.CodeProvider, choir.CodeOverloaded, choir.CodeUnmatched, choir.CodeTooLarge:
 		return fail(choir.ResultModelError, "the model could not be called: %v", err)
 	}
-	if j.scope != nil && j.scope.Tree().Lost() {
+	if j.place.isLost() {
 		return fail(choir.ResultCrashed, "the process that runs the task's commands was killed")
 	}
 	return nil

@@ -37,8 +37,8 @@ func (j *job) artifacts() error {
 
 // collect stores the files for whose path below the task's folder want returns true as artifacts.
 func (j *job) collect(want func(rel string) bool) error {
-	return filepath.WalkDir(j.scope.Root, func(file string, d fs.DirEntry, err error) error {
-		rel, rerr := filepath.Rel(j.scope.Root, file)
+	return filepath.WalkDir(j.place.scope.Root, func(file string, d fs.DirEntry, err error) error {
+		rel, rerr := filepath.Rel(j.place.scope.Root, file)
 		switch {
 		case len(j.result.Artifacts) >= maxArtifacts:
 			return fs.SkipAll

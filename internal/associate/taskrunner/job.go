@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
 	"choiros/internal/choir"
 	"choiros/internal/snapshot"
@@ -23,15 +22,11 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 		return j.failedResult(f), nil
 	}
 	// Its processes start while the control plane looks at the workspace.
-	if err := j.openScope(); err != nil {
+	if err := j.place.open(); err != nil {
 		return j.result, err
 	}
 	// A process that does not end was the task's failure already, see conclude.
-	defer func() {
-		if !j.aside {
-			j.scope.Close()
-		}
-	}()
+	defer j.place.close()
 	return j.runInScope(work)
 }
 
@@ -41,7 +36,7 @@ func unverified() choir.VerifyOutcome {
 }
 
 // runInScope starts the task, executes it within its time budget, and commits its
-// changes or rolls them back. It returns as run does; j.scope must be open.
+// changes or rolls them back. It returns as run does; j.place.scope must be open.
 func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 	defer j.paused.watch(j.event.Run)()
 	begun, err := j.startTask()
@@ -54,8 +49,7 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 	if err != nil {
 		return j.result, err
 	}
-	j.base, j.begun, j.online = begun.Base, begun.Attempt, begun.Online
-	j.git = &git.Git{Tree: j.scope.Tree(), Env: j.cfg.Env, Temp: j.scope.Temp}
+	j.base, j.begun, j.place.online = begun.Base, begun.Attempt, begun.Online
 	work, stop := context.WithCancelCause(work)
 	defer stop(nil)
 	if begun.Cancelled {
@@ -111,7 +105,7 @@ func (j *job) startTask() (choir.TaskBeginReply, error) {
 		j.known = j.committed.state()
 		since = j.known.snapshot
 	}
-	if j.scope.Worktree {
+	if j.place.scope.Worktree {
 		return j.startInWorktree()
 	}
 	begun, err := j.cfg.Tree.BeginTask(j.life, j.event.Task, since)
@@ -153,6 +147,7 @@ func (j *job) read() *failure {
 		return fail(choir.ResultInvalidTask, "the task was refused: %v", err)
 	}
 	j.task = p.Task
+	j.place.repo, j.place.worktree = p.Task.Repo, p.Task.Worktree
 	return nil
 }
 
@@ -172,7 +167,7 @@ func (j *job) resume(begun choir.TaskBeginReply) error {
 		return nil
 	}
 	// Whatever the former process left must not write any more.
-	if _, err := j.scope.Clear(); err != nil {
+	if _, err := j.place.scope.Clear(); err != nil {
 		return err
 	}
 	if j.past = begun.GoesOn; j.past != nil {
@@ -205,7 +200,7 @@ const maxResumed = 5
 // than the computer's policy, which the control plane says in wider, and the base is the
 // expected one. It returns a *failure if one is not met.
 func (j *job) guard(ctx context.Context, wider string) error {
-	if info, err := os.Lstat(j.scope.Root); err != nil || !info.IsDir() {
+	if info, err := os.Lstat(j.place.scope.Root); err != nil || !info.IsDir() {
 		return fail(choir.ResultInvalidTask, "the task was refused: repo: there is no project %q in the workspace", j.task.Repo)
 	}
 	if wider != "" {
@@ -227,11 +222,11 @@ func (j *job) guardBase(ctx context.Context) error {
 		}
 		return nil
 	}
-	expected, err := j.git.Resolve(ctx, j.scope.Root, want)
+	expected, err := j.place.git.Resolve(ctx, j.place.scope.Root, want)
 	if err != nil {
 		return fail(choir.ResultStaleBase, "the task expects %s, which is no commit here", want)
 	}
-	if head, err := j.git.Resolve(ctx, j.scope.Root, "HEAD"); err != nil || head != expected {
+	if head, err := j.place.git.Resolve(ctx, j.place.scope.Root, "HEAD"); err != nil || head != expected {
 		return fail(choir.ResultStaleBase, "the task expects %s (%s), and HEAD is %s", want, expected, head)
 	}
 	return nil
@@ -240,11 +235,11 @@ func (j *job) guardBase(ctx context.Context) error {
 // equalsBase reports whether a snapshot has the same content as the task's base, in the
 // task's folder if its commands are confined to that.
 func (j *job) equalsBase(want choir.Digest) bool {
-	if want == j.base || !j.scope.Confined {
+	if want == j.base || !j.place.scope.Confined {
 		return want == j.base
 	}
 	changes, err := snapshot.Diff(j.life, objects{j.cfg.Blobs}, want, j.base)
-	return err == nil && len(j.withinScope(changes)) == 0
+	return err == nil && len(j.place.withinScope(changes)) == 0
 }
 
 // execute runs the task's git action or commands, or the agent loop.
@@ -261,7 +256,7 @@ func (j *job) execute(ctx context.Context) error {
 // conclude kills the task's processes, then commits its changes, or rolls them back if
 // err or the verification is a failure. It returns as run does.
 func (j *job) conclude(work context.Context, err error) (choir.AssociateResult, error) {
-	used, clearErr := j.scope.Clear()
+	used, clearErr := j.place.scope.Clear()
 	j.used(used)
 	f := j.failed(work, err)
 	switch {

@@ -94,7 +94,7 @@ func (j *job) keepChecked(c change) error {
 	if err := j.artifacts(); err != nil {
 		return err
 	}
-	if j.scope.Worktree && (len(c.all) > 0 || j.aside && !c.same) {
+	if j.place.scope.Worktree && (len(c.all) > 0 || j.place.aside && !c.same) {
 		return j.land(c)
 	}
 	return j.commitChange(c)
@@ -186,7 +186,7 @@ func (j *job) keepNothing(work context.Context, c change) error {
 		j.result.Snapshot, err = j.takenBack()
 		return err
 	}
-	if j.aside {
+	if j.place.aside {
 		j.result.Snapshot, err = j.landKept()
 		return err
 	}
@@ -198,7 +198,7 @@ func (j *job) keepNothing(work context.Context, c change) error {
 // takenBack returns the snapshot of the workspace after a rollback: the base, or another one
 // where tasks of other projects may have changed those.
 func (j *job) takenBack() (choir.Digest, error) {
-	if !j.scope.Confined {
+	if !j.place.scope.Confined {
 		return j.base, nil
 	}
 	now, err := j.cfg.Tree.Changes(j.life, j.event.Task)
@@ -217,7 +217,7 @@ func (j *job) ignored(c change) (map[string]bool, error) {
 		raw[string(p)] = name
 		paths = append(paths, string(p))
 	}
-	found, err := j.git.Ignored(j.life, j.repositoriesTop(), paths)
+	found, err := j.place.git.Ignored(j.life, j.place.repositoriesTop(), paths)
 	ignored := map[string]bool{}
 	for p := range found {
 		ignored[raw[p]] = true

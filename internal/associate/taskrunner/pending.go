@@ -128,7 +128,7 @@ func (j *job) markCommitted(base string) {
 // updateHeads updates the recorded HEADs in the state before, after a commit by the task
 // itself. In repositories of others, what their tasks committed stays unknown.
 func (j *job) updateHeads(before committedState) {
-	own, project := j.repository(), "workspace/"+j.task.Repo
+	own, project := j.place.repository(), "workspace/"+j.task.Repo
 	repos := slices.DeleteFunc(git.Repos(j.cfg.Workspace, before.base), func(r string) bool {
 		return j.task.Repo != "" && r != own && r != project && !below(r, project)
 	})

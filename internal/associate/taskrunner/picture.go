@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"choiros/internal/associate/browser"
@@ -31,7 +30,7 @@ func (j *job) picture(ctx context.Context, page browser.Page) (*browser.Picture,
 	if err != nil {
 		return nil, err
 	}
-	profile, err := os.MkdirTemp(j.temp(), "choir-browser-")
+	profile, err := os.MkdirTemp(j.place.temp(), "choir-browser-")
 	if err != nil {
 		return nil, choir.Wrap("task.picture", choir.CodeNoSpace, err, "make a folder for the browser")
 	}
@@ -47,9 +46,9 @@ func (j *job) picture(ctx context.Context, page browser.Page) (*browser.Picture,
 	said := &bounded{max: maxComplaint}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := j.scope.Tree().Run(limited, proctree.Spec{
-			Argv: append([]string{"/bin/sh", "-c", startBrowser, program}, browser.Args(profile)...), Dir: j.scope.Root,
-			Env: j.env(j.calls.made, nil), Stdin: stdin, Stdout: pipeSink{output}, Stderr: said,
+		_, err := j.place.scope.Tree().Run(limited, proctree.Spec{
+			Argv: append([]string{"/bin/sh", "-c", startBrowser, program}, browser.Args(profile)...), Dir: j.place.scope.Root,
+			Env: j.place.environment(j.calls.made, nil), Stdin: stdin, Stdout: pipeSink{output}, Stderr: said,
 		})
 		output.Close()
 		stdin.Close()
@@ -73,17 +72,6 @@ func (j *job) picture(ctx context.Context, page browser.Page) (*browser.Picture,
 		return nil, rerr // the tree is gone
 	}
 	return pic, err
-}
-
-// temp returns the task's folder for temporary files.
-func (j *job) temp() string {
-	dir := os.TempDir()
-	for _, kv := range j.scope.Env(j.event.Task, 0) {
-		if of, is := strings.CutPrefix(kv, "TMPDIR="); is {
-			dir = of
-		}
-	}
-	return dir
 }
 
 // findBrowser returns the browser of this machine; tools.ErrNoProgram if there is none.

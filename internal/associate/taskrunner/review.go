@@ -32,7 +32,7 @@ func (j *job) reviewChange(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	// What the model left running must not write while it is checked.
-	used, err := j.scope.Clear()
+	used, err := j.place.scope.Clear()
 	if j.used(used); err != nil {
 		return "", fail(choir.ResultCrashed, "%v", err)
 	}

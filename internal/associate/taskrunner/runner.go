@@ -146,7 +146,7 @@ func (r *Runner) Project(dispatched choir.Event) string {
 // result was appended: the caller retries.
 func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 	j := r.newJob(ctx, dispatched)
-	defer j.closeCopy()
+	defer j.place.closeCopy()
 	result, err := j.run(work)
 	if errors.Is(err, errAnswered) {
 		return nil
@@ -167,6 +167,7 @@ func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
 	j := &job{Runner: r, life: life, event: dispatched, started: r.cfg.Now()}
 	j.rec = &record{life: life, event: dispatched, log: r.cfg.Log, blobs: r.cfg.Blobs, now: r.cfg.Now}
+	j.place = &place{scopes: r.scopes, workspace: r.cfg.Workspace, env: r.cfg.Env, life: life, task: dispatched.Task}
 	j.gate = gate{&r.paused, dispatched.Run}
 	j.calls = &toolCalls{rec: j.rec, gate: j.gate}
 	return j
@@ -198,17 +199,14 @@ type job struct {
 	known         committedState // before the task
 	since         []string       // raw paths that differ between the snapshot of known and base
 	sinceComplete bool           // since lists all of them
-	scope         *scope.Scope   // the task's folder and processes
-	aside         bool           // it works and commits in a copy, as its result may be held
-	git           *git.Git
 	rec           *record
+	place         *place
 	gate          gate // of its run's pauses
 	calls         *toolCalls
 	models        int                // model calls made
 	refused       int                // tool calls refused
 	todos         int                // lists that the model wrote
 	heard         map[choir.ID]bool  // what people added that the model was told
-	online        bool               // the task may reach hosts outside
 	egress        bool               // a tool call asked for network access
 	attempt       *change            // the change of a failed task; nil until computed
 	began         []choir.FileChange // what a former attempt had changed when the task began

@@ -115,7 +115,7 @@ func (j *job) runningCommand(_ context.Context, handle, waitS int, end bool, std
 // is something to write to it.
 func (j *job) startCommand(ctx context.Context, command string, timeoutS int, stdin tools.Stdin) (*running, error) {
 	program := "/bin/sh"
-	if path, err := proctree.LookPath("bash", j.scope.Root, j.cfg.Env); err == nil {
+	if path, err := j.place.findProgram("bash"); err == nil {
 		program = path
 	}
 	r := &running{run: choir.CommandRun{Command: command, Started: j.cfg.Now()}, rec: &recorder{live: j.newLive()}, timeoutS: timeoutS, done: make(chan struct{})}
@@ -131,8 +131,8 @@ func (j *job) startCommand(ctx context.Context, command string, timeoutS int, st
 	if timeoutS > 0 {
 		ctx, stop = context.WithTimeoutCause(ctx, time.Duration(timeoutS)*time.Second, errCommandTimeout)
 	}
-	spec := proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.scope.Root, Env: j.env(j.calls.made, nil), Stdin: input, Stdout: r.rec}
-	tree := j.scope.Tree()
+	spec := proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.place.scope.Root, Env: j.place.environment(j.calls.made, nil), Stdin: input, Stdout: r.rec}
+	tree := j.place.scope.Tree()
 	go func() {
 		defer close(r.done)
 		defer stop()
@@ -197,7 +197,7 @@ func (j *job) recordEnd(r *running) (tools.Output, error) {
 	if byPerson {
 		out.Text += "\n[a person ended this command: do not start it again without a reason]"
 	}
-	if j.scope.Confined && strings.Contains(out.Text, "Permission denied") {
+	if j.place.scope.Confined && strings.Contains(out.Text, "Permission denied") {
 		out.Text += "\n[a task can write in its folder and in $TMPDIR, and nowhere else]"
 	}
 	return out, err

@@ -17,7 +17,7 @@ import (
 // returns a *failure if a check fails; afterwards no process of a check runs.
 func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 	defer func() {
-		used, cerr := j.scope.Clear()
+		used, cerr := j.place.scope.Clear()
 		if j.used(used); err == nil {
 			err = cerr
 		}
@@ -41,7 +41,7 @@ func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 		return false, err
 	}
 	verdict, err := verify.Examine(ctx, checkHost{j, ctx}, verify.Case{
-		Root: j.scope.Root, Whole: j.task.Repo == "", Scratch: j.scope.Temp, Changed: changed, Profile: profile, Base: j.base, Memory: &j.checked,
+		Root: j.place.scope.Root, Whole: j.task.Repo == "", Scratch: j.place.scope.Temp, Changed: changed, Profile: profile, Base: j.base, Memory: &j.checked,
 	})
 	*v, j.failedBefore = verdict.VerifyOutcome, verdict.FailedBefore
 	if verdict.Output != nil {
@@ -65,7 +65,7 @@ func (j *job) changedFiles(c change) ([]verify.Changed, error) {
 		if err != nil {
 			return nil, err
 		}
-		name, inside := j.below(string(raw))
+		name, inside := j.place.below(string(raw))
 		if !inside {
 			continue
 		}
@@ -108,23 +108,23 @@ func (h checkHost) Has(program string) bool {
 		_, err := os.Stat(program)
 		return err == nil
 	}
-	_, err := proctree.LookPath(program, h.j.scope.Root, h.j.cfg.Env)
+	_, err := h.j.place.findProgram(program)
 	return err == nil
 }
 
 // HasModule implements verify.Machine.
 func (h checkHost) HasModule(python, module string) bool {
 	quiet := &recorder{live: newLive(func(string) {})}
-	exit, err := h.j.scope.Tree().Run(h.ctx, proctree.Spec{Argv: []string{python, "-c", "import " + module}, Dir: h.j.scope.Root, Env: h.j.env(0, nil), Stdout: quiet})
+	exit, err := h.j.place.scope.Tree().Run(h.ctx, proctree.Spec{Argv: []string{python, "-c", "import " + module}, Dir: h.j.place.scope.Root, Env: h.j.place.environment(0, nil), Stdout: quiet})
 	return err == nil && exit.Code == 0
 }
 
 // Run implements verify.Host.
 func (h checkHost) Run(ctx context.Context, o verify.Order) (choir.CommandRun, []byte, error) {
-	if o.Root != h.j.scope.Root { // a copy that verification made
+	if o.Root != h.j.place.scope.Root { // a copy that verification made
 		return h.j.commandIn(ctx, filepath.Join(o.Root, o.Command.Cwd), o)
 	}
-	dir, err := h.j.folder(o.Command.Cwd)
+	dir, err := h.j.place.folder(o.Command.Cwd)
 	if err != nil {
 		return choir.CommandRun{}, nil, fail(choir.ResultInvalidTask, "the task was refused: %v", err)
 	}
