@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"choiros/internal/agentloop"
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/model"
 )
 
@@ -53,16 +55,16 @@ func (j *job) runAgent(ctx context.Context) error {
 		return err
 	}
 	defer files.Close()
-	kit := &tools.Kit{Files: files, Shell: j.shell, Running: j.runningCommand, Convert: j.convert, Picture: j.picture}
-	defer j.endCommands()
-	l := j.newLive()
+	kit := &tools.Kit{Files: files, Shell: j.commands.Shell, Running: j.commands.AwaitCommand, Convert: j.programs.Convert, Picture: j.programs.Picture}
+	defer j.commands.EndAll()
+	l := command.NewLive(j.live)
 	cfg := agentloop.Config{
 		Model: (*caller)(j), ModelName: modelName, System: j.system(),
 		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx)+projectWords(files))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
 		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind, Steer: j.hearSteering,
 		MaxContext: maxContext, Compacted: j.recordCompaction,
-		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
+		OnDelta: func(d model.Delta) { l.Show([]byte(d.Text)) },
 	}
 	if err := j.goOn(ctx, &cfg); err != nil {
 		return err
@@ -72,7 +74,7 @@ func (j *job) runAgent(ctx context.Context) error {
 	if gone := j.ranOut(ctx, out); gone != "" {
 		j.said = cmp.Or(j.askLastWords(cfg, &out, gone), j.said)
 	}
-	l.flush()
+	l.Flush()
 	u := &j.result.Usage
 	u.Model, u.InputTokens, u.OutputTokens = out.Model, out.Usage.Input, out.Usage.Output
 	u.CachedTokens, u.CostUSD = out.Usage.CacheRead, out.Usage.CostUSD
@@ -97,7 +99,7 @@ func (j *job) ended(out agentloop.Outcome) error {
 	case agentloop.Length:
 		return fail(choir.ResultModelError, "the model's last answer was cut off")
 	case agentloop.Refusal:
-		return fail(choir.ResultModelError, "the model refused: %s", firstLine(out.Final, 400))
+		return fail(choir.ResultModelError, "the model refused: %s", excerpt.FirstLine(out.Final, 400))
 	case agentloop.NoProgress:
 		if j.refused == 0 {
 			return fail(choir.ResultLimit, "the model repeated the same failing call and made no progress")
@@ -194,26 +196,4 @@ func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delt
 		return resp, fail(choir.ResultTokenBudget, "%v", err)
 	}
 	return resp, fail(choir.ResultModelError, "the model could not be called: %v", err)
-}
-
-// shown returns the tool output for the model: the command's output, cut, and how it
-// ended. whole is its complete output.
-func shown(run choir.CommandRun, whole []byte, timedOut bool, limit int) tools.Output {
-	text := toUTF8(whole)
-	out := tools.Output{Text: tools.Cut(text, tools.MaxShown), OK: run.ExitCode == 0, ExitCode: &run.ExitCode}
-	if out.Text != text {
-		out.Full = whole
-	}
-	switch {
-	case timedOut:
-		out.Code = choir.CodeTimeout
-		out.Text += "\n[stopped after " + itoa(int64(limit)) + " s, the time limit of this call]"
-	case run.Signal != "":
-		out.Text += "\n[ended by " + run.Signal + "]"
-	case run.ExitCode != 0:
-		out.Text += "\n[exit code " + itoa(int64(run.ExitCode)) + "]"
-	case text == "":
-		out.Text = "[no output, exit code 0]"
-	}
-	return out
 }

@@ -39,7 +39,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 		out = tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
 	}
 	if out.OK {
-		out.Text += j.diagnose(ctx, call.Tool, c.Record())
+		out.Text += j.programs.Diagnose(ctx, call.Tool, c.Record())
 	}
 	// Whatever ended the call is told to the log before it ends the task.
 	returned, rerr := j.calls.returned(id, out, int64(j.cfg.Now()-began))

@@ -14,6 +14,7 @@ import (
 	"choiros/internal/associate/git"
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/keyfile"
 	"choiros/internal/snapshot"
 )
@@ -169,7 +170,7 @@ func (j *job) diff(c change) (diff *choir.Diff, left int, err error) {
 		return nil, left, err
 	}
 	diff = &choir.Diff{Format: "unified"}
-	if len(text) <= choir.InlineLimit && string(text) == toUTF8(text) {
+	if len(text) <= choir.InlineLimit && string(text) == excerpt.Text(text) {
 		diff.Content = string(text)
 		return diff, left, nil
 	}

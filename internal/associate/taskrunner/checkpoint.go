@@ -12,15 +12,17 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/git"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/snapshot"
 )
 
 // subject returns the subject of a checkpoint's commit: the first line of words, or the
 // time at if words is empty.
 func subject(words string, at choir.Time) string {
-	if words = firstLine(words, 200); words != "" {
+	if words = excerpt.FirstLine(words, 200); words != "" {
 		return words
 	}
 	return "checkpoint: " + at.Std().Format("20060102-150405")
@@ -35,14 +37,14 @@ const maxCommitText = 2000
 // is the first line of the instruction.
 func (j *job) commitText() string {
 	if j.task.Title == "" {
-		return firstLine(j.task.Instruction, 72)
+		return excerpt.FirstLine(j.task.Instruction, 72)
 	}
 	if j.models == 0 {
 		return ""
 	}
 	said, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(j.result.Summary, "\r\n", "\n")), "\n\n")
 	var lines []string
-	for line := range strings.Lines(firstRunes(said, maxCommitText)) {
+	for line := range strings.Lines(excerpt.FirstRunes(said, maxCommitText)) {
 		lines = append(lines, wrap(line, 72)...)
 	}
 	return strings.Join(lines, "\n")
@@ -103,7 +105,7 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 	case err != nil:
 		// The snapshot holds the work; a repository that git cannot use, or that
 		// somebody has locked, is no reason to take it back.
-		j.note("Git could not commit it, so it is kept as a snapshot only: " + firstLine(err.Error(), 400))
+		j.note("Git could not commit it, so it is kept as a snapshot only: " + excerpt.FirstLine(err.Error(), 400))
 	case knew:
 		j.updateHeads(before)
 	}
@@ -127,7 +129,7 @@ func (j *job) mustReadRepositories(c change, by *committer) error {
 			if j.life.Err() != nil {
 				return err
 			}
-			return fail(choir.ResultCommandFailed, "the task left the repository of %s so that git cannot read it, and was taken back: %s", repo, firstLine(err.Error(), 400))
+			return fail(choir.ResultCommandFailed, "the task left the repository of %s so that git cannot read it, and was taken back: %s", repo, excerpt.FirstLine(err.Error(), 400))
 		}
 	}
 	return nil
@@ -189,9 +191,9 @@ func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
 func (j *job) gitAction(ctx context.Context) error {
 	began := j.cfg.Now()
 	text, err := j.gitVerb(ctx)
-	run := choir.CommandRun{Command: string(j.task.GitAction), Started: began, DurationMS: max(0, int64(j.cfg.Now()-began)), StdoutTail: lastChars([]byte(text))}
+	run := choir.CommandRun{Command: string(j.task.GitAction), Started: began, DurationMS: max(0, int64(j.cfg.Now()-began)), StdoutTail: command.Tail([]byte(text))}
 	if err != nil && ctx.Err() == nil {
-		run.ExitCode, run.StderrTail = 1, lastChars([]byte(err.Error()))
+		run.ExitCode, run.StderrTail = 1, command.Tail([]byte(err.Error()))
 		if choir.CodeOf(err) == choir.CodeInvalid {
 			err = fail(choir.ResultInvalidTask, "the task was refused: %v", err)
 		} else {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
 )
@@ -69,13 +70,13 @@ func (j *job) announced(ctx context.Context) string {
 	}
 	var lines []string
 	for _, c := range profile.Commands {
-		lines = append(lines, line(c))
+		lines = append(lines, command.Line(c))
 	}
 	if len(lines) > 0 {
 		return list(lines)
 	}
 	for _, c := range verify.Discover(j.place.scope.Root, nil, profile.Mode, checkHost{j, ctx}) {
-		text := line(c.Command)
+		text := command.Line(c.Command)
 		if c.Missing != "" {
 			text += " (cannot run: " + c.Missing + ")"
 		}

@@ -181,9 +181,9 @@ func (p *place) folder(cwd string) (string, error) {
 	return dir, nil
 }
 
-// environment returns the environment of the task's commands in a tool call, counted from 1, or
+// Environment returns the environment of the task's commands in a tool call, counted from 1, or
 // outside of calls (0), with the variables of more added.
-func (p *place) environment(call int, more []choir.EnvVar) []string {
+func (p *place) Environment(call int, more []choir.EnvVar) []string {
 	env := append(p.scope.Env(p.task, call), git.Env()...)
 	if p.online {
 		env = verify.LetDownload(env)
@@ -194,8 +194,8 @@ func (p *place) environment(call int, more []choir.EnvVar) []string {
 	return env
 }
 
-// temp returns the task's folder for temporary files.
-func (p *place) temp() string {
+// Temp returns the task's folder for temporary files.
+func (p *place) Temp() string {
 	dir := os.TempDir()
 	for _, kv := range p.scope.Env(p.task, 0) {
 		if of, is := strings.CutPrefix(kv, "TMPDIR="); is {
@@ -205,7 +205,16 @@ func (p *place) temp() string {
 	return dir
 }
 
-// findProgram returns the path of a program as the task's commands find it.
-func (p *place) findProgram(name string) (string, error) {
+// FindProgram returns the path of a program as the task's commands find it.
+func (p *place) FindProgram(name string) (string, error) {
 	return proctree.LookPath(name, p.scope.Root, p.env)
 }
+
+// Tree returns the process that starts the task's commands.
+func (p *place) Tree() *proctree.Tree { return p.scope.Tree() }
+
+// Root returns the task's folder.
+func (p *place) Root() string { return p.scope.Root }
+
+// Confined reports that the task's commands cannot write outside of its folder.
+func (p *place) Confined() bool { return p.scope.Confined }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 )
 
 // review is a verification of the change that the model said it is done with.
@@ -80,12 +82,12 @@ func (j *job) checkChange(ctx context.Context, r *review) error {
 // tellFailure returns the message to the model about a failed check, its log first, and
 // appends a progress event about the round.
 func (j *job) tellFailure(r *review) (string, error) {
-	how := firstLine(r.failed.summary, 300)
+	how := excerpt.FirstLine(r.failed.summary, 300)
 	err := j.rec.recordProgress(choir.DeriveID(j.event.Task, "round", itoa(int64(r.rounds))),
 		fmt.Sprintf("%s; round %d of %d", how, r.rounds, choir.VerifyRounds))
 	var b strings.Builder
 	b.WriteString(how + "\n")
-	if log := strings.TrimSpace(tools.Cut(toUTF8(j.checkOutput), maxCheckLog)); log != "" {
+	if log := strings.TrimSpace(tools.Cut(excerpt.Text(j.checkOutput), maxCheckLog)); log != "" {
 		b.WriteString("\n" + log + "\n")
 	}
 	fmt.Fprintf(&b, "\nThis is round %d of %d. Your change is still there; what you started was ended, and what the check wrote was taken back. ", r.rounds, choir.VerifyRounds)
@@ -102,7 +104,7 @@ func (j *job) tellFailure(r *review) (string, error) {
 func (j *job) tellOldFailures(r *review) string {
 	var b strings.Builder
 	b.WriteString("The check does not pass, and did not before your change: " + j.result.Verify.Log + "\n")
-	if log := strings.TrimSpace(tools.Cut(toUTF8(j.checkOutput), maxCheckLog)); log != "" {
+	if log := strings.TrimSpace(tools.Cut(excerpt.Text(j.checkOutput), maxCheckLog)); log != "" {
 		b.WriteString("\n" + log + "\n")
 	}
 	b.WriteString("\nIf your task is to make it pass, find the cause and mend it; never weaken the check. Otherwise change nothing more and say in a few sentences what you changed in all and why.")
@@ -130,7 +132,7 @@ func (j *job) recordCheck(ctx context.Context, c choir.Command, do func() (choir
 		return do()
 	}
 	id := j.calls.countCall()
-	called, err := j.calls.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(line(c), 4<<10)}, nil)
+	called, err := j.calls.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(command.Line(c), 4<<10)}, nil)
 	if err == nil {
 		err = j.calls.beginCall(ctx, called)
 	}
@@ -139,7 +141,7 @@ func (j *job) recordCheck(ctx context.Context, c choir.Command, do func() (choir
 	}
 	run, out, err := do()
 	j.checkOutput = out
-	seen := shown(run, out, false, 0)
+	seen := command.ToolOutput(run, out, false, 0)
 	if err != nil && seen.Code == "" {
 		seen.OK, seen.Code = false, choir.CodeOf(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/scope"
@@ -58,12 +59,6 @@ type Models interface {
 	Call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error)
 }
 
-// Screen shows people the commands that run.
-type Screen interface {
-	// ShowCommand shows a part of a command's output. The reply says which part is wanted next.
-	ShowCommand(ctx context.Context, r choir.TaskOutputRequest) (choir.TaskOutputReply, error)
-}
-
 // Blobs stores content that is too large for an event, and reads content by digest.
 type Blobs interface {
 	PutBlob(ctx context.Context, content []byte) (choir.Digest, error)
@@ -76,7 +71,7 @@ type Config struct {
 	Tree   Tree
 	Models Models
 	Blobs  Blobs
-	Screen Screen
+	Screen command.Screen
 	// Live shows text of a run while it happens. It must not block.
 	Live func(run choir.ID, text string)
 	Now  func() choir.Time
@@ -102,7 +97,7 @@ type Runner struct {
 	checked   verify.Memory
 	scopes    *scope.Set
 	paused    pauses
-	ends      commandEnds
+	ends      command.Ends
 	// above is a one-place queue for the commits in the workspace's own repository, each of
 	// which has a scope of the whole workspace.
 	above chan struct{}
@@ -170,8 +165,19 @@ func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
 	j.place = &place{scopes: r.scopes, workspace: r.cfg.Workspace, env: r.cfg.Env, life: life, task: dispatched.Task}
 	j.gate = gate{&r.paused, dispatched.Run}
 	j.calls = &toolCalls{rec: j.rec, gate: j.gate}
+	call := func() int { return j.calls.made }
+	j.programs = command.NewPrograms(j.place, call)
+	j.commands = command.New(command.Config{
+		Life: life, Task: dispatched.Task, Place: j.place, Screen: r.cfg.Screen, Ends: &r.ends, Now: r.cfg.Now,
+		Live: j.live, Wait: j.gate.wait, Call: call, Store: j.rec.storeBlob,
+		Ran: func(run choir.CommandRun) { j.result.CommandsRun = append(j.result.CommandsRun, run) },
+	})
 	return j
 }
+
+// EndCommand ends the running command that a tool call of a task started, because a person wants
+// it. Without such a command it does nothing.
+func (r *Runner) EndCommand(_, call choir.ID) { r.ends.End(call) }
 
 // maxAttempts limits how often a task is begun that fails by an error of choir itself.
 // Without the limit it would be retried for ever and block all other tasks.
@@ -203,6 +209,8 @@ type job struct {
 	place         *place
 	gate          gate // of its run's pauses
 	calls         *toolCalls
+	commands      *command.Commands
+	programs      *command.Programs
 	models        int                // model calls made
 	refused       int                // tool calls refused
 	todos         int                // lists that the model wrote
@@ -213,9 +221,6 @@ type job struct {
 	past          *choir.TaskPast    // what an earlier process did that the task goes on from; nil for none
 	notice        string             // what the model is to be told with its next call
 	mayStop       context.Context    // ends when the task is to end, and not with its budgets
-	running       []*running         // commands of the model that were given back running
-	handles       int                // of such commands so far
-	ownCommands   int                // commands of the task itself and checks so far
 	said          string             // the model's last words
 	told          told
 	review        *review  // the last one; nil before the first
@@ -249,3 +254,6 @@ func (j *job) answer(result choir.AssociateResult) error {
 	}
 	return err
 }
+
+// live shows text of the task's run while it is written.
+func (j *job) live(text string) { j.cfg.Live(j.event.Run, text) }

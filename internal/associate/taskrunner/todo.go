@@ -7,6 +7,7 @@ import (
 
 	"choiros/internal/agentloop"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/model"
 )
 
@@ -39,7 +40,7 @@ func (j *job) keepTodo() agentloop.Tool {
 			return agentloop.Result{Text: err.Error(), IsError: true}, nil
 		}
 		j.todos++
-		words := []rune(toUTF8([]byte(in.list())))
+		words := []rune(excerpt.Text([]byte(in.list())))
 		if len(words) > maxWords {
 			words = append(words[:maxWords-1], '…')
 		}

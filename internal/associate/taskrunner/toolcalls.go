@@ -7,6 +7,7 @@ import (
 
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/model"
 )
 
@@ -56,7 +57,7 @@ func (t *toolCalls) beginCall(ctx context.Context, called choir.Draft) error {
 // recordRefusal appends both events of a tool call that was refused with out.
 func (t *toolCalls) recordRefusal(call model.Block, out tools.Output) error {
 	id := t.countCall()
-	called, err := t.called(id, call.Tool, choir.ToolInput{Raw: tools.Cut(toUTF8(call.Input), 4<<10)}, call.Input)
+	called, err := t.called(id, call.Tool, choir.ToolInput{Raw: tools.Cut(excerpt.Text(call.Input), 4<<10)}, call.Input)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (t *toolCalls) recordRefusal(call model.Block, out tools.Output) error {
 
 // called returns the event that a tool call begins. A large input is stored as a blob.
 func (t *toolCalls) called(id choir.ID, tool string, in choir.ToolInput, raw json.RawMessage) (choir.Draft, error) {
-	if name := []rune(toUTF8([]byte(tool))); len(name) > 64 {
+	if name := []rune(excerpt.Text([]byte(tool))); len(name) > 64 {
 		tool = string(name[:64])
 	} else if tool == "" {
 		tool = "(none)"
@@ -88,7 +89,7 @@ func (t *toolCalls) called(id choir.ID, tool string, in choir.ToolInput, raw jso
 // returned returns the event that a tool call has ended after ms milliseconds. A large output is stored
 // as a blob.
 func (t *toolCalls) returned(id choir.ID, out tools.Output, ms int64) (choir.Draft, error) {
-	p := choir.ToolReturned{Call: id, OK: out.OK, Code: out.Code, Output: toUTF8([]byte(out.Text)), ExitCode: out.ExitCode, DurationMS: max(0, ms)}
+	p := choir.ToolReturned{Call: id, OK: out.OK, Code: out.Code, Output: excerpt.Text([]byte(out.Text)), ExitCode: out.ExitCode, DurationMS: max(0, ms)}
 	full := out.Full
 	d, err := choir.NewDraft(choir.DeriveID(id, "returned"), p)
 	if err == nil && len(d.Payload) > inlineRoom {

@@ -6,9 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"choiros/internal/associate/proctree"
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/snapshot"
 )
 
@@ -54,7 +55,7 @@ func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 	if verdict.Log != "" {
 		v.Log = strings.TrimRight(v.Log, "\n") + "\n" + verdict.Log
 	}
-	return true, fail(choir.ResultVerifyFailed, "verification failed: %s", describe(*verdict.Failed))
+	return true, fail(choir.ResultVerifyFailed, "verification failed: %s", command.Describe(*verdict.Failed))
 }
 
 // changedFiles returns the files of a change below the task's folder for verification.
@@ -93,7 +94,7 @@ func lastLines(out []byte, max int) string {
 	if len(out) > max {
 		out = out[len(out)-max:]
 	}
-	return toUTF8(out)
+	return excerpt.Text(out)
 }
 
 // checkHost implements verify.Host with the environment of the task's commands.
@@ -108,36 +109,28 @@ func (h checkHost) Has(program string) bool {
 		_, err := os.Stat(program)
 		return err == nil
 	}
-	_, err := h.j.place.findProgram(program)
+	_, err := h.j.place.FindProgram(program)
 	return err == nil
 }
 
 // HasModule implements verify.Machine.
 func (h checkHost) HasModule(python, module string) bool {
-	quiet := &recorder{live: newLive(func(string) {})}
-	exit, err := h.j.place.scope.Tree().Run(h.ctx, proctree.Spec{Argv: []string{python, "-c", "import " + module}, Dir: h.j.place.scope.Root, Env: h.j.place.environment(0, nil), Stdout: quiet})
-	return err == nil && exit.Code == 0
+	return h.j.programs.HasModule(h.ctx, python, module)
 }
 
 // Run implements verify.Host.
 func (h checkHost) Run(ctx context.Context, o verify.Order) (choir.CommandRun, []byte, error) {
 	if o.Root != h.j.place.scope.Root { // a copy that verification made
-		return h.j.commandIn(ctx, filepath.Join(o.Root, o.Command.Cwd), o)
+		return h.j.commands.Run(ctx, order(filepath.Join(o.Root, o.Command.Cwd), o))
 	}
 	dir, err := h.j.place.folder(o.Command.Cwd)
 	if err != nil {
 		return choir.CommandRun{}, nil, fail(choir.ResultInvalidTask, "the task was refused: %v", err)
 	}
-	return h.j.recordCheck(ctx, o.Shown, func() (choir.CommandRun, []byte, error) { return h.j.commandIn(ctx, dir, o) })
+	return h.j.recordCheck(ctx, o.Shown, func() (choir.CommandRun, []byte, error) { return h.j.commands.Run(ctx, order(dir, o)) })
 }
 
-// filtered is a recorder of other text than what it is given.
-type filtered struct {
-	*recorder
-	text func(p []byte) []byte
-}
-
-func (f filtered) Write(p []byte) (int, error) {
-	_, err := f.recorder.Write(f.text(p))
-	return len(p), err
+// order returns an order of a verification to be run in a folder.
+func order(dir string, o verify.Order) command.Order {
+	return command.Order{Command: o.Command, Shown: o.Shown, Dir: dir, Text: o.Text}
 }

@@ -6,6 +6,7 @@ import (
 
 	"choiros/internal/agentloop"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/model"
 )
 
@@ -22,7 +23,7 @@ func (j *job) recordWords(resp model.Response) error {
 			all.WriteString(b.Text)
 		}
 	}
-	words := []rune(strings.TrimSpace(toUTF8([]byte(all.String()))))
+	words := []rune(strings.TrimSpace(excerpt.Text([]byte(all.String()))))
 	if len(words) == 0 {
 		return nil
 	}
