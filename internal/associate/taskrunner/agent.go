@@ -75,13 +75,13 @@ func (j *job) runAgent(ctx context.Context) error {
 		j.said = cmp.Or(j.askLastWords(cfg, &out, gone), j.said)
 	}
 	l.Flush()
-	u := &j.result.Usage
+	u := &j.report.result.Usage
 	u.Model, u.InputTokens, u.OutputTokens = out.Model, out.Usage.Input, out.Usage.Output
 	u.CachedTokens, u.CostUSD = out.Usage.CacheRead, out.Usage.CostUSD
 	if j.past != nil {
 		u.InputTokens, u.OutputTokens = u.InputTokens+j.past.InputTokens, u.OutputTokens+j.past.OutputTokens
 	}
-	j.result.Summary = out.Final
+	j.report.result.Summary = out.Final
 	if err != nil {
 		return err
 	}

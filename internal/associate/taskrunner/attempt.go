@@ -22,7 +22,7 @@ func (j *job) restoreAttempt() error {
 	c, err := j.changed()
 	j.began = c.files
 	if len(reply.Left) > 0 {
-		j.note("Of the attempt, " + count(len(reply.Left), "path") + " changed meanwhile and stayed: " + excerpt.FirstLine(reply.Left[0], 200))
+		j.report.note("Of the attempt, " + count(len(reply.Left), "path") + " changed meanwhile and stayed: " + excerpt.FirstLine(reply.Left[0], 200))
 	}
 	return err
 }

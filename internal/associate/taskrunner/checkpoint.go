@@ -42,7 +42,7 @@ func (j *job) commitText() string {
 	if j.models == 0 {
 		return ""
 	}
-	said, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(j.result.Summary, "\r\n", "\n")), "\n\n")
+	said, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(j.report.result.Summary, "\r\n", "\n")), "\n\n")
 	var lines []string
 	for line := range strings.Lines(excerpt.FirstRunes(said, maxCommitText)) {
 		lines = append(lines, wrap(line, 72)...)
@@ -105,7 +105,7 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 	case err != nil:
 		// The snapshot holds the work; a repository that git cannot use, or that
 		// somebody has locked, is no reason to take it back.
-		j.note("Git could not commit it, so it is kept as a snapshot only: " + excerpt.FirstLine(err.Error(), 400))
+		j.report.note("Git could not commit it, so it is kept as a snapshot only: " + excerpt.FirstLine(err.Error(), 400))
 	case knew:
 		j.updateHeads(before)
 	}
@@ -135,26 +135,24 @@ func (j *job) mustReadRepositories(c change, by *committer) error {
 	return nil
 }
 
-// recordCheckpoint takes the snapshot of a checkpoint and adds its event to j.drafts, to be
+// recordCheckpoint takes the snapshot of a checkpoint and adds its event to j.report.drafts, to be
 // appended with the result. If only is not empty, only those folders are scanned.
 func (j *job) recordCheckpoint(made git.Made, subject, trigger string, only []string) error {
 	// The process tree may hold what a filter of the repository started.
-	used, err := j.place.scope.Clear()
-	j.used(used)
-	if err != nil {
+	if err := j.place.clear(); err != nil {
 		return err
 	}
 	at, err := j.takeSnapshot(only)
 	if err != nil {
 		return err
 	}
-	j.result.Snapshot = at
+	j.report.result.Snapshot = at
 	var withheld []string
 	for _, p := range made.Withheld {
 		withheld = append(withheld, snapshot.EscapePath([]byte(p)))
 	}
 	if len(withheld) > 0 {
-		j.note(count(len(withheld), "file") + " that look like keys were kept out of the commit.")
+		j.report.note(count(len(withheld), "file") + " that look like keys were kept out of the commit.")
 	}
 	if len(made.Commits) > 0 {
 		commit := made.Commits[0].Commit
@@ -163,13 +161,13 @@ func (j *job) recordCheckpoint(made git.Made, subject, trigger string, only []st
 				commit = c.Commit
 			}
 		}
-		j.result.Checkpoint = &commit
+		j.report.result.Checkpoint = &commit
 	}
 	d, err := choir.NewDraft(choir.DeriveID(j.event.Task, "checkpointed"), choir.CheckpointCreated{
 		Checkpoint: choir.DeriveID(j.event.Task, "checkpoint"), Snapshot: at, Subject: subject, Trigger: trigger,
-		Verified: j.result.Verify.Status == choir.VerifyPass, Commits: first(made.Commits, 64), Withheld: first(withheld, 256),
+		Verified: j.report.result.Verify.Status == choir.VerifyPass, Commits: first(made.Commits, 64), Withheld: first(withheld, 256),
 	})
-	j.drafts = append(j.drafts, j.rec.mine(d))
+	j.report.drafts = append(j.report.drafts, j.rec.mine(d))
 	return err
 }
 
@@ -200,8 +198,8 @@ func (j *job) gitAction(ctx context.Context) error {
 			err = fail(choir.ResultCommandFailed, "%v", err)
 		}
 	}
-	j.result.CommandsRun = append(j.result.CommandsRun, run)
-	j.result.Summary = text
+	j.report.result.CommandsRun = append(j.report.result.CommandsRun, run)
+	j.report.result.Summary = text
 	return err
 }
 
@@ -293,6 +291,6 @@ func (j *job) keepGit(c change) error {
 		return err
 	}
 	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended", nil)
-	j.result.Snapshot = done.Snapshot
+	j.report.result.Snapshot = done.Snapshot
 	return err
 }

@@ -14,7 +14,7 @@ func (j *job) runCommands(ctx context.Context) error {
 	for i, c := range j.task.Commands {
 		run, _, err := j.runCommand(ctx, c)
 		if run.Command != "" {
-			j.result.CommandsRun = append(j.result.CommandsRun, run)
+			j.report.result.CommandsRun = append(j.report.result.CommandsRun, run)
 		}
 		if err != nil {
 			return choir.Under("commands["+itoa(int64(i))+"]", err)
@@ -29,7 +29,7 @@ func (j *job) runCommands(ctx context.Context) error {
 			}
 		}
 	}
-	j.result.Summary = "ran " + count(len(j.task.Commands), "command") + ": " + excerpt.FirstLine(command.Line(j.task.Commands[0]), 200)
+	j.report.result.Summary = "ran " + count(len(j.task.Commands), "command") + ": " + excerpt.FirstLine(command.Line(j.task.Commands[0]), 200)
 	return nil
 }
 

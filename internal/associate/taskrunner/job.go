@@ -6,24 +6,20 @@ import (
 	"strings"
 	"time"
 
-	"choiros/internal/associate/proctree"
 	"choiros/internal/choir"
 	"choiros/internal/snapshot"
 )
 
-// run executes the task in a scope of its own and returns its result. The error is
+// run executes the task in a scope of its own and makes its report. The error is
 // errAnswered, or one after which the task has to be executed again.
-func (j *job) run(work context.Context) (choir.AssociateResult, error) {
-	j.result = choir.AssociateResult{
-		Version: choir.ContractVersion, TaskID: j.event.Task, RunID: j.event.Run, Status: choir.StatusOK,
-		Verify: unverified(),
-	}
+func (j *job) run(work context.Context) error {
 	if f := j.read(); f != nil {
-		return j.failedResult(f), nil
+		j.endFailed(f)
+		return nil
 	}
 	// Its processes start while the control plane looks at the workspace.
 	if err := j.place.open(); err != nil {
-		return j.result, err
+		return err
 	}
 	// A process that does not end was the task's failure already, see conclude.
 	defer j.place.close()
@@ -37,17 +33,18 @@ func unverified() choir.VerifyOutcome {
 
 // runInScope starts the task, executes it within its time budget, and commits its
 // changes or rolls them back. It returns as run does; j.place.scope must be open.
-func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
+func (j *job) runInScope(work context.Context) error {
 	defer j.paused.watch(j.event.Run)()
 	begun, err := j.startTask()
 	if choir.CodeOf(err) == choir.CodeConflict {
-		return j.result, errAnswered
+		return errAnswered
 	}
 	if f := noBase(err); f != nil {
-		return j.failedResult(f), nil
+		j.endFailed(f)
+		return nil
 	}
 	if err != nil {
-		return j.result, err
+		return err
 	}
 	j.base, j.begun, j.place.online = begun.Base, begun.Attempt, begun.Online
 	work, stop := context.WithCancelCause(work)
@@ -255,44 +252,38 @@ func (j *job) execute(ctx context.Context) error {
 
 // conclude kills the task's processes, then commits its changes, or rolls them back if
 // err or the verification is a failure. It returns as run does.
-func (j *job) conclude(work context.Context, err error) (choir.AssociateResult, error) {
-	used, clearErr := j.place.scope.Clear()
-	j.used(used)
+func (j *job) conclude(work context.Context, err error) error {
+	clearErr := j.place.clear()
 	f := j.failed(work, err)
 	switch {
 	case err != nil && f == nil:
-		return j.result, err
+		return err
 	case clearErr != nil && f == nil:
 		f = fail(choir.ResultCrashed, "%v", clearErr)
 	}
 	if f == nil {
 		if err = j.keepChange(work); err != nil {
 			if f = j.failed(work, err); f == nil {
-				return j.result, err
+				return err
 			}
 		}
 	}
 	if f != nil {
 		return j.takeBack(f)
 	}
-	return j.finished(), nil
+	j.finish()
+	return nil
 }
 
-// used adds the resources of processes to the result's usage.
-func (j *job) used(u proctree.Usage) {
-	j.result.Usage.CPUMS += u.CPU.Milliseconds()
-	j.result.Usage.MaxRSSBytes = max(j.result.Usage.MaxRSSBytes, u.MaxRSS)
+// endFailed ends a task that failed with f.
+func (j *job) endFailed(f *failure) {
+	j.report.setFailure(f)
+	j.finish()
 }
 
-// finished sets the duration of the task in its result and returns the result.
-func (j *job) finished() choir.AssociateResult {
-	j.result.Usage.WallMS = max(0, int64(j.cfg.Now()-j.started))
-	return j.result
-}
-
-// failedResult returns the result of a task that failed with f.
-func (j *job) failedResult(f *failure) choir.AssociateResult {
-	j.result.Status, j.result.Code, j.result.Summary = choir.StatusFailed, f.code, f.summary
-	j.result.SuggestedNext = suggest(f.code)
-	return j.finished()
+// finish completes the report of a task that has ended.
+func (j *job) finish() {
+	u := &j.report.result.Usage
+	u.CPUMS, u.MaxRSSBytes = j.place.cpuMS, j.place.maxRSS
+	j.report.setDuration()
 }

@@ -23,9 +23,9 @@ func (j *job) keepChange(work context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.result.Snapshot = c.snapshot
+	j.report.result.Snapshot = c.snapshot
 	switch {
-	case len(j.result.Questions) > 0:
+	case len(j.report.result.Questions) > 0:
 		return j.ask(c)
 	case j.task.Kind == choir.TaskGit:
 		return j.keepGit(c)
@@ -59,14 +59,14 @@ func (j *job) ask(c change) error {
 		return err
 	}
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
-	j.result.Conflicts = back.Conflicts
+	j.report.result.Conflicts = back.Conflicts
 	if err == nil {
-		j.result.Snapshot, err = j.takenBack()
+		j.report.result.Snapshot, err = j.takenBack()
 	}
-	j.result.Status = choir.StatusNeedsInput
-	j.result.Verify = unverified()
-	if j.result.Summary == "" {
-		j.result.Summary = j.result.Questions[0].Text
+	j.report.result.Status = choir.StatusNeedsInput
+	j.report.result.Verify = unverified()
+	if j.report.result.Summary == "" {
+		j.report.result.Summary = j.report.result.Questions[0].Text
 	}
 	return err
 }
@@ -90,8 +90,8 @@ func (j *job) keepEdit(work context.Context, c change) error {
 // keepChecked makes a checkpoint of a change after its verification, without what the
 // checks wrote.
 func (j *job) keepChecked(c change) error {
-	j.result.Snapshot = c.snapshot
-	if err := j.artifacts(); err != nil {
+	j.report.result.Snapshot = c.snapshot
+	if err := j.report.addArtifacts(j.place.scope.Root, j.task.Return); err != nil {
 		return err
 	}
 	if j.place.scope.Worktree && (len(c.all) > 0 || j.place.aside && !c.same) {
@@ -147,17 +147,17 @@ func (j *job) keepNothing(work context.Context, c change) error {
 	if err := j.verifyAsked(work); err != nil {
 		return err
 	}
-	if j.result.Verify.Mode != choir.VerifyNone {
+	if j.report.result.Verify.Mode != choir.VerifyNone {
 		var err error
 		if c, err = j.changed(); err != nil {
 			return err
 		}
-		j.result.Snapshot = c.snapshot
+		j.report.result.Snapshot = c.snapshot
 	}
-	if j.result.Summary == "" {
-		j.result.Summary = "done; no file was changed"
+	if j.report.result.Summary == "" {
+		j.report.result.Summary = "done; no file was changed"
 	}
-	if err := j.artifacts(); err != nil || c.same {
+	if err := j.report.addArtifacts(j.place.scope.Root, j.task.Return); err != nil || c.same {
 		return err
 	}
 	ignored := map[string]bool{}
@@ -170,28 +170,28 @@ func (j *job) keepNothing(work context.Context, c change) error {
 	}
 	rest := c.only(func(p string) bool { return !ignored[p] })
 	kept := c.only(func(p string) bool { return ignored[p] })
-	j.result.IgnoredFiles = names(kept.files)
+	j.report.result.IgnoredFiles = names(kept.files)
 	if len(rest.files) > 0 {
 		if err := j.show(rest); err != nil {
 			return err
 		}
-		j.note("It changed " + count(len(rest.files), "file") + ", which a task of kind " + string(j.task.Kind) + " may not; the change was taken back.")
+		j.report.note("It changed " + count(len(rest.files), "file") + ", which a task of kind " + string(j.task.Kind) + " may not; the change was taken back.")
 	}
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, names(kept.files))
 	if err != nil {
 		return err
 	}
-	j.result.Conflicts = back.Conflicts
+	j.report.result.Conflicts = back.Conflicts
 	if len(kept.files) == 0 {
-		j.result.Snapshot, err = j.takenBack()
+		j.report.result.Snapshot, err = j.takenBack()
 		return err
 	}
 	if j.place.aside {
-		j.result.Snapshot, err = j.landKept()
+		j.report.result.Snapshot, err = j.landKept()
 		return err
 	}
 	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended", nil)
-	j.result.Snapshot = done.Snapshot
+	j.report.result.Snapshot = done.Snapshot
 	return err
 }
 
@@ -240,14 +240,14 @@ func names(files []choir.FileChange) []string {
 // summarize writes a summary of the change if the model wrote none, and notes a change
 // that is not verified.
 func (j *job) summarize(c change) {
-	if j.result.Summary == "" {
-		j.result.Summary = "changed " + count(len(c.files), "file")
+	if j.report.result.Summary == "" {
+		j.report.result.Summary = "changed " + count(len(c.files), "file")
 	}
 	switch {
 	case len(c.files) == 0:
-		j.note("Nothing was changed.")
-	case j.result.Verify.Status == choir.VerifyUnknown:
-		j.note("The change is not verified: " + j.result.Verify.Log + ".")
+		j.report.note("Nothing was changed.")
+	case j.report.result.Verify.Status == choir.VerifyUnknown:
+		j.report.note("The change is not verified: " + j.report.result.Verify.Log + ".")
 	}
 }
 

@@ -30,6 +30,9 @@ type place struct {
 	git    *git.Git     // runs in scope
 	aside  bool         // it works and commits in a copy, as its result may be held
 	online bool         // the task may reach hosts outside
+
+	// What its processes used, as far as they have ended: processor time, and memory in bytes.
+	cpuMS, maxRSS int64
 }
 
 // open opens the scope of the task: in a copy of its project for one with worktree, where
@@ -103,6 +106,15 @@ func (p *place) closeCopy() {
 
 // isLost reports whether the process that runs the task's commands was killed.
 func (p *place) isLost() bool { return p.scope != nil && p.scope.Tree().Lost() }
+
+// clear kills every process of the task and counts what they used. It returns an error if one
+// cannot be killed.
+func (p *place) clear() error {
+	used, err := p.scope.Clear()
+	p.cpuMS += used.CPU.Milliseconds()
+	p.maxRSS = max(p.maxRSS, used.MaxRSS)
+	return err
+}
 
 // repository returns the folder, below the workspace, of the repository that the task's
 // root belongs to, "." for the workspace's own.

@@ -34,8 +34,7 @@ func (j *job) reviewChange(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	// What the model left running must not write while it is checked.
-	used, err := j.place.scope.Clear()
-	if j.used(used); err != nil {
+	if err := j.place.clear(); err != nil {
 		return "", fail(choir.ResultCrashed, "%v", err)
 	}
 	c, err := j.changed()
@@ -103,7 +102,7 @@ func (j *job) tellFailure(r *review) (string, error) {
 // change too, which no task is failed for. It is told once.
 func (j *job) tellOldFailures(r *review) string {
 	var b strings.Builder
-	b.WriteString("The check does not pass, and did not before your change: " + j.result.Verify.Log + "\n")
+	b.WriteString("The check does not pass, and did not before your change: " + j.report.result.Verify.Log + "\n")
 	if log := strings.TrimSpace(tools.Cut(excerpt.Text(j.checkOutput), maxCheckLog)); log != "" {
 		b.WriteString("\n" + log + "\n")
 	}

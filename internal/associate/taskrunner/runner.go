@@ -142,26 +142,27 @@ func (r *Runner) Project(dispatched choir.Event) string {
 func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 	j := r.newJob(ctx, dispatched)
 	defer j.place.closeCopy()
-	result, err := j.run(work)
+	err := j.run(work)
 	if errors.Is(err, errAnswered) {
 		return nil
 	}
 	switch {
 	case choir.CodeOf(err) == choir.CodeCorrupt:
-		result, err = j.giveUp("what the task began with is damaged", err)
+		err = j.giveUp("what the task began with is damaged", err)
 	case j.begun >= maxAttempts && lasting(err) && ctx.Err() == nil:
-		result, err = j.giveUp(fmt.Sprintf("the task was begun %d times and could not be ended", j.begun), err)
+		err = j.giveUp(fmt.Sprintf("the task was begun %d times and could not be ended", j.begun), err)
 	}
 	if err != nil {
 		return err
 	}
-	return j.answer(result)
+	return j.report.answer()
 }
 
 // newJob returns an execution of the task of a task.dispatched event, with its parts.
 func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
-	j := &job{Runner: r, life: life, event: dispatched, started: r.cfg.Now()}
+	j := &job{Runner: r, life: life, event: dispatched}
 	j.rec = &record{life: life, event: dispatched, log: r.cfg.Log, blobs: r.cfg.Blobs, now: r.cfg.Now}
+	j.report = newReport(j.rec)
 	j.place = &place{scopes: r.scopes, workspace: r.cfg.Workspace, env: r.cfg.Env, life: life, task: dispatched.Task}
 	j.gate = gate{&r.paused, dispatched.Run}
 	j.calls = &toolCalls{rec: j.rec, gate: j.gate}
@@ -170,7 +171,7 @@ func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
 	j.commands = command.New(command.Config{
 		Life: life, Task: dispatched.Task, Place: j.place, Screen: r.cfg.Screen, Ends: &r.ends, Now: r.cfg.Now,
 		Live: j.live, Wait: j.gate.wait, Call: call, Store: j.rec.storeBlob,
-		Ran: func(run choir.CommandRun) { j.result.CommandsRun = append(j.result.CommandsRun, run) },
+		Ran: func(run choir.CommandRun) { j.report.result.CommandsRun = append(j.report.result.CommandsRun, run) },
 	})
 	return j
 }
@@ -199,13 +200,13 @@ type job struct {
 	life          context.Context // of the process; for work that the task's budget does not bound
 	event         choir.Event
 	task          choir.DirectorTask
-	started       choir.Time
 	base          choir.Digest
 	begun         int            // how often the task was begun, this time included
 	known         committedState // before the task
 	since         []string       // raw paths that differ between the snapshot of known and base
 	sinceComplete bool           // since lists all of them
 	rec           *record
+	report        *report
 	place         *place
 	gate          gate // of its run's pauses
 	calls         *toolCalls
@@ -223,36 +224,14 @@ type job struct {
 	mayStop       context.Context    // ends when the task is to end, and not with its budgets
 	said          string             // the model's last words
 	told          told
-	review        *review  // the last one; nil before the first
-	clock         *clock   // of the task's times
-	checkOutput   []byte   // of the last check's command
-	failedBefore  bool     // tests of the last check failed as before the change
-	made          git.Made // the commits of git_checkpoint
-	only          []string // the only folders, escaped, that git_checkpoint changed
-	subject       string   // the commit subject of git_checkpoint
-	result        choir.AssociateResult
-	drafts        []choir.Draft   // appended together with the result
+	review        *review         // the last one; nil before the first
+	clock         *clock          // of the task's times
+	checkOutput   []byte          // of the last check's command
+	failedBefore  bool            // tests of the last check failed as before the change
+	made          git.Made        // the commits of git_checkpoint
+	only          []string        // the only folders, escaped, that git_checkpoint changed
+	subject       string          // the commit subject of git_checkpoint
 	work          context.Context // ends with the task's budgets
-}
-
-// answer appends the result together with j.drafts. It returns nil if the control plane
-// has already answered the task, or holds the result until the owner has approved it.
-func (j *job) answer(result choir.AssociateResult) error {
-	if err := j.fit(&result); err != nil {
-		return err
-	}
-	d, err := choir.NewDraft(choir.DeriveID(j.event.Task, "returned"), choir.TaskReturned{Result: result})
-	if err != nil {
-		return err
-	}
-	err = j.rec.appendEvents(append(j.drafts, j.rec.mine(d))...)
-	if first := choir.FirstOf(err); first != nil && first.Type == d.Type {
-		return nil // the control plane answered in its place
-	}
-	if reason, _ := choir.ReasonOf(err); reason == choir.ReasonEffectHeld {
-		return nil // the control plane answers once the owner has
-	}
-	return err
 }
 
 // live shows text of the task's run while it is written.

@@ -18,8 +18,7 @@ import (
 // returns a *failure if a check fails; afterwards no process of a check runs.
 func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 	defer func() {
-		used, cerr := j.place.scope.Clear()
-		if j.used(used); err == nil {
+		if cerr := j.place.clear(); err == nil {
 			err = cerr
 		}
 	}()
@@ -27,8 +26,8 @@ func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 	if j.task.VerifyProfile != nil {
 		profile = *j.task.VerifyProfile
 	}
-	j.result.Verify = choir.VerifyOutcome{Mode: profile.Mode, Status: choir.VerifyUnknown}
-	v := &j.result.Verify
+	j.report.result.Verify = choir.VerifyOutcome{Mode: profile.Mode, Status: choir.VerifyUnknown}
+	v := &j.report.result.Verify
 	switch {
 	case profile.Mode == choir.VerifyNone:
 		v.Log = "the task asked for no verification"

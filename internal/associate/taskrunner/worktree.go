@@ -69,7 +69,7 @@ func (j *job) leftBehind(c change) (leave []string, err error) {
 
 // conflictWith returns the failure of a change that cannot be merged.
 func (j *job) conflictWith(landed choir.TaskLandReply) error {
-	j.result.Conflicts = first(landed.Conflicts, maxConflicts)
+	j.report.result.Conflicts = first(landed.Conflicts, maxConflicts)
 	return fail(choir.ResultConflict, "the change was not merged, because the project was changed at the same places meanwhile: %s", strings.Join(first(landed.Conflicts, 10), ", "))
 }
 
