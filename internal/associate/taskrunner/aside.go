@@ -29,7 +29,7 @@ var errMovedOn = errors.New("the project has changed, and was merged into the co
 // landAside commits a verified change in the copy and brings it from there into the workspace,
 // unless it will be held. If the project has changed, it verifies the merged copy first.
 func (j *job) landAside(landed choir.TaskLandReply, c change, leave []string) error {
-	j.place.aside, j.base = true, landed.Base
+	j.place.aside, j.compared.base = true, landed.Base
 	if len(leave) > 0 {
 		left := map[string]bool{}
 		for _, path := range leave {
@@ -40,7 +40,7 @@ func (j *job) landAside(landed choir.TaskLandReply, c change, leave []string) er
 			return err
 		}
 	}
-	now, err := j.changed()
+	now, err := j.compared.changed()
 	switch {
 	case err != nil:
 		return err
@@ -50,7 +50,7 @@ func (j *job) landAside(landed choir.TaskLandReply, c change, leave []string) er
 	if err = j.commitChange(now); !errors.Is(err, errMovedOn) {
 		return err
 	}
-	if now, err = j.changed(); err != nil {
+	if now, err = j.compared.changed(); err != nil {
 		return err
 	}
 	return j.keepEdit(j.work, now)
@@ -67,7 +67,7 @@ func (j *job) landCommitted() (choir.Digest, error) {
 	case len(landed.Conflicts) > 0:
 		return "", j.conflictWith(landed)
 	case landed.Moved:
-		j.base = landed.Base
+		j.compared.base = landed.Base
 		return "", errMovedOn
 	case landed.Aside:
 		done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "checkpoint", nil)

@@ -19,7 +19,7 @@ func (j *job) restoreAttempt() error {
 	if err != nil {
 		return err
 	}
-	c, err := j.changed()
+	c, err := j.compared.changed()
 	j.began = c.files
 	if len(reply.Left) > 0 {
 		j.report.note("Of the attempt, " + count(len(reply.Left), "path") + " changed meanwhile and stayed: " + excerpt.FirstLine(reply.Left[0], 200))

@@ -23,21 +23,21 @@ type committer struct {
 
 // committer returns the committer of the task. It waits for another task's in the
 // workspace's repository. The caller closes it.
-func (j *job) committer() (*committer, error) {
-	c := &committer{own: j.place.git, above: j.place.git}
-	if j.task.Repo != "" && j.place.repository() == "." {
+func (k *checkpoints) committer() (*committer, error) {
+	c := &committer{own: k.place.git, above: k.place.git}
+	if k.task.Repo != "" && k.place.repository() == "." {
 		select {
-		case j.above <- struct{}{}:
-		case <-j.life.Done():
-			return nil, context.Cause(j.life)
+		case k.above <- struct{}{}:
+		case <-k.rec.life.Done():
+			return nil, context.Cause(k.rec.life)
 		}
-		whole, err := j.scopes.Open("")
+		whole, err := k.place.scopes.Open("")
 		if err != nil {
-			<-j.above
+			<-k.above
 			return nil, err
 		}
-		c.leave = func() { <-j.above }
-		c.whole, c.above = whole, &git.Git{Tree: whole.Tree(), Env: j.cfg.Env, Temp: whole.Temp}
+		c.leave = func() { <-k.above }
+		c.whole, c.above = whole, &git.Git{Tree: whole.Tree(), Env: k.place.env, Temp: whole.Temp}
 	}
 	c.runs = c.count()
 	return c, nil

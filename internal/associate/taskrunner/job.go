@@ -46,7 +46,7 @@ func (j *job) runInScope(work context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.base, j.begun, j.place.online = begun.Base, begun.Attempt, begun.Online
+	j.compared.base, j.begun, j.place.online = begun.Base, begun.Attempt, begun.Online
 	work, stop := context.WithCancelCause(work)
 	defer stop(nil)
 	if begun.Cancelled {
@@ -95,13 +95,9 @@ func noBase(err error) *failure {
 }
 
 // startTask asks the control plane to begin the task and returns its reply. For a
-// checkpoint it also fills in j.since, the paths changed since the last one.
+// checkpoint it also passes on the paths changed since the last one.
 func (j *job) startTask() (choir.TaskBeginReply, error) {
-	var since choir.Digest
-	if j.task.GitAction == choir.GitCheckpoint {
-		j.known = j.committed.state()
-		since = j.known.snapshot
-	}
+	since := j.commits.compareSince()
 	if j.place.scope.Worktree {
 		return j.startInWorktree()
 	}
@@ -110,8 +106,7 @@ func (j *job) startTask() (choir.TaskBeginReply, error) {
 		return j.startAside()
 	}
 	if err == nil && begun.Compared {
-		j.since, err = rawPaths(begun.Changed)
-		j.sinceComplete = err == nil
+		err = j.commits.setChanged(begun.Changed)
 	}
 	return begun, err
 }
@@ -214,8 +209,8 @@ func (j *job) guardBase(ctx context.Context) error {
 	case want == "":
 		return nil
 	case choir.Digest(want).Valid():
-		if !j.equalsBase(choir.Digest(want)) {
-			return fail(choir.ResultStaleBase, "the task expects snapshot %s, and the workspace is %s", want, j.base)
+		if !j.compared.equalsBase(choir.Digest(want)) {
+			return fail(choir.ResultStaleBase, "the task expects snapshot %s, and the workspace is %s", want, j.compared.base)
 		}
 		return nil
 	}
@@ -229,21 +224,14 @@ func (j *job) guardBase(ctx context.Context) error {
 	return nil
 }
 
-// equalsBase reports whether a snapshot has the same content as the task's base, in the
-// task's folder if its commands are confined to that.
-func (j *job) equalsBase(want choir.Digest) bool {
-	if want == j.base || !j.place.scope.Confined {
-		return want == j.base
-	}
-	changes, err := snapshot.Diff(j.life, objects{j.cfg.Blobs}, want, j.base)
-	return err == nil && len(j.place.withinScope(changes)) == 0
-}
-
 // execute runs the task's git action or commands, or the agent loop.
 func (j *job) execute(ctx context.Context) error {
 	switch {
 	case j.task.Kind == choir.TaskGit:
-		return j.gitAction(ctx)
+		run, text, err := j.commits.runAction(ctx, j.compared.base)
+		j.report.result.CommandsRun = append(j.report.result.CommandsRun, run)
+		j.report.result.Summary = text
+		return err
 	case len(j.task.Commands) > 0:
 		return j.runCommands(ctx)
 	}

@@ -94,6 +94,23 @@ func (r *report) showChange(diff *choir.Diff, left int, files []choir.FileChange
 	}
 }
 
+// isVerified reports whether the task's change passed its verification.
+func (r *report) isVerified() bool { return r.result.Verify.Status == choir.VerifyPass }
+
+// addCheckpoint puts what is there of a checkpoint into the result.
+func (r *report) addCheckpoint(p point) {
+	for _, sentence := range p.notes {
+		r.note(sentence)
+	}
+	if p.snapshot != "" {
+		r.result.Snapshot = p.snapshot
+	}
+	if p.commit != nil {
+		r.result.Checkpoint = p.commit
+	}
+	r.drafts = append(r.drafts, p.drafts...)
+}
+
 // dropCheckpoint removes from the result what was kept of a task that is taken back.
 func (r *report) dropCheckpoint() {
 	r.result.Snapshot, r.result.Checkpoint, r.drafts = "", nil, nil

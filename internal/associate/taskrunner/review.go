@@ -37,7 +37,7 @@ func (j *job) reviewChange(ctx context.Context) (string, error) {
 	if err := j.place.clear(); err != nil {
 		return "", fail(choir.ResultCrashed, "%v", err)
 	}
-	c, err := j.changed()
+	c, err := j.compared.changed()
 	if err != nil || j.refusedInstead(c) != nil {
 		return "", err
 	}
@@ -74,7 +74,7 @@ func (j *job) checkChange(ctx context.Context, r *review) error {
 	if err != nil || !ran {
 		return err
 	}
-	r.after, err = j.withoutDroppings(r.before)
+	r.after, err = j.compared.withoutDroppings(r.before)
 	return err
 }
 

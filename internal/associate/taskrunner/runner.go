@@ -12,7 +12,6 @@ import (
 	"fmt"
 
 	"choiros/internal/associate/command"
-	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/scope"
 	"choiros/internal/associate/verify"
@@ -164,6 +163,10 @@ func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
 	j.rec = &record{life: life, event: dispatched, log: r.cfg.Log, blobs: r.cfg.Blobs, now: r.cfg.Now}
 	j.report = newReport(j.rec)
 	j.place = &place{scopes: r.scopes, workspace: r.cfg.Workspace, env: r.cfg.Env, life: life, task: dispatched.Task}
+	j.compared = &comparison{life: life, task: dispatched.Task, tree: r.cfg.Tree, blobs: r.cfg.Blobs, place: j.place}
+	j.commits = &checkpoints{
+		rec: j.rec, place: j.place, tree: r.cfg.Tree, shared: &r.committed, above: r.above, task: &j.task, land: j.landCommitted,
+	}
 	j.gate = gate{&r.paused, dispatched.Run}
 	j.calls = &toolCalls{rec: j.rec, gate: j.gate}
 	call := func() int { return j.calls.made }
@@ -197,41 +200,36 @@ var errAnswered = errors.New("the task has been answered already")
 // job is one execution of one task.
 type job struct {
 	*Runner
-	life          context.Context // of the process; for work that the task's budget does not bound
-	event         choir.Event
-	task          choir.DirectorTask
-	base          choir.Digest
-	begun         int            // how often the task was begun, this time included
-	known         committedState // before the task
-	since         []string       // raw paths that differ between the snapshot of known and base
-	sinceComplete bool           // since lists all of them
-	rec           *record
-	report        *report
-	place         *place
-	gate          gate // of its run's pauses
-	calls         *toolCalls
-	commands      *command.Commands
-	programs      *command.Programs
-	models        int                // model calls made
-	refused       int                // tool calls refused
-	todos         int                // lists that the model wrote
-	heard         map[choir.ID]bool  // what people added that the model was told
-	egress        bool               // a tool call asked for network access
-	attempt       *change            // the change of a failed task; nil until computed
-	began         []choir.FileChange // what a former attempt had changed when the task began
-	past          *choir.TaskPast    // what an earlier process did that the task goes on from; nil for none
-	notice        string             // what the model is to be told with its next call
-	mayStop       context.Context    // ends when the task is to end, and not with its budgets
-	said          string             // the model's last words
-	told          told
-	review        *review         // the last one; nil before the first
-	clock         *clock          // of the task's times
-	checkOutput   []byte          // of the last check's command
-	failedBefore  bool            // tests of the last check failed as before the change
-	made          git.Made        // the commits of git_checkpoint
-	only          []string        // the only folders, escaped, that git_checkpoint changed
-	subject       string          // the commit subject of git_checkpoint
-	work          context.Context // ends with the task's budgets
+	life         context.Context // of the process; for work that the task's budget does not bound
+	event        choir.Event
+	task         choir.DirectorTask
+	begun        int // how often the task was begun, this time included
+	commits      *checkpoints
+	rec          *record
+	report       *report
+	place        *place
+	compared     *comparison // with its base
+	gate         gate        // of its run's pauses
+	calls        *toolCalls
+	commands     *command.Commands
+	programs     *command.Programs
+	models       int                // model calls made
+	refused      int                // tool calls refused
+	todos        int                // lists that the model wrote
+	heard        map[choir.ID]bool  // what people added that the model was told
+	egress       bool               // a tool call asked for network access
+	attempt      *change            // the change of a failed task; nil until computed
+	began        []choir.FileChange // what a former attempt had changed when the task began
+	past         *choir.TaskPast    // what an earlier process did that the task goes on from; nil for none
+	notice       string             // what the model is to be told with its next call
+	mayStop      context.Context    // ends when the task is to end, and not with its budgets
+	said         string             // the model's last words
+	told         told
+	review       *review         // the last one; nil before the first
+	clock        *clock          // of the task's times
+	checkOutput  []byte          // of the last check's command
+	failedBefore bool            // tests of the last check failed as before the change
+	work         context.Context // ends with the task's budgets
 }
 
 // live shows text of the task's run while it is written.

@@ -1,9 +1,6 @@
 package taskrunner
 
 import (
-	"maps"
-	"slices"
-
 	"choiros/internal/choir"
 )
 
@@ -47,7 +44,7 @@ func (j *job) giveUp(because string, why error) error {
 // attempted puts the task's change so far and its artifacts into the result.
 func (j *job) attempted() error {
 	if j.attempt == nil {
-		c, err := j.changed()
+		c, err := j.compared.changed()
 		if err != nil {
 			return err
 		}
@@ -62,31 +59,17 @@ func (j *job) attempted() error {
 // show puts the diff and the changed files of c into the result, and what git ignores of them
 // only as names.
 func (j *job) show(c change) error {
-	c, err := j.withoutIgnored(c)
+	c, ignored, err := j.compared.withoutIgnored(c)
 	if err != nil {
 		return err
 	}
-	diff, left, err := j.diff(c)
+	if len(ignored) > 0 {
+		j.report.result.IgnoredFiles = ignored
+	}
+	diff, left, err := j.compared.diff(c)
 	if err != nil {
 		return err
 	}
 	j.report.showChange(diff, left, c.files)
 	return nil
-}
-
-// withoutIgnored returns a change without the files that git ignores, which it lists in the
-// result.
-func (j *job) withoutIgnored(c change) (change, error) {
-	ignored, err := j.ignored(c)
-	if err != nil && j.life.Err() != nil {
-		return c, err
-	}
-	if err != nil || !slices.Contains(slices.Collect(maps.Values(ignored)), true) {
-		return c, nil // a repository that git cannot read is shown whole
-	}
-	c = c.apart(ignored)
-	kept := c.only(func(p string) bool { return !ignored[p] })
-	kept.same = c.same
-	j.report.result.IgnoredFiles = names(c.only(func(p string) bool { return ignored[p] }).files)
-	return kept, nil
 }

@@ -10,7 +10,6 @@ import (
 	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
 	"choiros/internal/excerpt"
-	"choiros/internal/snapshot"
 )
 
 // verify runs the checks of the task's verification profile on a change,
@@ -36,12 +35,12 @@ func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 		v.Log = "nothing was changed"
 		return false, nil
 	}
-	changed, err := j.changedFiles(c)
+	changed, err := j.compared.changedFiles(c)
 	if err != nil {
 		return false, err
 	}
 	verdict, err := verify.Examine(ctx, checkHost{j, ctx}, verify.Case{
-		Root: j.place.scope.Root, Whole: j.task.Repo == "", Scratch: j.place.scope.Temp, Changed: changed, Profile: profile, Base: j.base, Memory: &j.checked,
+		Root: j.place.scope.Root, Whole: j.task.Repo == "", Scratch: j.place.scope.Temp, Changed: changed, Profile: profile, Base: j.compared.base, Memory: &j.checked,
 	})
 	*v, j.failedBefore = verdict.VerifyOutcome, verdict.FailedBefore
 	if verdict.Output != nil {
@@ -55,27 +54,6 @@ func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 		v.Log = strings.TrimRight(v.Log, "\n") + "\n" + verdict.Log
 	}
 	return true, fail(choir.ResultVerifyFailed, "verification failed: %s", command.Describe(*verdict.Failed))
-}
-
-// changedFiles returns the files of a change below the task's folder for verification.
-func (j *job) changedFiles(c change) ([]verify.Changed, error) {
-	var out []verify.Changed
-	for _, ch := range snapshot.Apart(c.all) {
-		raw, err := snapshot.UnescapePath(ch.Path)
-		if err != nil {
-			return nil, err
-		}
-		name, inside := j.place.below(string(raw))
-		if !inside {
-			continue
-		}
-		f := verify.Changed{Path: name, Gone: ch.After == nil}
-		if was := ch.Before; was != nil && (was.Kind == snapshot.File || was.Kind == snapshot.Symlink) {
-			f.Before = &verify.Former{Mode: was.Mode, Link: was.Target, Read: func() ([]byte, error) { return j.content(string(raw), was, false) }}
-		}
-		out = append(out, f)
-	}
-	return out, nil
 }
 
 // verifyAsked runs verify without a change if the task has a verification profile

@@ -23,7 +23,7 @@ func (j *job) startInWorktree() (choir.TaskBeginReply, error) {
 // merged project first. It returns a *failure if both sides changed the same, or that
 // verification fails.
 func (j *job) land(c change) error {
-	leave, err := j.leftBehind(c)
+	leave, err := j.compared.leftBehind(c)
 	if err != nil {
 		return err
 	}
@@ -41,8 +41,8 @@ func (j *job) land(c change) error {
 	if err := j.place.moveToProject(); err != nil {
 		return err
 	}
-	j.base = landed.Base
-	now, err := j.changed()
+	j.compared.base = landed.Base
+	now, err := j.compared.changed()
 	if err != nil {
 		return err
 	}
@@ -50,21 +50,6 @@ func (j *job) land(c change) error {
 		return j.keepEdit(j.work, now)
 	}
 	return j.keepChecked(now)
-}
-
-// leftBehind returns the paths of a change that stay in a copy: what git ignores, in a copy that
-// the task asked for.
-func (j *job) leftBehind(c change) (leave []string, err error) {
-	if !j.task.Worktree {
-		return nil, nil
-	}
-	ignored, err := j.ignored(c)
-	for path, is := range ignored {
-		if is {
-			leave = append(leave, path)
-		}
-	}
-	return leave, err
 }
 
 // conflictWith returns the failure of a change that cannot be merged.
