@@ -33,7 +33,7 @@ var definedFunc = regexp.MustCompile(`^(\w+\.)?\w+ (is how|is when|is where|is w
 // A folder is added once its comments are rewritten.
 var plainPackages = []string{
 	"cmd/choir", "cmd/choir-associate", "cmd/choir-director", "cmd/choir-init", "internal/agentloop",
-	"internal/associate", "internal/associate/git", "internal/associate/proctree", "internal/associate/scope",
+	"internal/associate", "internal/associate/command", "internal/associate/git", "internal/associate/proctree", "internal/associate/scope",
 	"internal/associate/taskrunner", "internal/associate/tools", "internal/associate/verify", "internal/blob",
 	"internal/bus", "internal/bus/bustest", "internal/bus/cluster", "internal/bus/cluster/clustertest",
 	"internal/bus/hub", "internal/choir", "internal/choir/choirtest", "internal/computer",

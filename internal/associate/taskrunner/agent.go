@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"choiros/internal/agentloop"
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/model"
 )
 
@@ -44,25 +46,25 @@ func (j *job) system() string {
 // runAgent runs the agent loop on the task until the model is done or a limit is
 // reached, and fills in usage and summary. It returns a *failure for a limit.
 func (j *job) runAgent(ctx context.Context) error {
-	base, err := filepath.Rel(j.scope.Top, j.scope.Root)
+	base, err := filepath.Rel(j.place.scope.Top, j.place.scope.Root)
 	if err != nil {
 		return err
 	}
-	files, err := tools.OpenWorkspace(j.scope.Top, filepath.ToSlash(base))
+	files, err := tools.OpenWorkspace(j.place.scope.Top, filepath.ToSlash(base))
 	if err != nil {
 		return err
 	}
 	defer files.Close()
-	kit := &tools.Kit{Files: files, Shell: j.shell, Running: j.runningCommand, Convert: j.convert, Picture: j.picture}
-	defer j.endCommands()
-	l := j.newLive()
+	kit := &tools.Kit{Files: files, Shell: j.commands.Shell, Running: j.commands.AwaitCommand, Convert: j.programs.Convert, Picture: j.programs.Picture}
+	defer j.commands.EndAll()
+	l := command.NewLive(j.live)
 	cfg := agentloop.Config{
 		Model: (*caller)(j), ModelName: modelName, System: j.system(),
 		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx)+projectWords(files))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
 		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind, Steer: j.hearSteering,
 		MaxContext: maxContext, Compacted: j.recordCompaction,
-		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
+		OnDelta: func(d model.Delta) { l.Show([]byte(d.Text)) },
 	}
 	if err := j.goOn(ctx, &cfg); err != nil {
 		return err
@@ -72,14 +74,14 @@ func (j *job) runAgent(ctx context.Context) error {
 	if gone := j.ranOut(ctx, out); gone != "" {
 		j.said = cmp.Or(j.askLastWords(cfg, &out, gone), j.said)
 	}
-	l.flush()
-	u := &j.result.Usage
+	l.Flush()
+	u := &j.report.result.Usage
 	u.Model, u.InputTokens, u.OutputTokens = out.Model, out.Usage.Input, out.Usage.Output
 	u.CachedTokens, u.CostUSD = out.Usage.CacheRead, out.Usage.CostUSD
 	if j.past != nil {
 		u.InputTokens, u.OutputTokens = u.InputTokens+j.past.InputTokens, u.OutputTokens+j.past.OutputTokens
 	}
-	j.result.Summary = out.Final
+	j.report.result.Summary = out.Final
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func (j *job) ended(out agentloop.Outcome) error {
 	case agentloop.Length:
 		return fail(choir.ResultModelError, "the model's last answer was cut off")
 	case agentloop.Refusal:
-		return fail(choir.ResultModelError, "the model refused: %s", firstLine(out.Final, 400))
+		return fail(choir.ResultModelError, "the model refused: %s", excerpt.FirstLine(out.Final, 400))
 	case agentloop.NoProgress:
 		if j.refused == 0 {
 			return fail(choir.ResultLimit, "the model repeated the same failing call and made no progress")
@@ -164,7 +166,7 @@ func (j *job) refuse(_ context.Context, call model.Block) (agentloop.Result, err
 	if strings.Contains(call.Tool, "patch") && slices.Contains(names, string(choir.ToolEditFile)) {
 		out.Text += ". edit_file takes a patch in its field patch"
 	}
-	if err := j.recordRefusal(call, out); err != nil {
+	if err := j.calls.recordRefusal(call, out); err != nil {
 		return agentloop.Result{}, err
 	}
 	return agentloop.Result{Text: out.Text, IsError: true, Stop: j.refused >= maxRefused}, nil
@@ -176,7 +178,7 @@ type caller job
 
 // Call implements agentloop.Caller.
 func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	if err := (*job)(c).waitWhilePaused(ctx); err != nil {
+	if err := c.gate.wait(ctx); err != nil {
 		return model.Response{}, err
 	}
 	c.models++
@@ -194,26 +196,4 @@ func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delt
 		return resp, fail(choir.ResultTokenBudget, "%v", err)
 	}
 	return resp, fail(choir.ResultModelError, "the model could not be called: %v", err)
-}
-
-// shown returns the tool output for the model: the command's output, cut, and how it
-// ended. whole is its complete output.
-func shown(run choir.CommandRun, whole []byte, timedOut bool, limit int) tools.Output {
-	text := toUTF8(whole)
-	out := tools.Output{Text: tools.Cut(text, tools.MaxShown), OK: run.ExitCode == 0, ExitCode: &run.ExitCode}
-	if out.Text != text {
-		out.Full = whole
-	}
-	switch {
-	case timedOut:
-		out.Code = choir.CodeTimeout
-		out.Text += "\n[stopped after " + itoa(int64(limit)) + " s, the time limit of this call]"
-	case run.Signal != "":
-		out.Text += "\n[ended by " + run.Signal + "]"
-	case run.ExitCode != 0:
-		out.Text += "\n[exit code " + itoa(int64(run.ExitCode)) + "]"
-	case text == "":
-		out.Text = "[no output, exit code 0]"
-	}
-	return out
 }

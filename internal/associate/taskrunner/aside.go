@@ -1,7 +1,6 @@
 package taskrunner
 
 import (
-	"context"
 	"errors"
 
 	"choiros/internal/choir"
@@ -13,27 +12,14 @@ import (
 // startAside starts the task in a whole copy of its project or of the workspace; in the place
 // itself if that cannot be copied.
 func (j *job) startAside() (choir.TaskBeginReply, error) {
-	inCopy, err := j.scopes.OpenCopy(j.life, j.event.Task, j.task.Repo)
-	if j.life.Err() != nil {
-		return choir.TaskBeginReply{}, context.Cause(j.life)
-	}
-	if err != nil {
+	copied, err := j.place.moveAside()
+	switch {
+	case err != nil:
+		return choir.TaskBeginReply{}, err
+	case !copied:
 		return j.cfg.Tree.BeginUncopied(j.life, j.event.Task)
 	}
-	inPlace := j.scope
-	j.scope, j.aside = inCopy, true
-	if err := inPlace.Close(); err != nil {
-		return choir.TaskBeginReply{}, err
-	}
 	return j.startInWorktree()
-}
-
-// closeCopy removes the copy in which a task works that is aside. The task's result must have been
-// appended before: the control plane reads in the copy the change that it is to hold.
-func (j *job) closeCopy() {
-	if j.aside {
-		j.scope.Close() // a process that does not end was the task's failure already, see conclude
-	}
 }
 
 // errMovedOn is returned when the project has changed since a change was verified in its
@@ -43,7 +29,7 @@ var errMovedOn = errors.New("the project has changed, and was merged into the co
 // landAside commits a verified change in the copy and brings it from there into the workspace,
 // unless it will be held. If the project has changed, it verifies the merged copy first.
 func (j *job) landAside(landed choir.TaskLandReply, c change, leave []string) error {
-	j.aside, j.base = true, landed.Base
+	j.place.aside, j.compared.base = true, landed.Base
 	if len(leave) > 0 {
 		left := map[string]bool{}
 		for _, path := range leave {
@@ -54,7 +40,7 @@ func (j *job) landAside(landed choir.TaskLandReply, c change, leave []string) er
 			return err
 		}
 	}
-	now, err := j.changed()
+	now, err := j.compared.changed()
 	switch {
 	case err != nil:
 		return err
@@ -64,7 +50,7 @@ func (j *job) landAside(landed choir.TaskLandReply, c change, leave []string) er
 	if err = j.commitChange(now); !errors.Is(err, errMovedOn) {
 		return err
 	}
-	if now, err = j.changed(); err != nil {
+	if now, err = j.compared.changed(); err != nil {
 		return err
 	}
 	return j.keepEdit(j.work, now)
@@ -81,7 +67,7 @@ func (j *job) landCommitted() (choir.Digest, error) {
 	case len(landed.Conflicts) > 0:
 		return "", j.conflictWith(landed)
 	case landed.Moved:
-		j.base = landed.Base
+		j.compared.base = landed.Base
 		return "", errMovedOn
 	case landed.Aside:
 		done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "checkpoint", nil)

@@ -27,7 +27,7 @@ func (j *job) askUser() agentloop.Tool {
 			return agentloop.Result{Text: err.Error(), IsError: true}, nil
 		}
 		id := "q-" + string(choir.DeriveID(j.event.Task, "question", itoa(int64(j.models))))
-		j.result.Questions = append(j.result.Questions, choir.Question{ID: id, Text: in.Text, Choices: in.Choices})
+		j.report.result.Questions = append(j.report.result.Questions, choir.Question{ID: id, Text: in.Text, Choices: in.Choices})
 		return agentloop.Result{Text: "the task ends with this question", Stop: true}, nil
 	}}
 }

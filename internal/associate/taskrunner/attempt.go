@@ -1,6 +1,9 @@
 package taskrunner
 
-import "choiros/internal/choir"
+import (
+	"choiros/internal/choir"
+	"choiros/internal/excerpt"
+)
 
 // restoreAttempt restores the attempt that the task goes on from, if it names one, and
 // fills in what that had changed. It returns a *failure if there is no such attempt.
@@ -16,10 +19,10 @@ func (j *job) restoreAttempt() error {
 	if err != nil {
 		return err
 	}
-	c, err := j.changed()
+	c, err := j.compared.changed()
 	j.began = c.files
 	if len(reply.Left) > 0 {
-		j.note("Of the attempt, " + count(len(reply.Left), "path") + " changed meanwhile and stayed: " + firstLine(reply.Left[0], 200))
+		j.report.note("Of the attempt, " + count(len(reply.Left), "path") + " changed meanwhile and stayed: " + excerpt.FirstLine(reply.Left[0], 200))
 	}
 	return err
 }

@@ -1,20 +1,12 @@
 package taskrunner
 
 import (
-	"bytes"
 	"cmp"
-	"context"
-	"io"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"choiros/internal/associate/git"
-	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
-	"choiros/internal/keyfile"
 	"choiros/internal/snapshot"
 )
 
@@ -39,42 +31,6 @@ func (c *change) paths() ([]string, error) {
 		}
 	}
 	return rawPaths(out)
-}
-
-// changed returns the difference between the current workspace and the task's base,
-// without the owner's changes.
-func (j *job) changed() (change, error) {
-	now, err := j.cfg.Tree.Changes(j.life, j.event.Task)
-	if err != nil {
-		return change{}, err
-	}
-	c := change{snapshot: now.Snapshot, same: now.Snapshot == j.base}
-	if c.same {
-		return c, nil
-	}
-	all, err := snapshot.Diff(j.life, objects{j.cfg.Blobs}, j.base, now.Snapshot)
-	if err != nil {
-		return c, err
-	}
-	all = j.withinScope(all)
-	c.same = len(all) == 0
-	c.addPaths(withoutOwner(all, now.Owner))
-	return c, nil
-}
-
-// withinScope returns the changes without those outside the task's folder, if the kernel
-// confines the task's commands to it: such changes are not the task's. A rename across
-// the boundary is split into a removal and a creation.
-func (j *job) withinScope(all []snapshot.Change) []snapshot.Change {
-	if !j.scope.Confined || j.task.Repo == "" {
-		return all
-	}
-	root := snapshot.EscapePath([]byte("workspace/" + j.task.Repo))
-	outside := func(p string) bool { return p != root && !below(p, root) }
-	if !slices.ContainsFunc(all, func(ch snapshot.Change) bool { return outside(ch.Path) || ch.From != "" && outside(ch.From) }) {
-		return all
-	}
-	return slices.DeleteFunc(snapshot.Apart(all), func(ch snapshot.Change) bool { return outside(ch.Path) })
 }
 
 // withoutOwner returns the changes except those at the paths of owner, which must be
@@ -140,58 +96,6 @@ func (c *change) apart(ignored map[string]bool) change {
 	return out
 }
 
-// objects reads the objects of snapshots from the blob store.
-type objects struct{ blobs Blobs }
-
-// Manifest implements snapshot.Getter.
-func (o objects) Manifest(ctx context.Context, d choir.Digest) ([]byte, error) {
-	return o.blobs.GetBlob(ctx, d)
-}
-
-// Content implements snapshot.Getter.
-func (o objects) Content(ctx context.Context, d choir.Digest) (io.ReadCloser, error) {
-	b, err := o.blobs.GetBlob(ctx, d)
-	return io.NopCloser(bytes.NewReader(b)), err
-}
-
-// Limits of a diff, in bytes of content. Larger files are listed and left out of it.
-const (
-	maxDiffFile  = 16 << 20
-	maxDiffTotal = 64 << 20
-)
-
-// diff returns a change as a unified diff with paths below the task's folder, nil if it
-// is empty; a large one is stored as a blob. left is the number of files left out.
-func (j *job) diff(c change) (diff *choir.Diff, left int, err error) {
-	var before, after []git.File
-	var total int64
-	for i := range c.all {
-		ch := &c.all[i]
-		size := contentSize(ch.Before) + contentSize(ch.After)
-		b, a, ok, err := j.sides(ch, size <= maxDiffFile && total+size <= maxDiffTotal)
-		if err != nil {
-			return nil, 0, err
-		}
-		if !ok {
-			left++
-			continue
-		}
-		total += size
-		before, after = append(before, b...), append(after, a...)
-	}
-	text, err := j.git.Diff(j.life, before, after)
-	if err != nil || len(text) == 0 {
-		return nil, left, err
-	}
-	diff = &choir.Diff{Format: "unified"}
-	if len(text) <= choir.InlineLimit && string(text) == toUTF8(text) {
-		diff.Content = string(text)
-		return diff, left, nil
-	}
-	diff.Blob, err = j.cfg.Blobs.PutBlob(j.life, text)
-	return diff, left, err
-}
-
 // contentSize returns the size of an entry, 0 for nil.
 func contentSize(e *snapshot.Entry) int64 {
 	if e == nil {
@@ -200,63 +104,14 @@ func contentSize(e *snapshot.Entry) int64 {
 	return e.Size
 }
 
-// sides returns the content of a change's path before and after it as git files. ok is
-// false if the diff must leave it out: outside the task's folder, too large (!fits), new in a
-// folder of a cache, neither file nor link, or like a key.
-func (j *job) sides(ch *snapshot.Change, fits bool) (before, after []git.File, ok bool, err error) {
-	from := ch.Path
-	if ch.From != "" {
-		from = ch.From
-	}
-	for _, s := range []struct {
-		e    *snapshot.Entry
-		path string
-		to   *[]git.File
-	}{{ch.Before, from, &before}, {ch.After, ch.Path, &after}} {
-		if s.e == nil || s.e.Kind == snapshot.Dir {
-			continue // a folder that took a file's place: what is in it stands elsewhere
-		}
-		raw, err := snapshot.UnescapePath(s.path)
-		if err != nil {
-			return nil, nil, false, err
-		}
-		name, inside := j.below(string(raw))
-		if !inside || !fits || ch.Before == nil && tools.IsCache(name) || s.e.Kind != snapshot.File && s.e.Kind != snapshot.Symlink {
-			return nil, nil, false, nil
-		}
-		f := git.File{Path: name, Link: s.e.Kind == snapshot.Symlink, Exec: s.e.Mode&0o100 != 0, Content: []byte(s.e.Target)}
-		if !f.Link {
-			if f.Content, err = j.content(string(raw), s.e, s.to == &after); err != nil {
-				return nil, nil, false, err
-			}
-			if keyfile.Name(path.Base(name)) || keyfile.Content(f.Content[:min(len(f.Content), keyfile.Head)]) {
-				return nil, nil, false, nil // the log keeps what it is told for ever, and travels
-			}
-		}
-		*s.to = append(*s.to, f)
-	}
-	return before, after, true, nil
-}
-
-// content returns the content of the file entry e of a snapshot. With onDisk it reads
-// the file from the workspace if its digest matches, else from the blob store.
-func (j *job) content(raw string, e *snapshot.Entry, onDisk bool) ([]byte, error) {
-	if e.Size == 0 {
-		return nil, nil
-	}
-	if onDisk {
-		if b, err := os.ReadFile(filepath.Join(j.scope.Top, raw)); err == nil && choir.DigestOf(b) == e.Digest() {
-			return b, nil
+// names returns the escaped paths of file changes, and the former paths of renames.
+func names(files []choir.FileChange) []string {
+	out := make([]string, 0, len(files))
+	for _, f := range files {
+		out = append(out, f.Path)
+		if f.From != "" {
+			out = append(out, f.From)
 		}
 	}
-	return j.cfg.Blobs.GetBlob(j.life, e.Digest())
-}
-
-// below returns a path below the workspace relative to the task's folder; false if it
-// lies outside.
-func (j *job) below(raw string) (string, bool) {
-	if j.task.Repo == "" {
-		return raw, true
-	}
-	return strings.CutPrefix(raw, "workspace/"+j.task.Repo+"/")
+	return out
 }

@@ -23,42 +23,24 @@ type committer struct {
 
 // committer returns the committer of the task. It waits for another task's in the
 // workspace's repository. The caller closes it.
-func (j *job) committer() (*committer, error) {
-	c := &committer{own: j.git, above: j.git}
-	if j.task.Repo != "" && j.repository() == "." {
+func (k *checkpoints) committer() (*committer, error) {
+	c := &committer{own: k.place.git, above: k.place.git}
+	if k.task.Repo != "" && k.place.repository() == "." {
 		select {
-		case j.above <- struct{}{}:
-		case <-j.life.Done():
-			return nil, context.Cause(j.life)
+		case k.above <- struct{}{}:
+		case <-k.rec.life.Done():
+			return nil, context.Cause(k.rec.life)
 		}
-		whole, err := j.scopes.Open("")
+		whole, err := k.place.scopes.Open("")
 		if err != nil {
-			<-j.above
+			<-k.above
 			return nil, err
 		}
-		c.leave = func() { <-j.above }
-		c.whole, c.above = whole, &git.Git{Tree: whole.Tree(), Env: j.cfg.Env, Temp: whole.Temp}
+		c.leave = func() { <-k.above }
+		c.whole, c.above = whole, &git.Git{Tree: whole.Tree(), Env: k.place.env, Temp: whole.Temp}
 	}
 	c.runs = c.count()
 	return c, nil
-}
-
-// repository returns the folder, below the workspace, of the repository that the task's
-// root belongs to, "." for the workspace's own.
-func (j *job) repository() string {
-	if j.task.Repo == "" {
-		return "."
-	}
-	return git.RepoOf(j.commitTop(), "workspace/"+j.task.Repo)
-}
-
-// commitTop returns the tree in which the task's commits are made: the workspace, or the
-// copy of a task that is aside.
-func (j *job) commitTop() string {
-	if j.aside {
-		return j.scope.Top
-	}
-	return j.cfg.Workspace
 }
 
 // git returns the git that runs in a repository, see git.Checkpoint.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
 )
@@ -47,7 +48,7 @@ func (j *job) conditions(ctx context.Context) string {
 	if j.task.Repo != "" && j.task.Kind != choir.TaskInspect {
 		b.WriteString(".\nCommands may write in the task's folder and in $TMPDIR only, not in /tmp")
 	}
-	if j.online {
+	if j.place.online {
 		b.WriteString(".\nThe network reaches a few hosts only, such as package registries: a refused host is said. Prefer what is in the workspace and on this machine.")
 		return b.String()
 	}
@@ -69,13 +70,13 @@ func (j *job) announced(ctx context.Context) string {
 	}
 	var lines []string
 	for _, c := range profile.Commands {
-		lines = append(lines, line(c))
+		lines = append(lines, command.Line(c))
 	}
 	if len(lines) > 0 {
 		return list(lines)
 	}
-	for _, c := range verify.Discover(j.scope.Root, nil, profile.Mode, checkHost{j, ctx}) {
-		text := line(c.Command)
+	for _, c := range verify.Discover(j.place.scope.Root, nil, profile.Mode, checkHost{j, ctx}) {
+		text := command.Line(c.Command)
 		if c.Missing != "" {
 			text += " (cannot run: " + c.Missing + ")"
 		}

@@ -7,6 +7,7 @@ import (
 
 	"choiros/internal/agentloop"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/model"
 )
 
@@ -26,7 +27,7 @@ func (j *job) endTask() agentloop.Tool {
 		if err := choir.DecodeStrict(call.Input, &in); err != nil {
 			return agentloop.Result{Text: err.Error(), IsError: true}, nil
 		}
-		words := strings.TrimSpace(toUTF8([]byte(in.Summary)))
+		words := strings.TrimSpace(excerpt.Text([]byte(in.Summary)))
 		if words == "" {
 			return agentloop.Result{Text: "the summary is blank", IsError: true}, nil
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"choiros/internal/choir"
@@ -55,23 +54,8 @@ func (j *job) failed(work context.Context, err error) *failure {
 	case choir.CodeProvider, choir.CodeOverloaded, choir.CodeUnmatched, choir.CodeTooLarge:
 		return fail(choir.ResultModelError, "the model could not be called: %v", err)
 	}
-	if j.scope != nil && j.scope.Tree().Lost() {
+	if j.place.isLost() {
 		return fail(choir.ResultCrashed, "the process that runs the task's commands was killed")
 	}
 	return nil
-}
-
-// firstLine returns the first line of s, cut to max characters.
-func firstLine(s string, max int) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return firstRunes(strings.TrimSpace(s), max)
-}
-
-// firstRunes returns at most max characters of a text, the last one "…" if there are more.
-func firstRunes(s string, max int) string {
-	r := []rune(s)
-	if len(r) > max {
-		return strings.TrimSpace(string(r[:max-1])) + "…"
-	}
-	return string(r)
 }

@@ -25,7 +25,7 @@ func (j *job) goOn(ctx context.Context, cfg *agentloop.Config) error {
 		return err
 	}
 	cfg.Messages = asked.Messages
-	j.models, j.calls = j.past.Models, j.past.Calls
+	j.models, j.calls.made = j.past.Models, j.past.Calls
 	j.todos = 1000 * j.begun // so that no list has the id of an earlier one
 	cfg.MaxSteps = max(1, cfg.MaxSteps-j.past.Models+1)
 	if cfg.TokenBudget > 0 {
@@ -40,7 +40,7 @@ func (j *job) goOn(ctx context.Context, cfg *agentloop.Config) error {
 		answer.Usage = model.Usage{} // which is counted in past
 		cfg.Answered = &answer
 		if len(answer.ToolCalls()) == 0 {
-			j.calls = j.past.AllCalls // its checks
+			j.calls.made = j.past.AllCalls // its checks
 			return nil
 		}
 	}

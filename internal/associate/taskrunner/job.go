@@ -6,32 +6,23 @@ import (
 	"strings"
 	"time"
 
-	"choiros/internal/associate/git"
-	"choiros/internal/associate/proctree"
 	"choiros/internal/choir"
 	"choiros/internal/snapshot"
 )
 
-// run executes the task in a scope of its own and returns its result. The error is
+// run executes the task in a scope of its own and makes its report. The error is
 // errAnswered, or one after which the task has to be executed again.
-func (j *job) run(work context.Context) (choir.AssociateResult, error) {
-	j.result = choir.AssociateResult{
-		Version: choir.ContractVersion, TaskID: j.event.Task, RunID: j.event.Run, Status: choir.StatusOK,
-		Verify: unverified(),
-	}
+func (j *job) run(work context.Context) error {
 	if f := j.read(); f != nil {
-		return j.failedResult(f), nil
+		j.endFailed(f)
+		return nil
 	}
 	// Its processes start while the control plane looks at the workspace.
-	if err := j.openScope(); err != nil {
-		return j.result, err
+	if err := j.place.open(); err != nil {
+		return err
 	}
 	// A process that does not end was the task's failure already, see conclude.
-	defer func() {
-		if !j.aside {
-			j.scope.Close()
-		}
-	}()
+	defer j.place.close()
 	return j.runInScope(work)
 }
 
@@ -41,21 +32,21 @@ func unverified() choir.VerifyOutcome {
 }
 
 // runInScope starts the task, executes it within its time budget, and commits its
-// changes or rolls them back. It returns as run does; j.scope must be open.
-func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
+// changes or rolls them back. It returns as run does; j.place.scope must be open.
+func (j *job) runInScope(work context.Context) error {
 	defer j.paused.watch(j.event.Run)()
 	begun, err := j.startTask()
 	if choir.CodeOf(err) == choir.CodeConflict {
-		return j.result, errAnswered
+		return errAnswered
 	}
 	if f := noBase(err); f != nil {
-		return j.failedResult(f), nil
+		j.endFailed(f)
+		return nil
 	}
 	if err != nil {
-		return j.result, err
+		return err
 	}
-	j.base, j.begun, j.online = begun.Base, begun.Attempt, begun.Online
-	j.git = &git.Git{Tree: j.scope.Tree(), Env: j.cfg.Env, Temp: j.scope.Temp}
+	j.compared.base, j.begun, j.place.online = begun.Base, begun.Attempt, begun.Online
 	work, stop := context.WithCancelCause(work)
 	defer stop(nil)
 	if begun.Cancelled {
@@ -83,7 +74,7 @@ func (j *job) runInScope(work context.Context) (choir.AssociateResult, error) {
 		err = j.restoreAttempt()
 	}
 	if err == nil {
-		err = j.waitWhilePaused(work)
+		err = j.gate.wait(work)
 	}
 	if err == nil {
 		err = j.execute(work)
@@ -104,14 +95,10 @@ func noBase(err error) *failure {
 }
 
 // startTask asks the control plane to begin the task and returns its reply. For a
-// checkpoint it also fills in j.since, the paths changed since the last one.
+// checkpoint it also passes on the paths changed since the last one.
 func (j *job) startTask() (choir.TaskBeginReply, error) {
-	var since choir.Digest
-	if j.task.GitAction == choir.GitCheckpoint {
-		j.known = j.committed.state()
-		since = j.known.snapshot
-	}
-	if j.scope.Worktree {
+	since := j.commits.compareSince()
+	if j.place.scope.Worktree {
 		return j.startInWorktree()
 	}
 	begun, err := j.cfg.Tree.BeginTask(j.life, j.event.Task, since)
@@ -119,8 +106,7 @@ func (j *job) startTask() (choir.TaskBeginReply, error) {
 		return j.startAside()
 	}
 	if err == nil && begun.Compared {
-		j.since, err = rawPaths(begun.Changed)
-		j.sinceComplete = err == nil
+		err = j.commits.setChanged(begun.Changed)
 	}
 	return begun, err
 }
@@ -153,6 +139,7 @@ func (j *job) read() *failure {
 		return fail(choir.ResultInvalidTask, "the task was refused: %v", err)
 	}
 	j.task = p.Task
+	j.place.repo, j.place.worktree = p.Task.Repo, p.Task.Worktree
 	return nil
 }
 
@@ -172,7 +159,7 @@ func (j *job) resume(begun choir.TaskBeginReply) error {
 		return nil
 	}
 	// Whatever the former process left must not write any more.
-	if _, err := j.scope.Clear(); err != nil {
+	if _, err := j.place.scope.Clear(); err != nil {
 		return err
 	}
 	if j.past = begun.GoesOn; j.past != nil {
@@ -205,7 +192,7 @@ const maxResumed = 5
 // than the computer's policy, which the control plane says in wider, and the base is the
 // expected one. It returns a *failure if one is not met.
 func (j *job) guard(ctx context.Context, wider string) error {
-	if info, err := os.Lstat(j.scope.Root); err != nil || !info.IsDir() {
+	if info, err := os.Lstat(j.place.scope.Root); err != nil || !info.IsDir() {
 		return fail(choir.ResultInvalidTask, "the task was refused: repo: there is no project %q in the workspace", j.task.Repo)
 	}
 	if wider != "" {
@@ -222,36 +209,29 @@ func (j *job) guardBase(ctx context.Context) error {
 	case want == "":
 		return nil
 	case choir.Digest(want).Valid():
-		if !j.equalsBase(choir.Digest(want)) {
-			return fail(choir.ResultStaleBase, "the task expects snapshot %s, and the workspace is %s", want, j.base)
+		if !j.compared.equalsBase(choir.Digest(want)) {
+			return fail(choir.ResultStaleBase, "the task expects snapshot %s, and the workspace is %s", want, j.compared.base)
 		}
 		return nil
 	}
-	expected, err := j.git.Resolve(ctx, j.scope.Root, want)
+	expected, err := j.place.git.Resolve(ctx, j.place.scope.Root, want)
 	if err != nil {
 		return fail(choir.ResultStaleBase, "the task expects %s, which is no commit here", want)
 	}
-	if head, err := j.git.Resolve(ctx, j.scope.Root, "HEAD"); err != nil || head != expected {
+	if head, err := j.place.git.Resolve(ctx, j.place.scope.Root, "HEAD"); err != nil || head != expected {
 		return fail(choir.ResultStaleBase, "the task expects %s (%s), and HEAD is %s", want, expected, head)
 	}
 	return nil
-}
-
-// equalsBase reports whether a snapshot has the same content as the task's base, in the
-// task's folder if its commands are confined to that.
-func (j *job) equalsBase(want choir.Digest) bool {
-	if want == j.base || !j.scope.Confined {
-		return want == j.base
-	}
-	changes, err := snapshot.Diff(j.life, objects{j.cfg.Blobs}, want, j.base)
-	return err == nil && len(j.withinScope(changes)) == 0
 }
 
 // execute runs the task's git action or commands, or the agent loop.
 func (j *job) execute(ctx context.Context) error {
 	switch {
 	case j.task.Kind == choir.TaskGit:
-		return j.gitAction(ctx)
+		run, text, err := j.commits.runAction(ctx, j.compared.base)
+		j.report.result.CommandsRun = append(j.report.result.CommandsRun, run)
+		j.report.result.Summary = text
+		return err
 	case len(j.task.Commands) > 0:
 		return j.runCommands(ctx)
 	}
@@ -260,44 +240,38 @@ func (j *job) execute(ctx context.Context) error {
 
 // conclude kills the task's processes, then commits its changes, or rolls them back if
 // err or the verification is a failure. It returns as run does.
-func (j *job) conclude(work context.Context, err error) (choir.AssociateResult, error) {
-	used, clearErr := j.scope.Clear()
-	j.used(used)
+func (j *job) conclude(work context.Context, err error) error {
+	clearErr := j.place.clear()
 	f := j.failed(work, err)
 	switch {
 	case err != nil && f == nil:
-		return j.result, err
+		return err
 	case clearErr != nil && f == nil:
 		f = fail(choir.ResultCrashed, "%v", clearErr)
 	}
 	if f == nil {
 		if err = j.keepChange(work); err != nil {
 			if f = j.failed(work, err); f == nil {
-				return j.result, err
+				return err
 			}
 		}
 	}
 	if f != nil {
 		return j.takeBack(f)
 	}
-	return j.finished(), nil
+	j.finish()
+	return nil
 }
 
-// used adds the resources of processes to the result's usage.
-func (j *job) used(u proctree.Usage) {
-	j.result.Usage.CPUMS += u.CPU.Milliseconds()
-	j.result.Usage.MaxRSSBytes = max(j.result.Usage.MaxRSSBytes, u.MaxRSS)
+// endFailed ends a task that failed with f.
+func (j *job) endFailed(f *failure) {
+	j.report.setFailure(f)
+	j.finish()
 }
 
-// finished sets the duration of the task in its result and returns the result.
-func (j *job) finished() choir.AssociateResult {
-	j.result.Usage.WallMS = max(0, int64(j.cfg.Now()-j.started))
-	return j.result
-}
-
-// failedResult returns the result of a task that failed with f.
-func (j *job) failedResult(f *failure) choir.AssociateResult {
-	j.result.Status, j.result.Code, j.result.Summary = choir.StatusFailed, f.code, f.summary
-	j.result.SuggestedNext = suggest(f.code)
-	return j.finished()
+// finish completes the report of a task that has ended.
+func (j *job) finish() {
+	u := &j.report.result.Usage
+	u.CPUMS, u.MaxRSSBytes = j.place.cpuMS, j.place.maxRSS
+	j.report.setDuration()
 }

@@ -1,12 +1,11 @@
 package taskrunner
 
 import (
-	"cmp"
 	"context"
-	"slices"
+	"strings"
 
 	"choiros/internal/choir"
-	"choiros/internal/snapshot"
+	"choiros/internal/excerpt"
 )
 
 // keepChange ends a task whose work succeeded: it verifies and checkpoints the change of
@@ -14,18 +13,20 @@ import (
 // *failure if the task fails after all.
 func (j *job) keepChange(work context.Context) error {
 	if j.task.GitAction == choir.GitCheckpoint {
-		return j.recordCheckpoint(j.made, j.subject, cmp.Or(j.task.Trigger, "manual"), j.only) // what changed is what it committed
+		p, err := j.commits.recordAction(j.report.isVerified())
+		j.report.addCheckpoint(p)
+		return err
 	}
 	if j.isReviewed() {
 		return j.keepReviewed()
 	}
-	c, err := j.changed()
+	c, err := j.compared.changed()
 	if err != nil {
 		return err
 	}
-	j.result.Snapshot = c.snapshot
+	j.report.result.Snapshot = c.snapshot
 	switch {
-	case len(j.result.Questions) > 0:
+	case len(j.report.result.Questions) > 0:
 		return j.ask(c)
 	case j.task.Kind == choir.TaskGit:
 		return j.keepGit(c)
@@ -59,14 +60,14 @@ func (j *job) ask(c change) error {
 		return err
 	}
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
-	j.result.Conflicts = back.Conflicts
+	j.report.result.Conflicts = back.Conflicts
 	if err == nil {
-		j.result.Snapshot, err = j.takenBack()
+		j.report.result.Snapshot, err = j.compared.takenBack()
 	}
-	j.result.Status = choir.StatusNeedsInput
-	j.result.Verify = unverified()
-	if j.result.Summary == "" {
-		j.result.Summary = j.result.Questions[0].Text
+	j.report.result.Status = choir.StatusNeedsInput
+	j.report.result.Verify = unverified()
+	if j.report.result.Summary == "" {
+		j.report.result.Summary = j.report.result.Questions[0].Text
 	}
 	return err
 }
@@ -80,7 +81,7 @@ func (j *job) keepEdit(work context.Context, c change) error {
 		return err
 	}
 	if ran {
-		if c, err = j.withoutDroppings(c); err != nil {
+		if c, err = j.compared.withoutDroppings(c); err != nil {
 			return err
 		}
 	}
@@ -90,11 +91,11 @@ func (j *job) keepEdit(work context.Context, c change) error {
 // keepChecked makes a checkpoint of a change after its verification, without what the
 // checks wrote.
 func (j *job) keepChecked(c change) error {
-	j.result.Snapshot = c.snapshot
-	if err := j.artifacts(); err != nil {
+	j.report.result.Snapshot = c.snapshot
+	if err := j.report.addArtifacts(j.place.scope.Root, j.task.Return); err != nil {
 		return err
 	}
-	if j.scope.Worktree && (len(c.all) > 0 || j.aside && !c.same) {
+	if j.place.scope.Worktree && (len(c.all) > 0 || j.place.aside && !c.same) {
 		return j.land(c)
 	}
 	return j.commitChange(c)
@@ -110,35 +111,9 @@ func (j *job) commitChange(c change) error {
 	if c.same {
 		return nil
 	}
-	return j.checkpoint(c, subject(j.task.Title, j.cfg.Now()), text, "task")
-}
-
-// withoutDroppings rolls back the files that the verification's checks wrote, such as
-// caches and lock files, and returns the change that is left. Files of the change before
-// the checks and ignored files are kept.
-func (j *job) withoutDroppings(before change) (change, error) {
-	now, err := j.changed()
-	if err != nil || now.snapshot == before.snapshot {
-		return now, err
-	}
-	ignored, err := j.ignored(now)
-	if err != nil {
-		return now, err
-	}
-	mine := map[string]bool{}
-	for _, f := range before.files {
-		mine[f.Path] = true
-		mine[f.From] = true
-	}
-	apart := snapshot.FileChanges(snapshot.Apart(now.all))
-	keep := slices.DeleteFunc(slices.Clone(apart), func(f choir.FileChange) bool { return !mine[f.Path] && !ignored[f.Path] })
-	if len(keep) == len(apart) {
-		return now, nil
-	}
-	if _, err := j.cfg.Tree.Rollback(j.life, j.event.Task, append(names(keep), repositories(now)...)); err != nil {
-		return now, err
-	}
-	return j.changed()
+	p, err := j.commits.commit(c, words{subject: subject(j.task.Title, j.cfg.Now()), body: text, trigger: "task", verified: j.report.isVerified()})
+	j.report.addCheckpoint(p)
+	return err
 }
 
 // keepNothing ends a task whose kind may not change files: it rolls the workspace back,
@@ -147,110 +122,96 @@ func (j *job) keepNothing(work context.Context, c change) error {
 	if err := j.verifyAsked(work); err != nil {
 		return err
 	}
-	if j.result.Verify.Mode != choir.VerifyNone {
+	if j.report.result.Verify.Mode != choir.VerifyNone {
 		var err error
-		if c, err = j.changed(); err != nil {
+		if c, err = j.compared.changed(); err != nil {
 			return err
 		}
-		j.result.Snapshot = c.snapshot
+		j.report.result.Snapshot = c.snapshot
 	}
-	if j.result.Summary == "" {
-		j.result.Summary = "done; no file was changed"
+	if j.report.result.Summary == "" {
+		j.report.result.Summary = "done; no file was changed"
 	}
-	if err := j.artifacts(); err != nil || c.same {
+	if err := j.report.addArtifacts(j.place.scope.Root, j.task.Return); err != nil || c.same {
 		return err
 	}
 	ignored := map[string]bool{}
 	if j.task.Kind == choir.TaskRun {
 		var err error
-		if ignored, err = j.ignored(c); err != nil {
+		if ignored, err = j.compared.ignored(c); err != nil {
 			return err
 		}
 		c = c.apart(ignored)
 	}
 	rest := c.only(func(p string) bool { return !ignored[p] })
 	kept := c.only(func(p string) bool { return ignored[p] })
-	j.result.IgnoredFiles = names(kept.files)
+	j.report.result.IgnoredFiles = names(kept.files)
 	if len(rest.files) > 0 {
 		if err := j.show(rest); err != nil {
 			return err
 		}
-		j.note("It changed " + count(len(rest.files), "file") + ", which a task of kind " + string(j.task.Kind) + " may not; the change was taken back.")
+		j.report.note("It changed " + count(len(rest.files), "file") + ", which a task of kind " + string(j.task.Kind) + " may not; the change was taken back.")
 	}
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, names(kept.files))
 	if err != nil {
 		return err
 	}
-	j.result.Conflicts = back.Conflicts
+	j.report.result.Conflicts = back.Conflicts
 	if len(kept.files) == 0 {
-		j.result.Snapshot, err = j.takenBack()
+		j.report.result.Snapshot, err = j.compared.takenBack()
 		return err
 	}
-	if j.aside {
-		j.result.Snapshot, err = j.landKept()
+	if j.place.aside {
+		j.report.result.Snapshot, err = j.landKept()
 		return err
 	}
 	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended", nil)
-	j.result.Snapshot = done.Snapshot
+	j.report.result.Snapshot = done.Snapshot
 	return err
-}
-
-// takenBack returns the snapshot of the workspace after a rollback: the base, or another one
-// where tasks of other projects may have changed those.
-func (j *job) takenBack() (choir.Digest, error) {
-	if !j.scope.Confined {
-		return j.base, nil
-	}
-	now, err := j.cfg.Tree.Changes(j.life, j.event.Task)
-	return now.Snapshot, err
-}
-
-// ignored returns the changed paths, escaped, that git ignores.
-func (j *job) ignored(c change) (map[string]bool, error) {
-	raw := map[string]string{}
-	var paths []string
-	for _, name := range names(c.files) {
-		p, err := snapshot.UnescapePath(name)
-		if err != nil {
-			return nil, err
-		}
-		raw[string(p)] = name
-		paths = append(paths, string(p))
-	}
-	found, err := j.git.Ignored(j.life, j.repositoriesTop(), paths)
-	ignored := map[string]bool{}
-	for p := range found {
-		ignored[raw[p]] = true
-	}
-	return ignored, err
-}
-
-// names returns the escaped paths of file changes, and the former paths of renames.
-func names(files []choir.FileChange) []string {
-	out := make([]string, 0, len(files))
-	for _, f := range files {
-		out = append(out, f.Path)
-		if f.From != "" {
-			out = append(out, f.From)
-		}
-	}
-	return out
 }
 
 // summarize writes a summary of the change if the model wrote none, and notes a change
 // that is not verified.
 func (j *job) summarize(c change) {
-	if j.result.Summary == "" {
-		j.result.Summary = "changed " + count(len(c.files), "file")
+	if j.report.result.Summary == "" {
+		j.report.result.Summary = "changed " + count(len(c.files), "file")
 	}
 	switch {
 	case len(c.files) == 0:
-		j.note("Nothing was changed.")
-	case j.result.Verify.Status == choir.VerifyUnknown:
-		j.note("The change is not verified: " + j.result.Verify.Log + ".")
+		j.report.note("Nothing was changed.")
+	case j.report.result.Verify.Status == choir.VerifyUnknown:
+		j.report.note("The change is not verified: " + j.report.result.Verify.Log + ".")
 	}
 }
 
-// repositories returns the .git folders that changed, escaped. A rollback of droppings
-// must keep them.
-func repositories(c change) []string { return c.repos }
+// keepGit ends a task of kind git: it puts the change into the result and records the
+// new snapshot in the log.
+func (j *job) keepGit(c change) error {
+	if c.same {
+		return nil
+	}
+	if err := j.show(c); err != nil {
+		return err
+	}
+	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended", nil)
+	j.report.result.Snapshot = done.Snapshot
+	return err
+}
+
+// commitText returns the text below the subject of the commit of the task's change: the
+// first paragraph of what its model said last, "" without one. Of a task without a title it
+// is the first line of the instruction.
+func (j *job) commitText() string {
+	if j.task.Title == "" {
+		return excerpt.FirstLine(j.task.Instruction, 72)
+	}
+	if j.models == 0 {
+		return ""
+	}
+	said, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(j.report.result.Summary, "\r\n", "\n")), "\n\n")
+	var lines []string
+	for line := range strings.Lines(excerpt.FirstRunes(said, maxCommitText)) {
+		lines = append(lines, wrap(line, 72)...)
+	}
+	return strings.Join(lines, "\n")
+}

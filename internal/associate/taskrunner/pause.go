@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"choiros/internal/choir"
 )
@@ -122,33 +121,11 @@ func (p *pauses) waitUntilResumed(ctx context.Context, run choir.ID) error {
 // to its end. It implements associate.Doer.
 func (r *Runner) SetPaused(run choir.ID, paused bool, seq uint64) { r.paused.set(run, paused, seq) }
 
-// waitWhilePaused waits until the task's run is not paused.
-func (j *job) waitWhilePaused(ctx context.Context) error {
-	return j.paused.waitUntilResumed(ctx, j.event.Run)
+// gate holds up what a task is about to begin while its run is paused.
+type gate struct {
+	pauses *pauses
+	run    choir.ID
 }
 
-// pausedRetry is how long a call waits that was refused because of a pause, of which this
-// process has not heard yet.
-const pausedRetry = 50 * time.Millisecond
-
-// beginCall appends the event that a tool call begins, once the task's run is not paused.
-func (j *job) beginCall(ctx context.Context, called choir.Draft) error {
-	for {
-		if err := j.waitWhilePaused(ctx); err != nil {
-			return err
-		}
-		err := j.appendEvents(called)
-		if choir.CodeOf(err) != choir.CodeNeedsInput {
-			return err
-		}
-		timer := time.NewTimer(pausedRetry)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
-}
+// wait waits until the run is not paused. Its error is the cause of the end of ctx.
+func (g gate) wait(ctx context.Context) error { return g.pauses.waitUntilResumed(ctx, g.run) }

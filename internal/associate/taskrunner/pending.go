@@ -77,35 +77,6 @@ func (c *commits) update(of choir.Digest, heads map[string]string) {
 	maps.Copy(c.last.heads, heads)
 }
 
-// pending lists the paths that may differ from HEAD, raw, below the workspace. A project
-// in the workspace's repository is asked about with that, without the other projects' own.
-// The error names the repositories that git cannot read, beside the paths of the others.
-func (j *job) pending(ctx context.Context, by *committer, base string) ([]string, error) {
-	repos := git.Repos(j.cfg.Workspace, base)
-	if j.sinceComplete && j.known.base == base && j.known.holds(j.cfg.Workspace) && !slices.ContainsFunc(j.since, hasRules) {
-		return slices.DeleteFunc(j.since, func(p string) bool { return base != "." && !below(p, base) }), nil
-	}
-	var paths []string
-	var broken error
-	if base == "." {
-		var err error
-		if paths, err = git.Unversioned(ctx, j.cfg.Workspace); err != nil {
-			return nil, err
-		}
-	}
-	if base == "." && j.task.Repo != "" {
-		repos = slices.DeleteFunc(repos, func(r string) bool { return r != "." })
-	}
-	for _, repo := range repos {
-		more, err := by.git(repo).Pending(ctx, j.cfg.Workspace, repo)
-		if err != nil {
-			broken = errors.Join(broken, choir.Wrap("git.status", choir.CodeInternal, err, "read %s", repo))
-		}
-		paths = append(paths, more...)
-	}
-	return paths, broken
-}
-
 // hasRules reports whether a path is a file of ignore rules. If one changes, other paths may differ
 // from HEAD too.
 func hasRules(p string) bool {
@@ -115,24 +86,53 @@ func hasRules(p string) bool {
 // below reports whether p lies below the folder dir.
 func below(p, dir string) bool { return len(p) > len(dir) && p[:len(dir)] == dir && p[len(dir)] == '/' }
 
-// markCommitted records that every change below base is committed as of the task's base
-// snapshot. It clears the record if the HEADs cannot be read.
-func (j *job) markCommitted(base string) {
-	var now committedState
-	if heads, ok := headsOf(j.cfg.Workspace, git.Repos(j.cfg.Workspace, base)); ok {
-		now = committedState{base, j.base, heads}
+// pending lists the paths that may differ from HEAD, raw, below the workspace. A project
+// in the workspace's repository is asked about with that, without the other projects' own.
+// The error names the repositories that git cannot read, beside the paths of the others.
+func (k *checkpoints) pending(ctx context.Context, by *committer, base string) ([]string, error) {
+	repos := git.Repos(k.place.workspace, base)
+	if k.sinceComplete && k.known.base == base && k.known.holds(k.place.workspace) && !slices.ContainsFunc(k.since, hasRules) {
+		return slices.DeleteFunc(k.since, func(p string) bool { return base != "." && !below(p, base) }), nil
 	}
-	j.committed.set(now)
+	var paths []string
+	var broken error
+	if base == "." {
+		var err error
+		if paths, err = git.Unversioned(ctx, k.place.workspace); err != nil {
+			return nil, err
+		}
+	}
+	if base == "." && k.task.Repo != "" {
+		repos = slices.DeleteFunc(repos, func(r string) bool { return r != "." })
+	}
+	for _, repo := range repos {
+		more, err := by.git(repo).Pending(ctx, k.place.workspace, repo)
+		if err != nil {
+			broken = errors.Join(broken, choir.Wrap("git.status", choir.CodeInternal, err, "read %s", repo))
+		}
+		paths = append(paths, more...)
+	}
+	return paths, broken
+}
+
+// markCommitted records that every change below base is committed as of the
+// snapshot at. It clears the record if the HEADs cannot be read.
+func (k *checkpoints) markCommitted(base string, at choir.Digest) {
+	var now committedState
+	if heads, ok := headsOf(k.place.workspace, git.Repos(k.place.workspace, base)); ok {
+		now = committedState{base, at, heads}
+	}
+	k.shared.set(now)
 }
 
 // updateHeads updates the recorded HEADs in the state before, after a commit by the task
 // itself. In repositories of others, what their tasks committed stays unknown.
-func (j *job) updateHeads(before committedState) {
-	own, project := j.repository(), "workspace/"+j.task.Repo
-	repos := slices.DeleteFunc(git.Repos(j.cfg.Workspace, before.base), func(r string) bool {
-		return j.task.Repo != "" && r != own && r != project && !below(r, project)
+func (k *checkpoints) updateHeads(before committedState) {
+	own, project := k.place.repository(), "workspace/"+k.task.Repo
+	repos := slices.DeleteFunc(git.Repos(k.place.workspace, before.base), func(r string) bool {
+		return k.task.Repo != "" && r != own && r != project && !below(r, project)
 	})
-	if heads, ok := headsOf(j.cfg.Workspace, repos); ok {
-		j.committed.update(before.snapshot, heads)
+	if heads, ok := headsOf(k.place.workspace, repos); ok {
+		k.shared.update(before.snapshot, heads)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"choiros/internal/associate/tools"
+	"choiros/internal/excerpt"
 )
 
 // Bounds of what a project says about itself in the first message of a task.
@@ -55,5 +56,5 @@ func projectWords(files *tools.Workspace) string {
 
 // asData returns a text marked as data that nobody's instructions are.
 func asData(name, text string) string {
-	return fmt.Sprintf("<data name=%q>\n%s\n</data>\n", name, endOfData.ReplaceAllString(toUTF8([]byte(text)), `${1}\${2}`))
+	return fmt.Sprintf("<data name=%q>\n%s\n</data>\n", name, endOfData.ReplaceAllString(excerpt.Text([]byte(text)), `${1}\${2}`))
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 )
 
 // review is a verification of the change that the model said it is done with.
@@ -32,11 +34,10 @@ func (j *job) reviewChange(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	// What the model left running must not write while it is checked.
-	used, err := j.scope.Clear()
-	if j.used(used); err != nil {
+	if err := j.place.clear(); err != nil {
 		return "", fail(choir.ResultCrashed, "%v", err)
 	}
-	c, err := j.changed()
+	c, err := j.compared.changed()
 	if err != nil || j.refusedInstead(c) != nil {
 		return "", err
 	}
@@ -73,19 +74,19 @@ func (j *job) checkChange(ctx context.Context, r *review) error {
 	if err != nil || !ran {
 		return err
 	}
-	r.after, err = j.withoutDroppings(r.before)
+	r.after, err = j.compared.withoutDroppings(r.before)
 	return err
 }
 
 // tellFailure returns the message to the model about a failed check, its log first, and
 // appends a progress event about the round.
 func (j *job) tellFailure(r *review) (string, error) {
-	how := firstLine(r.failed.summary, 300)
-	err := j.recordProgress(choir.DeriveID(j.event.Task, "round", itoa(int64(r.rounds))),
+	how := excerpt.FirstLine(r.failed.summary, 300)
+	err := j.rec.recordProgress(choir.DeriveID(j.event.Task, "round", itoa(int64(r.rounds))),
 		fmt.Sprintf("%s; round %d of %d", how, r.rounds, choir.VerifyRounds))
 	var b strings.Builder
 	b.WriteString(how + "\n")
-	if log := strings.TrimSpace(tools.Cut(toUTF8(j.checkOutput), maxCheckLog)); log != "" {
+	if log := strings.TrimSpace(tools.Cut(excerpt.Text(j.checkOutput), maxCheckLog)); log != "" {
 		b.WriteString("\n" + log + "\n")
 	}
 	fmt.Fprintf(&b, "\nThis is round %d of %d. Your change is still there; what you started was ended, and what the check wrote was taken back. ", r.rounds, choir.VerifyRounds)
@@ -101,8 +102,8 @@ func (j *job) tellFailure(r *review) (string, error) {
 // change too, which no task is failed for. It is told once.
 func (j *job) tellOldFailures(r *review) string {
 	var b strings.Builder
-	b.WriteString("The check does not pass, and did not before your change: " + j.result.Verify.Log + "\n")
-	if log := strings.TrimSpace(tools.Cut(toUTF8(j.checkOutput), maxCheckLog)); log != "" {
+	b.WriteString("The check does not pass, and did not before your change: " + j.report.result.Verify.Log + "\n")
+	if log := strings.TrimSpace(tools.Cut(excerpt.Text(j.checkOutput), maxCheckLog)); log != "" {
 		b.WriteString("\n" + log + "\n")
 	}
 	b.WriteString("\nIf your task is to make it pass, find the cause and mend it; never weaken the check. Otherwise change nothing more and say in a few sentences what you changed in all and why.")
@@ -129,23 +130,23 @@ func (j *job) recordCheck(ctx context.Context, c choir.Command, do func() (choir
 	if j.models == 0 {
 		return do()
 	}
-	id := j.nextCall()
-	called, err := j.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(line(c), 4<<10)}, nil)
+	id := j.calls.countCall()
+	called, err := j.calls.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(command.Line(c), 4<<10)}, nil)
 	if err == nil {
-		err = j.beginCall(ctx, called)
+		err = j.calls.beginCall(ctx, called)
 	}
 	if err != nil {
 		return choir.CommandRun{}, nil, err
 	}
 	run, out, err := do()
 	j.checkOutput = out
-	seen := shown(run, out, false, 0)
+	seen := command.ToolOutput(run, out, false, 0)
 	if err != nil && seen.Code == "" {
 		seen.OK, seen.Code = false, choir.CodeOf(err)
 	}
-	returned, rerr := j.returned(id, seen, run.DurationMS)
+	returned, rerr := j.calls.returned(id, seen, run.DurationMS)
 	if rerr == nil {
-		rerr = j.appendEvents(returned)
+		rerr = j.rec.appendEvents(returned)
 	}
 	if err == nil {
 		err = rerr

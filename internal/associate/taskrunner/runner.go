@@ -8,11 +8,10 @@ package taskrunner
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 
-	"choiros/internal/associate/git"
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/scope"
 	"choiros/internal/associate/verify"
@@ -59,12 +58,6 @@ type Models interface {
 	Call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error)
 }
 
-// Screen shows people the commands that run.
-type Screen interface {
-	// ShowCommand shows a part of a command's output. The reply says which part is wanted next.
-	ShowCommand(ctx context.Context, r choir.TaskOutputRequest) (choir.TaskOutputReply, error)
-}
-
 // Blobs stores content that is too large for an event, and reads content by digest.
 type Blobs interface {
 	PutBlob(ctx context.Context, content []byte) (choir.Digest, error)
@@ -77,7 +70,7 @@ type Config struct {
 	Tree   Tree
 	Models Models
 	Blobs  Blobs
-	Screen Screen
+	Screen command.Screen
 	// Live shows text of a run while it happens. It must not block.
 	Live func(run choir.ID, text string)
 	Now  func() choir.Time
@@ -103,7 +96,7 @@ type Runner struct {
 	checked   verify.Memory
 	scopes    *scope.Set
 	paused    pauses
-	ends      commandEnds
+	ends      command.Ends
 	// above is a one-place queue for the commits in the workspace's own repository, each of
 	// which has a scope of the whole workspace.
 	above chan struct{}
@@ -146,23 +139,49 @@ func (r *Runner) Project(dispatched choir.Event) string {
 // returns nil without doing anything if the task has a result. An error means that no
 // result was appended: the caller retries.
 func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
-	j := &job{Runner: r, life: ctx, event: dispatched, started: r.cfg.Now()}
-	defer j.closeCopy()
-	result, err := j.run(work)
+	j := r.newJob(ctx, dispatched)
+	defer j.place.closeCopy()
+	err := j.run(work)
 	if errors.Is(err, errAnswered) {
 		return nil
 	}
 	switch {
 	case choir.CodeOf(err) == choir.CodeCorrupt:
-		result, err = j.giveUp("what the task began with is damaged", err)
+		err = j.giveUp("what the task began with is damaged", err)
 	case j.begun >= maxAttempts && lasting(err) && ctx.Err() == nil:
-		result, err = j.giveUp(fmt.Sprintf("the task was begun %d times and could not be ended", j.begun), err)
+		err = j.giveUp(fmt.Sprintf("the task was begun %d times and could not be ended", j.begun), err)
 	}
 	if err != nil {
 		return err
 	}
-	return j.answer(result)
+	return j.report.answer()
 }
+
+// newJob returns an execution of the task of a task.dispatched event, with its parts.
+func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
+	j := &job{Runner: r, life: life, event: dispatched}
+	j.rec = &record{life: life, event: dispatched, log: r.cfg.Log, blobs: r.cfg.Blobs, now: r.cfg.Now}
+	j.report = newReport(j.rec)
+	j.place = &place{scopes: r.scopes, workspace: r.cfg.Workspace, env: r.cfg.Env, life: life, task: dispatched.Task}
+	j.compared = &comparison{life: life, task: dispatched.Task, tree: r.cfg.Tree, blobs: r.cfg.Blobs, place: j.place}
+	j.commits = &checkpoints{
+		rec: j.rec, place: j.place, tree: r.cfg.Tree, shared: &r.committed, above: r.above, task: &j.task, land: j.landCommitted,
+	}
+	j.gate = gate{&r.paused, dispatched.Run}
+	j.calls = &toolCalls{rec: j.rec, gate: j.gate}
+	call := func() int { return j.calls.made }
+	j.programs = command.NewPrograms(j.place, call)
+	j.commands = command.New(command.Config{
+		Life: life, Task: dispatched.Task, Place: j.place, Screen: r.cfg.Screen, Ends: &r.ends, Now: r.cfg.Now,
+		Live: j.live, Wait: j.gate.wait, Call: call, Store: j.rec.storeBlob,
+		Ran: func(run choir.CommandRun) { j.report.result.CommandsRun = append(j.report.result.CommandsRun, run) },
+	})
+	return j
+}
+
+// EndCommand ends the running command that a tool call of a task started, because a person wants
+// it. Without such a command it does nothing.
+func (r *Runner) EndCommand(_, call choir.ID) { r.ends.End(call) }
 
 // maxAttempts limits how often a task is begun that fails by an error of choir itself.
 // Without the limit it would be retried for ever and block all other tasks.
@@ -181,76 +200,37 @@ var errAnswered = errors.New("the task has been answered already")
 // job is one execution of one task.
 type job struct {
 	*Runner
-	life          context.Context // of the process; for work that the task's budget does not bound
-	event         choir.Event
-	task          choir.DirectorTask
-	started       choir.Time
-	base          choir.Digest
-	begun         int            // how often the task was begun, this time included
-	known         committedState // before the task
-	since         []string       // raw paths that differ between the snapshot of known and base
-	sinceComplete bool           // since lists all of them
-	scope         *scope.Scope   // the task's folder and processes
-	aside         bool           // it works and commits in a copy, as its result may be held
-	git           *git.Git
-	calls         int                // tool calls recorded
-	models        int                // model calls made
-	refused       int                // tool calls refused
-	todos         int                // lists that the model wrote
-	heard         map[choir.ID]bool  // what people added that the model was told
-	online        bool               // the task may reach hosts outside
-	egress        bool               // a tool call asked for network access
-	attempt       *change            // the change of a failed task; nil until computed
-	began         []choir.FileChange // what a former attempt had changed when the task began
-	past          *choir.TaskPast    // what an earlier process did that the task goes on from; nil for none
-	notice        string             // what the model is to be told with its next call
-	mayStop       context.Context    // ends when the task is to end, and not with its budgets
-	running       []*running         // commands of the model that were given back running
-	handles       int                // of such commands so far
-	ownCommands   int                // commands of the task itself and checks so far
-	said          string             // the model's last words
-	told          told
-	review        *review  // the last one; nil before the first
-	clock         *clock   // of the task's times
-	checkOutput   []byte   // of the last check's command
-	failedBefore  bool     // tests of the last check failed as before the change
-	made          git.Made // the commits of git_checkpoint
-	only          []string // the only folders, escaped, that git_checkpoint changed
-	subject       string   // the commit subject of git_checkpoint
-	result        choir.AssociateResult
-	drafts        []choir.Draft   // appended together with the result
-	work          context.Context // ends with the task's budgets
+	life         context.Context // of the process; for work that the task's budget does not bound
+	event        choir.Event
+	task         choir.DirectorTask
+	begun        int // how often the task was begun, this time included
+	commits      *checkpoints
+	rec          *record
+	report       *report
+	place        *place
+	compared     *comparison // with its base
+	gate         gate        // of its run's pauses
+	calls        *toolCalls
+	commands     *command.Commands
+	programs     *command.Programs
+	models       int                // model calls made
+	refused      int                // tool calls refused
+	todos        int                // lists that the model wrote
+	heard        map[choir.ID]bool  // what people added that the model was told
+	egress       bool               // a tool call asked for network access
+	attempt      *change            // the change of a failed task; nil until computed
+	began        []choir.FileChange // what a former attempt had changed when the task began
+	past         *choir.TaskPast    // what an earlier process did that the task goes on from; nil for none
+	notice       string             // what the model is to be told with its next call
+	mayStop      context.Context    // ends when the task is to end, and not with its budgets
+	said         string             // the model's last words
+	told         told
+	review       *review         // the last one; nil before the first
+	clock        *clock          // of the task's times
+	checkOutput  []byte          // of the last check's command
+	failedBefore bool            // tests of the last check failed as before the change
+	work         context.Context // ends with the task's budgets
 }
 
-// answer appends the result together with j.drafts. It returns nil if the control plane
-// has already answered the task, or holds the result until the owner has approved it.
-func (j *job) answer(result choir.AssociateResult) error {
-	if err := j.fit(&result); err != nil {
-		return err
-	}
-	d, err := choir.NewDraft(choir.DeriveID(j.event.Task, "returned"), choir.TaskReturned{Result: result})
-	if err != nil {
-		return err
-	}
-	err = j.appendEvents(append(j.drafts, j.mine(d))...)
-	if first := choir.FirstOf(err); first != nil && first.Type == d.Type {
-		return nil // the control plane answered in its place
-	}
-	if reason, _ := choir.ReasonOf(err); reason == choir.ReasonEffectHeld {
-		return nil // the control plane answers once the owner has
-	}
-	return err
-}
-
-// appendEvents appends events of the task. Their ids are derived from the task's id; an
-// id that another role's event already has is replaced by a fresh one.
-func (j *job) appendEvents(drafts ...choir.Draft) error {
-	fresh := func(*choir.First) (choir.ID, error) { return choir.NewID(j.cfg.Now(), rand.Reader) }
-	_, _, err := choir.AppendAs(j.life, choir.SourceAssociate, drafts, fresh, j.cfg.Log.Append)
-	return err
-}
-
-// mine returns the draft with the task's run, task id and cause filled in.
-func (j *job) mine(d choir.Draft) choir.Draft {
-	return d.ForRun(j.event.Run, j.event.Task).CausedBy(j.event.ID)
-}
+// live shows text of the task's run while it is written.
+func (j *job) live(text string) { j.cfg.Live(j.event.Run, text) }

@@ -1,58 +1,56 @@
 package taskrunner
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"choiros/internal/choir"
 )
 
-// takeBack rolls the workspace back to the task's base and returns the failed result,
-// with the attempted change in it.
-func (j *job) takeBack(f *failure) (choir.AssociateResult, error) {
+// takeBack rolls the workspace back to the task's base and reports the failure, with the
+// attempted change in it.
+func (j *job) takeBack(f *failure) error {
 	if err := j.attempted(); err != nil {
-		return j.result, err
+		return err
 	}
 	if j.task.Kind == choir.TaskEditRepo && len(j.attempt.all) > 0 {
-		j.result.Attempt = j.attempt.snapshot
+		j.report.result.Attempt = j.attempt.snapshot
 	}
 	j.spoke(f)
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
 	if err != nil {
-		return j.result, err
+		return err
 	}
 	if f.code != choir.ResultConflict {
-		j.result.Conflicts = back.Conflicts
+		j.report.result.Conflicts = back.Conflicts
 	}
-	j.result.Snapshot, j.result.Checkpoint, j.drafts = "", nil, nil
-	return j.failedResult(f), nil
+	j.report.dropCheckpoint()
+	j.endFailed(f)
+	return nil
 }
 
-// giveUp rolls the workspace back, if possible, and returns a failed result with the
+// giveUp rolls the workspace back, if possible, and reports a failure with the
 // reason because and the error why. It is for tasks whose repetition cannot succeed.
-func (j *job) giveUp(because string, why error) (choir.AssociateResult, error) {
+func (j *job) giveUp(because string, why error) error {
 	f := fail(choir.ResultCrashed, "%s: %v", because, why)
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
 	if lasting(err) && j.life.Err() == nil {
 		f.summary = "the workspace could not be put back and was left as the task made it: " + err.Error()
 		err = nil
 	}
-	j.result.Conflicts = back.Conflicts
-	j.result.Snapshot, j.result.Checkpoint, j.drafts = "", nil, nil
-	return j.failedResult(f), err
+	j.report.result.Conflicts = back.Conflicts
+	j.report.dropCheckpoint()
+	j.endFailed(f)
+	return err
 }
 
 // attempted puts the task's change so far and its artifacts into the result.
 func (j *job) attempted() error {
 	if j.attempt == nil {
-		c, err := j.changed()
+		c, err := j.compared.changed()
 		if err != nil {
 			return err
 		}
 		j.attempt = &c
 	}
-	if err := j.artifacts(); err != nil {
+	if err := j.report.addArtifacts(j.place.scope.Root, j.task.Return); err != nil {
 		return err
 	}
 	return j.show(*j.attempt)
@@ -61,39 +59,17 @@ func (j *job) attempted() error {
 // show puts the diff and the changed files of c into the result, and what git ignores of them
 // only as names.
 func (j *job) show(c change) error {
-	c, err := j.withoutIgnored(c)
+	c, ignored, err := j.compared.withoutIgnored(c)
 	if err != nil {
 		return err
 	}
-	diff, left, err := j.diff(c)
+	if len(ignored) > 0 {
+		j.report.result.IgnoredFiles = ignored
+	}
+	diff, left, err := j.compared.diff(c)
 	if err != nil {
 		return err
 	}
-	j.result.Diff, j.result.FilesChanged = diff, c.files
-	if left > 0 {
-		j.note(count(left, "changed file") + " could not be written as a diff and are only listed.")
-	}
+	j.report.showChange(diff, left, c.files)
 	return nil
-}
-
-// withoutIgnored returns a change without the files that git ignores, which it lists in the
-// result.
-func (j *job) withoutIgnored(c change) (change, error) {
-	ignored, err := j.ignored(c)
-	if err != nil && j.life.Err() != nil {
-		return c, err
-	}
-	if err != nil || !slices.Contains(slices.Collect(maps.Values(ignored)), true) {
-		return c, nil // a repository that git cannot read is shown whole
-	}
-	c = c.apart(ignored)
-	kept := c.only(func(p string) bool { return !ignored[p] })
-	kept.same = c.same
-	j.result.IgnoredFiles = names(c.only(func(p string) bool { return ignored[p] }).files)
-	return kept, nil
-}
-
-// note adds a sentence to the result's summary.
-func (j *job) note(s string) {
-	j.result.Summary = strings.TrimSpace(j.result.Summary + "\n" + s)
 }

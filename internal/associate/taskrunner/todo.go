@@ -7,6 +7,7 @@ import (
 
 	"choiros/internal/agentloop"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/model"
 )
 
@@ -39,11 +40,11 @@ func (j *job) keepTodo() agentloop.Tool {
 			return agentloop.Result{Text: err.Error(), IsError: true}, nil
 		}
 		j.todos++
-		words := []rune(toUTF8([]byte(in.list())))
+		words := []rune(excerpt.Text([]byte(in.list())))
 		if len(words) > maxWords {
 			words = append(words[:maxWords-1], '…')
 		}
-		return agentloop.Result{Text: "The list is kept."}, j.recordProgress(choir.DeriveID(j.event.Task, "todo", itoa(int64(j.todos))), string(words))
+		return agentloop.Result{Text: "The list is kept."}, j.rec.recordProgress(choir.DeriveID(j.event.Task, "todo", itoa(int64(j.todos))), string(words))
 	}}
 }
 

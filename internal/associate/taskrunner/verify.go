@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"choiros/internal/associate/proctree"
+	"choiros/internal/associate/command"
 	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
-	"choiros/internal/snapshot"
+	"choiros/internal/excerpt"
 )
 
 // verify runs the checks of the task's verification profile on a change,
@@ -17,8 +17,7 @@ import (
 // returns a *failure if a check fails; afterwards no process of a check runs.
 func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 	defer func() {
-		used, cerr := j.scope.Clear()
-		if j.used(used); err == nil {
+		if cerr := j.place.clear(); err == nil {
 			err = cerr
 		}
 	}()
@@ -26,8 +25,8 @@ func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 	if j.task.VerifyProfile != nil {
 		profile = *j.task.VerifyProfile
 	}
-	j.result.Verify = choir.VerifyOutcome{Mode: profile.Mode, Status: choir.VerifyUnknown}
-	v := &j.result.Verify
+	j.report.result.Verify = choir.VerifyOutcome{Mode: profile.Mode, Status: choir.VerifyUnknown}
+	v := &j.report.result.Verify
 	switch {
 	case profile.Mode == choir.VerifyNone:
 		v.Log = "the task asked for no verification"
@@ -36,12 +35,12 @@ func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 		v.Log = "nothing was changed"
 		return false, nil
 	}
-	changed, err := j.changedFiles(c)
+	changed, err := j.compared.changedFiles(c)
 	if err != nil {
 		return false, err
 	}
 	verdict, err := verify.Examine(ctx, checkHost{j, ctx}, verify.Case{
-		Root: j.scope.Root, Whole: j.task.Repo == "", Scratch: j.scope.Temp, Changed: changed, Profile: profile, Base: j.base, Memory: &j.checked,
+		Root: j.place.scope.Root, Whole: j.task.Repo == "", Scratch: j.place.scope.Temp, Changed: changed, Profile: profile, Base: j.compared.base, Memory: &j.checked,
 	})
 	*v, j.failedBefore = verdict.VerifyOutcome, verdict.FailedBefore
 	if verdict.Output != nil {
@@ -54,28 +53,7 @@ func (j *job) verify(ctx context.Context, c change) (ran bool, err error) {
 	if verdict.Log != "" {
 		v.Log = strings.TrimRight(v.Log, "\n") + "\n" + verdict.Log
 	}
-	return true, fail(choir.ResultVerifyFailed, "verification failed: %s", describe(*verdict.Failed))
-}
-
-// changedFiles returns the files of a change below the task's folder for verification.
-func (j *job) changedFiles(c change) ([]verify.Changed, error) {
-	var out []verify.Changed
-	for _, ch := range snapshot.Apart(c.all) {
-		raw, err := snapshot.UnescapePath(ch.Path)
-		if err != nil {
-			return nil, err
-		}
-		name, inside := j.below(string(raw))
-		if !inside {
-			continue
-		}
-		f := verify.Changed{Path: name, Gone: ch.After == nil}
-		if was := ch.Before; was != nil && (was.Kind == snapshot.File || was.Kind == snapshot.Symlink) {
-			f.Before = &verify.Former{Mode: was.Mode, Link: was.Target, Read: func() ([]byte, error) { return j.content(string(raw), was, false) }}
-		}
-		out = append(out, f)
-	}
-	return out, nil
+	return true, fail(choir.ResultVerifyFailed, "verification failed: %s", command.Describe(*verdict.Failed))
 }
 
 // verifyAsked runs verify without a change if the task has a verification profile
@@ -93,7 +71,7 @@ func lastLines(out []byte, max int) string {
 	if len(out) > max {
 		out = out[len(out)-max:]
 	}
-	return toUTF8(out)
+	return excerpt.Text(out)
 }
 
 // checkHost implements verify.Host with the environment of the task's commands.
@@ -108,36 +86,28 @@ func (h checkHost) Has(program string) bool {
 		_, err := os.Stat(program)
 		return err == nil
 	}
-	_, err := proctree.LookPath(program, h.j.scope.Root, h.j.cfg.Env)
+	_, err := h.j.place.FindProgram(program)
 	return err == nil
 }
 
 // HasModule implements verify.Machine.
 func (h checkHost) HasModule(python, module string) bool {
-	quiet := &recorder{live: newLive(func(string) {})}
-	exit, err := h.j.scope.Tree().Run(h.ctx, proctree.Spec{Argv: []string{python, "-c", "import " + module}, Dir: h.j.scope.Root, Env: h.j.env(0, nil), Stdout: quiet})
-	return err == nil && exit.Code == 0
+	return h.j.programs.HasModule(h.ctx, python, module)
 }
 
 // Run implements verify.Host.
 func (h checkHost) Run(ctx context.Context, o verify.Order) (choir.CommandRun, []byte, error) {
-	if o.Root != h.j.scope.Root { // a copy that verification made
-		return h.j.commandIn(ctx, filepath.Join(o.Root, o.Command.Cwd), o)
+	if o.Root != h.j.place.scope.Root { // a copy that verification made
+		return h.j.commands.Run(ctx, order(filepath.Join(o.Root, o.Command.Cwd), o))
 	}
-	dir, err := h.j.folder(o.Command.Cwd)
+	dir, err := h.j.place.folder(o.Command.Cwd)
 	if err != nil {
 		return choir.CommandRun{}, nil, fail(choir.ResultInvalidTask, "the task was refused: %v", err)
 	}
-	return h.j.recordCheck(ctx, o.Shown, func() (choir.CommandRun, []byte, error) { return h.j.commandIn(ctx, dir, o) })
+	return h.j.recordCheck(ctx, o.Shown, func() (choir.CommandRun, []byte, error) { return h.j.commands.Run(ctx, order(dir, o)) })
 }
 
-// filtered is a recorder of other text than what it is given.
-type filtered struct {
-	*recorder
-	text func(p []byte) []byte
-}
-
-func (f filtered) Write(p []byte) (int, error) {
-	_, err := f.recorder.Write(f.text(p))
-	return len(p), err
+// order returns an order of a verification to be run in a folder.
+func order(dir string, o verify.Order) command.Order {
+	return command.Order{Command: o.Command, Shown: o.Shown, Dir: dir, Text: o.Text}
 }

@@ -6,6 +6,7 @@ import (
 
 	"choiros/internal/agentloop"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 	"choiros/internal/model"
 )
 
@@ -22,7 +23,7 @@ func (j *job) recordWords(resp model.Response) error {
 			all.WriteString(b.Text)
 		}
 	}
-	words := []rune(strings.TrimSpace(toUTF8([]byte(all.String()))))
+	words := []rune(strings.TrimSpace(excerpt.Text([]byte(all.String()))))
 	if len(words) == 0 {
 		return nil
 	}
@@ -33,21 +34,7 @@ func (j *job) recordWords(resp model.Response) error {
 	if len(words) > maxWords {
 		words = append(words[:maxWords-1], '…')
 	}
-	return j.recordProgress(choir.DeriveID(j.event.Task, "words", itoa(int64(j.models))), string(words))
-}
-
-// recordProgress appends a progress event with a text for people. An event with its id of
-// an earlier attempt is kept.
-func (j *job) recordProgress(id choir.ID, text string) error {
-	d, err := choir.NewDraft(id, choir.TaskProgressed{Kind: "progress", Text: text})
-	if err != nil {
-		return err
-	}
-	err = j.appendEvents(j.mine(d))
-	if first := choir.FirstOf(err); first != nil && first.Says(choir.SourceAssociate, d.Type) {
-		return nil
-	}
-	return err
+	return j.rec.recordProgress(choir.DeriveID(j.event.Task, "words", itoa(int64(j.models))), string(words))
 }
 
 // recordCompaction appends a progress event about a conversation that was shortened.
@@ -56,5 +43,5 @@ func (j *job) recordCompaction(c agentloop.Compaction) error {
 	if c.Summarized {
 		text += ", and what came before the last step summarized"
 	}
-	return j.recordProgress(choir.DeriveID(j.event.Task, "compacted", itoa(int64(j.models))), text+".")
+	return j.rec.recordProgress(choir.DeriveID(j.event.Task, "compacted", itoa(int64(j.models))), text+".")
 }

@@ -5,24 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"choiros/internal/associate/git"
-	"choiros/internal/associate/proctree"
 	"choiros/internal/choir"
 )
-
-// openScope opens the scope of the task: in a copy of its project for one with worktree, where
-// the kernel can confine commands to that; else, and where the project cannot be copied, in
-// the project or the workspace.
-func (j *job) openScope() (err error) {
-	if j.task.Worktree && proctree.Confines() {
-		if j.scope, err = j.scopes.OpenWorktree(j.life, j.event.Task, j.task.Repo); err == nil || j.life.Err() != nil {
-			return err
-		}
-	}
-	// Its processes start while the control plane looks at the workspace.
-	j.scope, err = j.scopes.Open(j.task.Repo)
-	return err
-}
 
 // startInWorktree starts the task in the copy of its project. If the control plane does not
 // have it work there, it opens a scope in the project in the place of the copy's.
@@ -31,28 +15,7 @@ func (j *job) startInWorktree() (choir.TaskBeginReply, error) {
 	if err != nil || begun.InWorktree {
 		return begun, err
 	}
-	return begun, j.moveToProject()
-}
-
-// moveToProject ends the scope of the worktree and opens one in the project.
-func (j *job) moveToProject() error {
-	inProject, err := j.scopes.Open(j.task.Repo)
-	if err != nil {
-		return err
-	}
-	err = j.scope.Close()
-	j.scope, j.aside = inProject, false
-	j.git = &git.Git{Tree: j.scope.Tree(), Env: j.cfg.Env, Temp: j.scope.Temp}
-	return err
-}
-
-// repositoriesTop returns the tree in whose git repositories the task's paths lie. A copy has
-// the project's own, and not the workspace's.
-func (j *job) repositoriesTop() string {
-	if j.aside || j.scope.Worktree && j.repository() != "." {
-		return j.scope.Top
-	}
-	return j.cfg.Workspace
+	return begun, j.place.moveToProject()
 }
 
 // land merges a verified change from the copy of the project into the project and makes a
@@ -60,7 +23,7 @@ func (j *job) repositoriesTop() string {
 // merged project first. It returns a *failure if both sides changed the same, or that
 // verification fails.
 func (j *job) land(c change) error {
-	leave, err := j.leftBehind(c)
+	leave, err := j.compared.leftBehind(c)
 	if err != nil {
 		return err
 	}
@@ -75,11 +38,11 @@ func (j *job) land(c change) error {
 	if landed.Aside {
 		return j.landAside(landed, c, leave)
 	}
-	if err := j.moveToProject(); err != nil {
+	if err := j.place.moveToProject(); err != nil {
 		return err
 	}
-	j.base = landed.Base
-	now, err := j.changed()
+	j.compared.base = landed.Base
+	now, err := j.compared.changed()
 	if err != nil {
 		return err
 	}
@@ -89,24 +52,9 @@ func (j *job) land(c change) error {
 	return j.keepChecked(now)
 }
 
-// leftBehind returns the paths of a change that stay in a copy: what git ignores, in a copy that
-// the task asked for.
-func (j *job) leftBehind(c change) (leave []string, err error) {
-	if !j.task.Worktree {
-		return nil, nil
-	}
-	ignored, err := j.ignored(c)
-	for path, is := range ignored {
-		if is {
-			leave = append(leave, path)
-		}
-	}
-	return leave, err
-}
-
 // conflictWith returns the failure of a change that cannot be merged.
 func (j *job) conflictWith(landed choir.TaskLandReply) error {
-	j.result.Conflicts = first(landed.Conflicts, maxConflicts)
+	j.report.result.Conflicts = first(landed.Conflicts, maxConflicts)
 	return fail(choir.ResultConflict, "the change was not merged, because the project was changed at the same places meanwhile: %s", strings.Join(first(landed.Conflicts, 10), ", "))
 }
 
@@ -123,7 +71,7 @@ const (
 // waitToLand calls land until no other task works in the project. The wait does
 // not count as the task's work. It returns a *failure if it takes too long.
 func (j *job) waitToLand(land func() (choir.TaskLandReply, error)) (choir.TaskLandReply, error) {
-	if err := j.waitWhilePaused(j.work); err != nil {
+	if err := j.gate.wait(j.work); err != nil {
 		return choir.TaskLandReply{}, err
 	}
 	j.clock.change(waiting)

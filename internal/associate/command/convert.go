@@ -1,4 +1,4 @@
-package taskrunner
+package command
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/tools"
+	"choiros/internal/excerpt"
 )
 
 // Bounds of a program that converts a file for the model.
@@ -17,17 +18,17 @@ const (
 	maxComplaint = 400     // bytes
 )
 
-// convert implements tools.Kit's Convert: the program runs as the task's commands do.
-func (j *job) convert(ctx context.Context, stdin *os.File, argv []string) (out []byte, said string, err error) {
-	program, err := proctree.LookPath(argv[0], j.scope.Root, j.cfg.Env)
+// Convert implements tools.Kit's Convert: the program runs as the task's commands do.
+func (p *Programs) Convert(ctx context.Context, stdin *os.File, argv []string) (out []byte, said string, err error) {
+	program, err := p.place.FindProgram(argv[0])
 	if err != nil {
 		return nil, "", tools.ErrNoProgram
 	}
 	limited, cancel := context.WithTimeout(ctx, convertWait)
 	defer cancel()
 	output, errors := &bounded{max: maxConverted}, &bounded{max: maxComplaint}
-	exit, err := j.scope.Tree().Run(limited, proctree.Spec{
-		Argv: append([]string{program}, argv[1:]...), Dir: j.scope.Root, Env: j.env(j.calls, nil),
+	exit, err := p.place.Tree().Run(limited, proctree.Spec{
+		Argv: append([]string{program}, argv[1:]...), Dir: p.place.Root(), Env: p.place.Environment(p.call(), nil),
 		Stdin: stdin, Stdout: output, Stderr: errors,
 	})
 	switch {
@@ -40,7 +41,7 @@ func (j *job) convert(ctx context.Context, stdin *os.File, argv []string) (out [
 	case output.over:
 		return nil, "its output is too large", nil
 	case exit.Code != 0:
-		said, _, _ = strings.Cut(strings.TrimSpace(toUTF8(errors.kept)), "\n")
+		said, _, _ = strings.Cut(strings.TrimSpace(excerpt.Text(errors.kept)), "\n")
 		if said == "" {
 			said = "it failed"
 		}

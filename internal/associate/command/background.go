@@ -1,4 +1,4 @@
-package taskrunner
+package command
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 )
 
 // running is a command that the model started. Only the goroutine of the task uses it,
@@ -39,12 +40,12 @@ var errEndedByPerson = errors.New("a person ended the command")
 // maxRunning limits the commands that run at once in the background of a task.
 const maxRunning = 8
 
-// shell starts a command line for the bash tool and waits for it, see tools.Kit.
-func (j *job) shell(ctx context.Context, command string, timeoutS, waitS int, stdin tools.Stdin) (tools.Output, error) {
-	if len(j.running) >= maxRunning {
-		return tools.Output{}, choir.Invalid("command", "cannot start: %d commands run already; end one of them", len(j.running))
+// Shell starts a command line for the bash tool and waits for it, see tools.Kit.
+func (c *Commands) Shell(ctx context.Context, command string, timeoutS, waitS int, stdin tools.Stdin) (tools.Output, error) {
+	if len(c.running) >= maxRunning {
+		return tools.Output{}, choir.Invalid("command", "cannot start: %d commands run already; end one of them", len(c.running))
 	}
-	r, err := j.startCommand(ctx, command, timeoutS, stdin)
+	r, err := c.startCommand(ctx, command, timeoutS, stdin)
 	if err != nil {
 		return tools.Output{}, err
 	}
@@ -55,7 +56,7 @@ func (j *job) shell(ctx context.Context, command string, timeoutS, waitS int, st
 		r.awaitShown()
 		return tools.Output{}, err
 	}
-	return j.await(r, waitS)
+	return c.await(r, waitS)
 }
 
 // maxStdinWait limits how long a command's full standard input is waited for.
@@ -95,30 +96,30 @@ func (r *running) closeStdin() {
 	}
 }
 
-// runningCommand waits for a running command, or ends it, see tools.Kit.
-func (j *job) runningCommand(_ context.Context, handle, waitS int, end bool, stdin tools.Stdin) (tools.Output, error) {
-	i := slices.IndexFunc(j.running, func(r *running) bool { return r.handle == handle })
+// AwaitCommand waits for a running command, or ends it, see tools.Kit.
+func (c *Commands) AwaitCommand(_ context.Context, handle, waitS int, end bool, stdin tools.Stdin) (tools.Output, error) {
+	i := slices.IndexFunc(c.running, func(r *running) bool { return r.handle == handle })
 	if i < 0 {
 		return tools.Output{}, choir.Invalid("handle", "%d is of no command that runs", handle)
 	}
-	r := j.running[i]
+	r := c.running[i]
 	if end {
 		r.end(errEnded)
 		<-r.done
 	} else if err := r.write(stdin); err != nil {
 		return tools.Output{}, err
 	}
-	return j.await(r, waitS)
+	return c.await(r, waitS)
 }
 
 // startCommand starts a command line in a shell, with a pipe as its standard input if there
 // is something to write to it.
-func (j *job) startCommand(ctx context.Context, command string, timeoutS int, stdin tools.Stdin) (*running, error) {
+func (c *Commands) startCommand(ctx context.Context, command string, timeoutS int, stdin tools.Stdin) (*running, error) {
 	program := "/bin/sh"
-	if path, err := proctree.LookPath("bash", j.scope.Root, j.cfg.Env); err == nil {
+	if path, err := c.cfg.Place.FindProgram("bash"); err == nil {
 		program = path
 	}
-	r := &running{run: choir.CommandRun{Command: command, Started: j.cfg.Now()}, rec: &recorder{live: j.newLive()}, timeoutS: timeoutS, done: make(chan struct{})}
+	r := &running{run: choir.CommandRun{Command: command, Started: c.cfg.Now()}, rec: &recorder{live: NewLive(c.cfg.Live)}, timeoutS: timeoutS, done: make(chan struct{})}
 	var input *os.File
 	if stdin.Text != "" || stdin.Open {
 		var err error
@@ -131,8 +132,8 @@ func (j *job) startCommand(ctx context.Context, command string, timeoutS int, st
 	if timeoutS > 0 {
 		ctx, stop = context.WithTimeoutCause(ctx, time.Duration(timeoutS)*time.Second, errCommandTimeout)
 	}
-	spec := proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.scope.Root, Env: j.env(j.calls, nil), Stdin: input, Stdout: r.rec}
-	tree := j.scope.Tree()
+	spec := proctree.Spec{Argv: []string{program, "-c", command}, Dir: c.cfg.Place.Root(), Env: c.cfg.Place.Environment(c.cfg.Call(), nil), Stdin: input, Stdout: r.rec}
+	tree := c.cfg.Place.Tree()
 	go func() {
 		defer close(r.done)
 		defer stop()
@@ -141,13 +142,13 @@ func (j *job) startCommand(ctx context.Context, command string, timeoutS int, st
 		}
 		r.exit, r.err = tree.Run(ctx, spec)
 	}()
-	j.startShowing(r, j.calls)
+	c.startShowing(r, c.cfg.Call())
 	return r, nil
 }
 
 // await waits for a command and returns its output for the model. A command that still
 // runs then is kept under a handle.
-func (j *job) await(r *running, waitS int) (tools.Output, error) {
+func (c *Commands) await(r *running, waitS int) (tools.Output, error) {
 	if waitS == 0 {
 		waitS = tools.ForegroundS
 	}
@@ -155,75 +156,75 @@ func (j *job) await(r *running, waitS int) (tools.Output, error) {
 	defer timer.Stop()
 	select {
 	case <-r.done:
-		out, err := j.recordEnd(r)
-		out.Text += j.listRunning()
+		out, err := c.recordEnd(r)
+		out.Text += c.listRunning()
 		return out, err
 	case <-timer.C:
 	}
 	if r.handle == 0 {
-		j.handles++
-		r.handle = j.handles
-		j.running = append(j.running, r)
+		c.handles++
+		r.handle = c.handles
+		c.running = append(c.running, r)
 	}
-	text := strings.TrimRight(tools.Cut(toUTF8(r.rec.sinceLast()), tools.MaxShown), "\n")
-	return tools.Output{OK: true, Text: strings.TrimLeft(fmt.Sprintf("%s\n[still running after %d s]", text, waitS)+j.listRunning(), "\n")}, nil
+	text := strings.TrimRight(tools.Cut(excerpt.Text(r.rec.sinceLast()), tools.MaxShown), "\n")
+	return tools.Output{OK: true, Text: strings.TrimLeft(fmt.Sprintf("%s\n[still running after %d s]", text, waitS)+c.listRunning(), "\n")}, nil
 }
 
 // recordEnd records a command that has ended and returns the output that the model has not
 // seen. The error ends the task.
-func (j *job) recordEnd(r *running) (tools.Output, error) {
-	r.rec.live.flush()
+func (c *Commands) recordEnd(r *running) (tools.Output, error) {
+	r.rec.live.Flush()
 	r.closeStdin()
 	r.awaitShown()
-	j.running = slices.DeleteFunc(j.running, func(other *running) bool { return other == r })
+	c.running = slices.DeleteFunc(c.running, func(other *running) bool { return other == r })
 	r.end(nil)
 	run := r.run
-	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
+	run.DurationMS = max(0, int64(c.cfg.Now()-run.Started))
 	run.ExitCode, run.Signal = r.exit.Code, r.exit.Signal
 	err, timedOut, byPerson := r.err, errors.Is(r.err, errCommandTimeout), errors.Is(r.err, errEndedByPerson)
 	if timedOut || byPerson || errors.Is(err, errEnded) {
 		err = nil
 	}
-	run, whole, err := j.recordOutput(run, r.rec.whole(), nil, err)
-	j.result.CommandsRun = append(j.result.CommandsRun, run)
+	run, whole, err := c.recordOutput(run, r.rec.whole(), nil, err)
+	c.cfg.Ran(run)
 	unseen := whole
 	if r.handle != 0 {
 		unseen = r.rec.sinceLast()
 	}
-	out := shown(run, unseen, timedOut, r.timeoutS)
+	out := ToolOutput(run, unseen, timedOut, r.timeoutS)
 	if errors.Is(r.err, errEnded) {
 		out.OK = true // as it was asked to
 	}
 	if byPerson {
 		out.Text += "\n[a person ended this command: do not start it again without a reason]"
 	}
-	if j.scope.Confined && strings.Contains(out.Text, "Permission denied") {
+	if c.cfg.Place.Confined() && strings.Contains(out.Text, "Permission denied") {
 		out.Text += "\n[a task can write in its folder and in $TMPDIR, and nowhere else]"
 	}
 	return out, err
 }
 
 // listRunning returns the commands that run, for the model; "" if none does.
-func (j *job) listRunning() string {
+func (c *Commands) listRunning() string {
 	var b strings.Builder
-	for _, r := range j.running {
+	for _, r := range c.running {
 		select {
 		case <-r.done:
-			fmt.Fprintf(&b, "\n[ended, handle %d: %s]", r.handle, firstLine(r.run.Command, 100))
+			fmt.Fprintf(&b, "\n[ended, handle %d: %s]", r.handle, excerpt.FirstLine(r.run.Command, 100))
 		default:
-			fmt.Fprintf(&b, "\n[running, handle %d: %s]", r.handle, firstLine(r.run.Command, 100))
+			fmt.Fprintf(&b, "\n[running, handle %d: %s]", r.handle, excerpt.FirstLine(r.run.Command, 100))
 		}
 	}
 	return b.String()
 }
 
-// endCommands ends the commands that still run and records them, when the model is done.
-func (j *job) endCommands() {
-	for _, r := range j.running {
+// EndAll ends the commands that still run and records them, when the model is done.
+func (c *Commands) EndAll() {
+	for _, r := range c.running {
 		r.end(errEnded)
 	}
-	for _, r := range slices.Clone(j.running) {
+	for _, r := range slices.Clone(c.running) {
 		<-r.done
-		_, _ = j.recordEnd(r) // what cannot be stored has ended all the same
+		_, _ = c.recordEnd(r) // what cannot be stored has ended all the same
 	}
 }

@@ -1,17 +1,17 @@
-package taskrunner
+package command
 
 import (
 	"context"
 	"errors"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"choiros/internal/associate/browser"
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 )
 
 // pictureWait limits the time of one picture, with the start of the browser.
@@ -24,14 +24,14 @@ var browsers = []string{"/usr/bin/chromium-headless-shell", "/usr/bin/chromium",
 // speaks its protocol, are the standard input and output.
 const startBrowser = `exec 3<&0 4>&1 </dev/null >/dev/null; exec "$0" "$@"`
 
-// picture implements tools.Kit's Picture: the browser runs as the task's commands do, and ends with
+// Picture implements tools.Kit's Picture: the browser runs as the task's commands do, and ends with
 // the picture.
-func (j *job) picture(ctx context.Context, page browser.Page) (*browser.Picture, error) {
+func (p *Programs) Picture(ctx context.Context, page browser.Page) (*browser.Picture, error) {
 	program, err := findBrowser()
 	if err != nil {
 		return nil, err
 	}
-	profile, err := os.MkdirTemp(j.temp(), "choir-browser-")
+	profile, err := os.MkdirTemp(p.place.Temp(), "choir-browser-")
 	if err != nil {
 		return nil, choir.Wrap("task.picture", choir.CodeNoSpace, err, "make a folder for the browser")
 	}
@@ -47,9 +47,9 @@ func (j *job) picture(ctx context.Context, page browser.Page) (*browser.Picture,
 	said := &bounded{max: maxComplaint}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := j.scope.Tree().Run(limited, proctree.Spec{
-			Argv: append([]string{"/bin/sh", "-c", startBrowser, program}, browser.Args(profile)...), Dir: j.scope.Root,
-			Env: j.env(j.calls, nil), Stdin: stdin, Stdout: pipeSink{output}, Stderr: said,
+		_, err := p.place.Tree().Run(limited, proctree.Spec{
+			Argv: append([]string{"/bin/sh", "-c", startBrowser, program}, browser.Args(profile)...), Dir: p.place.Root(),
+			Env: p.place.Environment(p.call(), nil), Stdin: stdin, Stdout: pipeSink{output}, Stderr: said,
 		})
 		output.Close()
 		stdin.Close()
@@ -68,22 +68,11 @@ func (j *job) picture(ctx context.Context, page browser.Page) (*browser.Picture,
 	case errors.Is(context.Cause(limited), context.DeadlineExceeded):
 		return nil, choir.Invalid("url", "no picture was there after %s", pictureWait)
 	case err != nil && len(said.kept) > 0:
-		return nil, choir.Invalid("url", "%v: %s", err, firstLine(toUTF8(said.kept), maxComplaint))
+		return nil, choir.Invalid("url", "%v: %s", err, excerpt.FirstLine(excerpt.Text(said.kept), maxComplaint))
 	case err == nil && choir.CodeOf(rerr) == choir.CodeUnavailable:
 		return nil, rerr // the tree is gone
 	}
 	return pic, err
-}
-
-// temp returns the task's folder for temporary files.
-func (j *job) temp() string {
-	dir := os.TempDir()
-	for _, kv := range j.scope.Env(j.event.Task, 0) {
-		if of, is := strings.CutPrefix(kv, "TMPDIR="); is {
-			dir = of
-		}
-	}
-	return dir
 }
 
 // findBrowser returns the browser of this machine; tools.ErrNoProgram if there is none.

@@ -1,4 +1,4 @@
-package taskrunner
+package command
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/tools"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 )
 
 // Bounds of what language servers say of one edit.
@@ -27,9 +28,9 @@ var servers = map[string][]string{
 	".c": {"clangd", "--log=error", "--check"}, ".cc": {"clangd", "--log=error", "--check"}, ".cpp": {"clangd", "--log=error", "--check"},
 }
 
-// diagnose returns what the installed language servers say of the files that a call changed, as a note
+// Diagnose returns what the installed language servers say of the files that a call changed, as a note
 // for the model; "" where none is installed, in time or has anything to say. It changes nothing.
-func (j *job) diagnose(ctx context.Context, tool string, in choir.ToolInput) string {
+func (p *Programs) Diagnose(ctx context.Context, tool string, in choir.ToolInput) string {
 	if tool != string(choir.ToolEditFile) && tool != string(choir.ToolWriteFile) {
 		return ""
 	}
@@ -41,21 +42,21 @@ func (j *job) diagnose(ctx context.Context, tool string, in choir.ToolInput) str
 		if argv == nil || len(notes) == maxDiagnosed {
 			continue
 		}
-		program, err := proctree.LookPath(argv[0], j.scope.Root, j.cfg.Env)
+		program, err := p.place.FindProgram(argv[0])
 		if err != nil {
 			continue
 		}
 		if !filepath.IsAbs(file) {
-			file = filepath.Join(j.scope.Root, file)
+			file = filepath.Join(p.place.Root(), file)
 		}
 		args := append(slices.Clone(argv), file)
 		if last := argv[len(argv)-1]; strings.HasPrefix(last, "--") {
 			args = append(slices.Clone(argv[:len(argv)-1]), last+"="+file)
 		}
 		args[0] = program
-		rec := &recorder{live: newLive(func(string) {})}
-		exit, err := j.scope.Tree().Run(ctx, proctree.Spec{Argv: args, Dir: filepath.Dir(file), Env: j.env(j.calls, nil), Stdout: rec})
-		said := strings.TrimSpace(strings.ReplaceAll(toUTF8(rec.whole()), j.scope.Root+"/", ""))
+		rec := &recorder{live: NewLive(func(string) {})}
+		exit, err := p.place.Tree().Run(ctx, proctree.Spec{Argv: args, Dir: filepath.Dir(file), Env: p.place.Environment(p.call(), nil), Stdout: rec})
+		said := strings.TrimSpace(strings.ReplaceAll(excerpt.Text(rec.whole()), p.place.Root()+"/", ""))
 		if err == nil && said != "" && (exit.Code != 0 || argv[0] == "gopls") {
 			notes = append(notes, "["+argv[0]+" says: "+tools.Cut(said, maxDiagnosis)+"]")
 		}

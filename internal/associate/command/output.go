@@ -1,11 +1,12 @@
-package taskrunner
+package command
 
 import (
+	"strconv"
 	"sync"
 	"time"
 
 	"choiros/internal/associate/tools"
-	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 
 // recorder is a proctree.Sink that keeps a command's output, bounded, and shows it live.
 type recorder struct {
-	live *live
+	live *Live
 	also *recorder // records the same bytes, beside those of another output; nil for none
 
 	mu    sync.Mutex // guards all below
@@ -36,7 +37,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 	if r.also != nil {
 		_, _ = r.also.Write(p) // it takes everything, and shows it live
 	} else {
-		r.live.show(p)
+		r.live.Show(p)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +64,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 }
 
 // Idle implements proctree.Sink.
-func (r *recorder) Idle() { r.live.flush() }
+func (r *recorder) Idle() { r.live.Flush() }
 
 // sinceLast returns the end of what came since it was called last.
 func (r *recorder) sinceLast() []byte {
@@ -112,13 +113,13 @@ func (r *recorder) whole() []byte {
 	if lost == 0 {
 		return append(r.head[:len(r.head):len(r.head)], tail...)
 	}
-	out := append(r.head[:len(r.head):len(r.head)], []byte("\n[... "+itoa(lost)+" bytes left out ...]\n")...)
+	out := append(r.head[:len(r.head):len(r.head)], []byte("\n[... "+strconv.FormatInt(lost, 10)+" bytes left out ...]\n")...)
 	return append(out, tail...)
 }
 
-// live sends text to the watchers of a run, at most once per liveEvery: the first text at
+// Live sends text to the watchers of a run, at most once per liveEvery: the first text at
 // once, later text gathered.
-type live struct {
+type Live struct {
 	send func(text string)
 	now  func() time.Time
 
@@ -127,16 +128,11 @@ type live struct {
 	sent    time.Time
 }
 
-// newLive returns a live that calls send.
-func newLive(send func(text string)) *live { return &live{now: time.Now, send: send} }
+// NewLive returns a Live that calls send.
+func NewLive(send func(text string)) *Live { return &Live{now: time.Now, send: send} }
 
-// newLive returns a live that sends text of the task's run.
-func (j *job) newLive() *live {
-	return newLive(func(text string) { j.cfg.Live(j.event.Run, text) })
-}
-
-// show adds text, and sends it unless text was sent less than liveEvery ago.
-func (l *live) show(p []byte) {
+// Show adds text, and sends it unless text was sent less than liveEvery ago.
+func (l *Live) Show(p []byte) {
 	l.mu.Lock()
 	l.pending = append(l.pending, p...)
 	if over := len(l.pending) - liveBytes; over > 0 {
@@ -145,14 +141,14 @@ func (l *live) show(p []byte) {
 	due := l.now().Sub(l.sent) >= liveEvery
 	l.mu.Unlock()
 	if due {
-		l.flush()
+		l.Flush()
 	}
 }
 
-// flush sends the gathered text.
-func (l *live) flush() {
+// Flush sends the gathered text.
+func (l *Live) Flush() {
 	l.mu.Lock()
-	text := toUTF8(l.pending)
+	text := excerpt.Text(l.pending)
 	l.pending = l.pending[:0]
 	l.sent = l.now()
 	l.mu.Unlock()
@@ -161,19 +157,22 @@ func (l *live) flush() {
 	}
 }
 
-// lastChars returns the last tailChars characters of an output.
-func lastChars(b []byte) string {
+// Tail returns the last tailChars characters of an output.
+func Tail(b []byte) string {
 	if len(b) > 4*tailChars {
 		b = b[len(b)-4*tailChars:]
 	}
-	r := []rune(toUTF8(b))
+	r := []rune(excerpt.Text(b))
 	return string(r[max(0, len(r)-tailChars):])
 }
 
-// kept stores content as a blob and returns its digest, "" for empty content.
-func (j *job) kept(content []byte) (choir.Digest, error) {
-	if len(content) == 0 {
-		return "", nil
-	}
-	return j.cfg.Blobs.PutBlob(j.life, content)
+// filtered is a recorder of other text than what it is given.
+type filtered struct {
+	*recorder
+	text func(p []byte) []byte
+}
+
+func (f filtered) Write(p []byte) (int, error) {
+	_, err := f.recorder.Write(f.text(p))
+	return len(p), err
 }

@@ -1,4 +1,4 @@
-package taskrunner
+package command
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 )
 
 const (
@@ -19,15 +20,15 @@ const (
 	showPatience = 3 * time.Second
 )
 
-// commandEnds are the running commands that people can end, by the ids of their tool calls. The
+// Ends are the running commands that people can end, by the ids of their tool calls. The
 // methods are safe for concurrent use.
-type commandEnds struct {
+type Ends struct {
 	mu   sync.Mutex // guards ends
 	ends map[choir.ID]func()
 }
 
 // add registers a running command. The returned function removes it.
-func (c *commandEnds) add(call choir.ID, end func()) (remove func()) {
+func (c *Ends) add(call choir.ID, end func()) (remove func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ends == nil {
@@ -41,12 +42,12 @@ func (c *commandEnds) add(call choir.ID, end func()) (remove func()) {
 	}
 }
 
-// EndCommand ends the running command that a tool call of a task started, because a person wants
-// it. Without such a command it does nothing.
-func (r *Runner) EndCommand(_, call choir.ID) {
-	r.ends.mu.Lock()
-	end := r.ends.ends[call]
-	r.ends.mu.Unlock()
+// End ends the running command that a tool call started, because a person wants it. Without
+// such a command it does nothing.
+func (c *Ends) End(call choir.ID) {
+	c.mu.Lock()
+	end := c.ends[call]
+	c.mu.Unlock()
 	if end != nil {
 		end()
 	}
@@ -54,10 +55,10 @@ func (r *Runner) EndCommand(_, call choir.ID) {
 
 // startShowing shows people a command while it runs, unless it ends at once. number is that of
 // its tool call.
-func (j *job) startShowing(r *running, number int) {
-	ctx, cancel := context.WithCancel(j.life)
+func (c *Commands) startShowing(r *running, number int) {
+	ctx, cancel := context.WithCancel(c.cfg.Life)
 	r.unshow, r.shown = cancel, make(chan struct{})
-	remove := j.ends.add(choir.ToolCallID(j.event.Task, number), func() { r.end(errEndedByPerson) })
+	remove := c.cfg.Ends.add(choir.ToolCallID(c.cfg.Task, number), func() { r.end(errEndedByPerson) })
 	go func() {
 		defer close(r.shown)
 		defer cancel()
@@ -67,7 +68,7 @@ func (j *job) startShowing(r *running, number int) {
 		select {
 		case <-r.done:
 		case <-first.C:
-			j.showOutput(ctx, r, number)
+			c.showOutput(ctx, r, number)
 		}
 	}()
 }
@@ -86,8 +87,8 @@ func (r *running) awaitShown() {
 
 // showOutput sends the output of a command until it has ended. It returns early if nobody may
 // see it any more: only the output for people is missing then.
-func (j *job) showOutput(ctx context.Context, r *running, number int) {
-	req := choir.TaskOutputRequest{Task: j.event.Task, Call: number, Command: toUTF8([]byte(r.run.Command)), Started: r.run.Started}
+func (c *Commands) showOutput(ctx context.Context, r *running, number int) {
+	req := choir.TaskOutputRequest{Task: c.cfg.Task, Call: number, Command: excerpt.Text([]byte(r.run.Command)), Started: r.run.Started}
 	every := time.NewTicker(shownEvery)
 	defer every.Stop()
 	for next := int64(0); ; {
@@ -97,7 +98,7 @@ func (j *job) showOutput(ctx context.Context, r *running, number int) {
 		if end := from + int64(len(chunk)); ended && end == total {
 			req.Ended = &choir.CommandExit{Code: r.exit.Code, Signal: r.exit.Signal}
 		}
-		reply, err := j.cfg.Screen.ShowCommand(ctx, req)
+		reply, err := c.cfg.Screen.ShowCommand(ctx, req)
 		if err != nil {
 			return
 		}
