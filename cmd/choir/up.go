@@ -76,13 +76,15 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	if cfg.Desktop.Modules != nil {
 		modules = cfg.Desktop.Modules.Folder()
 	}
-	driver, err := newDrivers(cfg.File, filepath.Join(a.data, "sandbox"), modules)
+	state := filepath.Join(a.data, "sandbox")
+	drivers, err := newDrivers(cfg.File, state, modules)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg.Driver = driver
 	book := logbook.NewFile(a.logPath(), logbook.FileBytes)
 	cfg.Log = logbook.New(a.err, book)
+	driver := newPool(cfg.File, state, drivers, cfg.Log)
+	cfg.Driver, cfg.Ready = driver, driver
 	cfg.Cluster, cfg.StartBus = clusterOf(cfg.File, cfg.Log), startBus(cfg.File, cfg.Log)
 	spans, err := openTraces(ctx, &cfg)
 	if err != nil {
