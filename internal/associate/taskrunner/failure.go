@@ -12,15 +12,16 @@ import (
 // failure is an error that ends the task with a failed result. Other errors end the job
 // without a result.
 type failure struct {
-	code    choir.ResultCode
-	summary string
+	code      choir.ResultCode
+	summary   string
+	conflicts []string // the paths that could not be merged
 }
 
 func (f *failure) Error() string { return string(f.code) + ": " + f.summary }
 
 // fail returns a failure with a code and a formatted summary.
 func fail(code choir.ResultCode, format string, args ...any) *failure {
-	return &failure{code, fmt.Sprintf(format, args...)}
+	return &failure{code: code, summary: fmt.Sprintf(format, args...)}
 }
 
 // failed returns the failure that err means for the task, considering first why work was

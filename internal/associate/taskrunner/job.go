@@ -58,6 +58,7 @@ func (j *job) runInScope(work context.Context) error {
 	defer j.clock.stop()
 	defer j.paused.add(j.event.Run, j.clock)()
 	j.work = work
+	j.landing.work, j.landing.clock = work, j.clock
 	if begun.PausedSeq > 0 {
 		j.paused.set(j.event.Run, true, begun.PausedSeq)
 	}

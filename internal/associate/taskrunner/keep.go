@@ -162,7 +162,7 @@ func (j *job) keepNothing(work context.Context, c change) error {
 		return err
 	}
 	if j.place.aside {
-		j.report.result.Snapshot, err = j.landKept()
+		j.report.result.Snapshot, err = j.landing.bringKept()
 		return err
 	}
 	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended", nil)

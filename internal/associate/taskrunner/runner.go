@@ -161,13 +161,17 @@ func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
 	j := &job{Runner: r, life: life, event: dispatched}
 	j.rec = &record{life: life, event: dispatched, log: r.cfg.Log, blobs: r.cfg.Blobs, now: r.cfg.Now}
+	j.gate = gate{&r.paused, dispatched.Run}
 	j.report = newReport(j.rec)
 	j.place = &place{scopes: r.scopes, workspace: r.cfg.Workspace, env: r.cfg.Env, life: life, task: dispatched.Task}
 	j.compared = &comparison{life: life, task: dispatched.Task, tree: r.cfg.Tree, blobs: r.cfg.Blobs, place: j.place}
-	j.commits = &checkpoints{
-		rec: j.rec, place: j.place, tree: r.cfg.Tree, shared: &r.committed, above: r.above, task: &j.task, land: j.landCommitted,
+	j.landing = &landing{
+		life: life, task: dispatched.Task, tree: r.cfg.Tree, gate: j.gate,
+		rebase: func(base choir.Digest) { j.compared.base = base },
 	}
-	j.gate = gate{&r.paused, dispatched.Run}
+	j.commits = &checkpoints{
+		rec: j.rec, place: j.place, tree: r.cfg.Tree, shared: &r.committed, above: r.above, task: &j.task, land: j.landing.bringCommitted,
+	}
 	j.calls = &toolCalls{rec: j.rec, gate: j.gate}
 	call := func() int { return j.calls.made }
 	j.programs = command.NewPrograms(j.place, call)
@@ -204,6 +208,7 @@ type job struct {
 	event        choir.Event
 	task         choir.DirectorTask
 	begun        int // how often the task was begun, this time included
+	landing      *landing
 	commits      *checkpoints
 	rec          *record
 	report       *report

@@ -18,8 +18,8 @@ func (j *job) takeBack(f *failure) error {
 	if err != nil {
 		return err
 	}
-	if f.code != choir.ResultConflict {
-		j.report.result.Conflicts = back.Conflicts
+	if j.report.result.Conflicts = back.Conflicts; f.code == choir.ResultConflict {
+		j.report.result.Conflicts = f.conflicts
 	}
 	j.report.dropCheckpoint()
 	j.endFailed(f)
