@@ -62,7 +62,7 @@ func (j *job) runAgent(ctx context.Context) error {
 		Model: (*caller)(j), ModelName: modelName, System: j.system(),
 		Messages: []model.Message{agentloop.Say(model.User, j.prompt(ctx)+projectWords(files))},
 		Tools:    j.tools(kit), Unknown: j.refuse,
-		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.reviewChange, Remind: j.remind, Steer: j.hearSteering,
+		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget), Review: j.review, Remind: j.remind, Steer: j.hearSteering,
 		MaxContext: maxContext, Compacted: j.recordCompaction,
 		OnDelta: func(d model.Delta) { l.Show([]byte(d.Text)) },
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"choiros/internal/associate/command"
-	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
 )
 
@@ -31,7 +29,7 @@ func (j *job) conditions(ctx context.Context) string {
 			fmt.Fprintf(&b, "- and %s more\n", count(more, "file"))
 		}
 	}
-	if checks := j.announced(ctx); checks != "" {
+	if checks := j.checks.announced(ctx); checks != "" {
 		fmt.Fprintf(&b, "When you are done, it is verified:%s\n", checks)
 		if j.task.Kind == choir.TaskEditRepo {
 			fmt.Fprintf(&b, "A check that fails comes back to you with its log, %d times at most; then the task fails and everything is taken back.\n", choir.VerifyRounds)
@@ -54,38 +52,6 @@ func (j *job) conditions(ctx context.Context) string {
 	}
 	b.WriteString(".\nThere is no network: nothing outside can be reached or downloaded. Use what is in the workspace and on this machine.")
 	return b.String()
-}
-
-// announced returns the checks that are going to verify the task, as far as that is known
-// before anything was changed; "" if none will.
-func (j *job) announced(ctx context.Context) string {
-	profile := choir.VerifyProfile{Mode: choir.VerifySmoke}
-	if j.task.VerifyProfile != nil {
-		profile = *j.task.VerifyProfile
-	} else if j.task.Kind != choir.TaskEditRepo {
-		return ""
-	}
-	if profile.Mode == choir.VerifyNone {
-		return ""
-	}
-	var lines []string
-	for _, c := range profile.Commands {
-		lines = append(lines, command.Line(c))
-	}
-	if len(lines) > 0 {
-		return list(lines)
-	}
-	for _, c := range verify.Discover(j.place.scope.Root, nil, profile.Mode, checkHost{j, ctx}) {
-		text := command.Line(c.Command)
-		if c.Missing != "" {
-			text += " (cannot run: " + c.Missing + ")"
-		}
-		lines = append(lines, text)
-	}
-	if len(lines) == 0 {
-		return " by the check that is found where you change something, such as a project's tests; without one the change is kept as not verified."
-	}
-	return list(lines) + "\nWhere you change a project in a folder below, that project's check runs."
 }
 
 // list returns lines as a list that begins on a line of its own.

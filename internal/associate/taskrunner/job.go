@@ -274,5 +274,6 @@ func (j *job) endFailed(f *failure) {
 func (j *job) finish() {
 	u := &j.report.result.Usage
 	u.CPUMS, u.MaxRSSBytes = j.place.cpuMS, j.place.maxRSS
+	j.report.result.Verify = j.checks.outcome
 	j.report.setDuration()
 }

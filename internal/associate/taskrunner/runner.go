@@ -180,6 +180,10 @@ func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
 		Live: j.live, Wait: j.gate.wait, Call: call, Store: j.rec.storeBlob,
 		Ran: func(run choir.CommandRun) { j.report.result.CommandsRun = append(j.report.result.CommandsRun, run) },
 	})
+	j.checks = &verification{
+		rec: j.rec, place: j.place, calls: j.calls, commands: j.commands, programs: j.programs, compared: j.compared, memory: &r.checked,
+		task: &j.task, byModel: func() bool { return j.models > 0 }, outcome: unverified(),
+	}
 	return j
 }
 
@@ -204,37 +208,35 @@ var errAnswered = errors.New("the task has been answered already")
 // job is one execution of one task.
 type job struct {
 	*Runner
-	life         context.Context // of the process; for work that the task's budget does not bound
-	event        choir.Event
-	task         choir.DirectorTask
-	begun        int // how often the task was begun, this time included
-	landing      *landing
-	commits      *checkpoints
-	rec          *record
-	report       *report
-	place        *place
-	compared     *comparison // with its base
-	gate         gate        // of its run's pauses
-	calls        *toolCalls
-	commands     *command.Commands
-	programs     *command.Programs
-	models       int                // model calls made
-	refused      int                // tool calls refused
-	todos        int                // lists that the model wrote
-	heard        map[choir.ID]bool  // what people added that the model was told
-	egress       bool               // a tool call asked for network access
-	attempt      *change            // the change of a failed task; nil until computed
-	began        []choir.FileChange // what a former attempt had changed when the task began
-	past         *choir.TaskPast    // what an earlier process did that the task goes on from; nil for none
-	notice       string             // what the model is to be told with its next call
-	mayStop      context.Context    // ends when the task is to end, and not with its budgets
-	said         string             // the model's last words
-	told         told
-	review       *review         // the last one; nil before the first
-	clock        *clock          // of the task's times
-	checkOutput  []byte          // of the last check's command
-	failedBefore bool            // tests of the last check failed as before the change
-	work         context.Context // ends with the task's budgets
+	life     context.Context // of the process; for work that the task's budget does not bound
+	event    choir.Event
+	task     choir.DirectorTask
+	begun    int // how often the task was begun, this time included
+	landing  *landing
+	commits  *checkpoints
+	rec      *record
+	report   *report
+	place    *place
+	compared *comparison // with its base
+	gate     gate        // of its run's pauses
+	calls    *toolCalls
+	commands *command.Commands
+	checks   *verification
+	programs *command.Programs
+	models   int                // model calls made
+	refused  int                // tool calls refused
+	todos    int                // lists that the model wrote
+	heard    map[choir.ID]bool  // what people added that the model was told
+	egress   bool               // a tool call asked for network access
+	attempt  *change            // the change of a failed task; nil until computed
+	began    []choir.FileChange // what a former attempt had changed when the task began
+	past     *choir.TaskPast    // what an earlier process did that the task goes on from; nil for none
+	notice   string             // what the model is to be told with its next call
+	mayStop  context.Context    // ends when the task is to end, and not with its budgets
+	said     string             // the model's last words
+	told     told
+	clock    *clock          // of the task's times
+	work     context.Context // ends with the task's budgets
 }
 
 // live shows text of the task's run while it is written.
