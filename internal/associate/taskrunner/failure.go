@@ -33,7 +33,7 @@ func (j *job) failed(work context.Context, err error) *failure {
 	case err == nil:
 		return nil
 	case errors.Is(cause, errBudget):
-		return fail(choir.ResultTimeBudget, "the task did not end within its time budget of %d s; every process it started was stopped", j.budget())
+		return fail(choir.ResultTimeBudget, "the task did not end within its time budget of %d s; every process it started was stopped", timeBudget(&j.task))
 	case errors.Is(cause, errWaited):
 		return fail(choir.ResultTimeBudget, "the model's answers took more than %d s in all", choir.ModelWaitS)
 	case errors.Is(cause, ErrCancelled):

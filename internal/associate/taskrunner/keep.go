@@ -17,7 +17,7 @@ func (j *job) keepChange(work context.Context) error {
 		j.report.addCheckpoint(p)
 		return err
 	}
-	if j.checks.isReviewed(j.models) {
+	if j.checks.isReviewed(j.talk.made) {
 		return j.keepReviewed()
 	}
 	c, err := j.compared.changed()
@@ -45,9 +45,9 @@ func (j *job) refusedInstead(c change) error {
 	switch {
 	case len(c.all) > 0:
 		return nil
-	case j.egress:
+	case j.talk.egress:
 		return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted that cannot be reached")
-	case j.refused > 0:
+	case j.talk.refused > 0:
 		return fail(choir.ResultToolRefused, "nothing was changed, and the model wanted tools that this task does not allow")
 	}
 	return nil
@@ -205,7 +205,7 @@ func (j *job) commitText() string {
 	if j.task.Title == "" {
 		return excerpt.FirstLine(j.task.Instruction, 72)
 	}
-	if j.models == 0 {
+	if j.talk.made == 0 {
 		return ""
 	}
 	said, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(j.report.result.Summary, "\r\n", "\n")), "\n\n")
@@ -218,7 +218,7 @@ func (j *job) commitText() string {
 
 // review verifies the change when the model is done, see verification.reviewChange.
 func (j *job) review(ctx context.Context) (string, error) {
-	return j.checks.reviewChange(ctx, j.models, func(c change) bool { return j.refusedInstead(c) != nil })
+	return j.checks.reviewChange(ctx, j.talk.made, func(c change) bool { return j.refusedInstead(c) != nil })
 }
 
 // keepReviewed keeps the change of the last review, which is the last that the task did. It

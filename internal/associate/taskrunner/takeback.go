@@ -13,7 +13,7 @@ func (j *job) takeBack(f *failure) error {
 	if j.task.Kind == choir.TaskEditRepo && len(j.attempt.all) > 0 {
 		j.report.result.Attempt = j.attempt.snapshot
 	}
-	j.spoke(f)
+	j.talk.addLastWords(f)
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
 	if err != nil {
 		return err
