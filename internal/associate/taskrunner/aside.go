@@ -22,10 +22,6 @@ func (j *job) startAside() (choir.TaskBeginReply, error) {
 	return j.startInWorktree()
 }
 
-// errMovedOn is returned when the project has changed since a change was verified in its
-// copy, where both are merged now.
-var errMovedOn = errors.New("the project has changed, and was merged into the copy")
-
 // landAside commits a verified change in the copy and brings it from there into the workspace,
 // unless it will be held. If the project has changed, it verifies the merged copy first.
 func (j *job) landAside(landed choir.TaskLandReply, c change, leave []string) error {
@@ -54,34 +50,4 @@ func (j *job) landAside(landed choir.TaskLandReply, c change, leave []string) er
 		return err
 	}
 	return j.keepEdit(j.work, now)
-}
-
-// landCommitted brings exactly what is in the copy into the workspace, unless it will be held, and
-// returns the snapshot with it. It returns errMovedOn if the project has changed, or a *failure
-// if both sides changed the same.
-func (j *job) landCommitted() (choir.Digest, error) {
-	landed, err := j.waitToLand(func() (choir.TaskLandReply, error) { return j.cfg.Tree.LandCommitted(j.life, j.event.Task) })
-	switch {
-	case err != nil:
-		return "", err
-	case len(landed.Conflicts) > 0:
-		return "", j.conflictWith(landed)
-	case landed.Moved:
-		j.compared.base = landed.Base
-		return "", errMovedOn
-	case landed.Aside:
-		done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "checkpoint", nil)
-		return done.Snapshot, err
-	}
-	return landed.Snapshot, nil
-}
-
-// landKept brings what a task of kind run may leave from the copy into the workspace, and returns
-// the snapshot with it.
-func (j *job) landKept() (choir.Digest, error) {
-	for {
-		if at, err := j.landCommitted(); !errors.Is(err, errMovedOn) {
-			return at, err
-		}
-	}
 }

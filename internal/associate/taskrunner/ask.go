@@ -12,7 +12,7 @@ import (
 // askUser returns the tool by which the model ends the task with a question to the
 // user. It has no effects, so it is no tool of the contract, and a task with a list of
 // allowed tools is not offered it.
-func (j *job) askUser() agentloop.Tool {
+func (d *dialogue) askUser() agentloop.Tool {
 	def := model.ToolDef{
 		Name:        "ask_user",
 		Description: "End the task with a question that only the user can answer. Everything the task changed is taken back. Use it only when you cannot go on in any other way.",
@@ -26,8 +26,8 @@ func (j *job) askUser() agentloop.Tool {
 		if err := choir.DecodeStrict(call.Input, &in); err != nil {
 			return agentloop.Result{Text: err.Error(), IsError: true}, nil
 		}
-		id := "q-" + string(choir.DeriveID(j.event.Task, "question", itoa(int64(j.models))))
-		j.report.result.Questions = append(j.report.result.Questions, choir.Question{ID: id, Text: in.Text, Choices: in.Choices})
+		id := "q-" + string(choir.DeriveID(d.rec.event.Task, "question", itoa(int64(d.made))))
+		d.questions = append(d.questions, choir.Question{ID: id, Text: in.Text, Choices: in.Choices})
 		return agentloop.Result{Text: "the task ends with this question", Stop: true}, nil
 	}}
 }

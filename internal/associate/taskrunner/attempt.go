@@ -20,7 +20,7 @@ func (j *job) restoreAttempt() error {
 		return err
 	}
 	c, err := j.compared.changed()
-	j.began = c.files
+	j.talk.began = c.files
 	if len(reply.Left) > 0 {
 		j.report.note("Of the attempt, " + count(len(reply.Left), "path") + " changed meanwhile and stayed: " + excerpt.FirstLine(reply.Left[0], 200))
 	}

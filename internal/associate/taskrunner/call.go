@@ -13,41 +13,41 @@ import (
 
 // call runs a permitted tool call and appends its events tool.called and tool.returned.
 // The error ends the task.
-func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agentloop.Result, error) {
+func (d *dialogue) call(ctx context.Context, kit *tools.Kit, call model.Block) (agentloop.Result, error) {
 	c, err := tools.Decode(call.Tool, call.Input)
 	if err != nil {
 		out := tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
-		return agentloop.Result{Text: out.Text, IsError: true}, j.calls.recordRefusal(call, out)
+		return agentloop.Result{Text: out.Text, IsError: true}, d.calls.recordRefusal(call, out)
 	}
-	if err := j.gate.wait(ctx); err != nil {
+	if err := d.gate.wait(ctx); err != nil {
 		return agentloop.Result{}, err
 	}
-	id := j.calls.countCall()
-	if made := j.madeBefore(id); made != nil {
+	id := d.calls.countCall()
+	if made := d.madeBefore(id); made != nil {
 		return *made, nil
 	}
-	called, err := j.calls.called(id, call.Tool, c.Record(), call.Input)
+	called, err := d.calls.called(id, call.Tool, c.Record(), call.Input)
 	if err != nil {
 		return agentloop.Result{}, err
 	}
-	if err := j.calls.beginCall(ctx, called); err != nil {
+	if err := d.calls.beginCall(ctx, called); err != nil {
 		return agentloop.Result{}, err
 	}
-	began := j.cfg.Now()
+	began := d.rec.now()
 	out, err := c.Run(ctx, kit)
 	if err != nil && out.Text == "" {
 		out = tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
 	}
 	if out.OK {
-		out.Text += j.programs.Diagnose(ctx, call.Tool, c.Record())
+		out.Text += d.programs.Diagnose(ctx, call.Tool, c.Record())
 	}
 	// Whatever ended the call is told to the log before it ends the task.
-	returned, rerr := j.calls.returned(id, out, int64(j.cfg.Now()-began))
+	returned, rerr := d.calls.returned(id, out, int64(d.rec.now()-began))
 	if rerr == nil {
-		rerr = j.rec.appendEvents(returned)
+		rerr = d.rec.appendEvents(returned)
 	}
 	if out.Code == choir.CodeRefused {
-		j.egress = true
+		d.egress = true
 	}
 	if err == nil {
 		err = rerr

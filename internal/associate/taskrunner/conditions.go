@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"choiros/internal/associate/command"
-	"choiros/internal/associate/verify"
 	"choiros/internal/choir"
 )
 
@@ -19,73 +17,41 @@ const maxBegan = 40
 
 // conditions returns what the model is told about its task beside the goal: how it is
 // verified, its limits, and what the network allows. It has no ids, times or folders.
-func (j *job) conditions(ctx context.Context) string {
+func (d *dialogue) conditions(ctx context.Context) string {
 	var b strings.Builder
-	if len(j.began) > 0 {
+	if len(d.began) > 0 {
 		b.WriteString("You go on from a task that failed. What it changed is there, and is part of your change:\n")
-		for _, f := range first(j.began, maxBegan) {
-			name, _ := strings.CutPrefix(f.Path, "workspace/"+j.task.Repo+"/")
+		for _, f := range first(d.began, maxBegan) {
+			name, _ := strings.CutPrefix(f.Path, "workspace/"+d.task.Repo+"/")
 			fmt.Fprintf(&b, "- %s %s\n", f.Change, name)
 		}
-		if more := len(j.began) - maxBegan; more > 0 {
+		if more := len(d.began) - maxBegan; more > 0 {
 			fmt.Fprintf(&b, "- and %s more\n", count(more, "file"))
 		}
 	}
-	if checks := j.announced(ctx); checks != "" {
+	if checks := d.announced(ctx); checks != "" {
 		fmt.Fprintf(&b, "When you are done, it is verified:%s\n", checks)
-		if j.task.Kind == choir.TaskEditRepo {
+		if d.task.Kind == choir.TaskEditRepo {
 			fmt.Fprintf(&b, "A check that fails comes back to you with its log, %d times at most; then the task fails and everything is taken back.\n", choir.VerifyRounds)
 		}
 	}
-	fmt.Fprintf(&b, "You have %d model calls, %s for commands and checks, %s for your answers", j.cfg.MaxSteps, seconds(j.budget()), seconds(choir.ModelWaitS))
-	switch budget := j.task.TokenBudget; {
+	fmt.Fprintf(&b, "You have %d model calls, %s for commands and checks, %s for your answers", d.maxSteps, seconds(timeBudget(d.task)), seconds(choir.ModelWaitS))
+	switch budget := d.task.TokenBudget; {
 	case budget > toldTokens:
 		fmt.Fprintf(&b, " and more than %d tokens", toldTokens)
 	case budget > 0:
 		fmt.Fprintf(&b, " and %d tokens", budget)
 	}
 	// Whether the kernel holds it or not: a conversation is not to depend on the machine.
-	if j.task.Repo != "" && j.task.Kind != choir.TaskInspect {
+	if d.task.Repo != "" && d.task.Kind != choir.TaskInspect {
 		b.WriteString(".\nCommands may write in the task's folder and in $TMPDIR only, not in /tmp")
 	}
-	if j.place.online {
+	if d.place.online {
 		b.WriteString(".\nThe network reaches a few hosts only, such as package registries: a refused host is said. Prefer what is in the workspace and on this machine.")
 		return b.String()
 	}
 	b.WriteString(".\nThere is no network: nothing outside can be reached or downloaded. Use what is in the workspace and on this machine.")
 	return b.String()
-}
-
-// announced returns the checks that are going to verify the task, as far as that is known
-// before anything was changed; "" if none will.
-func (j *job) announced(ctx context.Context) string {
-	profile := choir.VerifyProfile{Mode: choir.VerifySmoke}
-	if j.task.VerifyProfile != nil {
-		profile = *j.task.VerifyProfile
-	} else if j.task.Kind != choir.TaskEditRepo {
-		return ""
-	}
-	if profile.Mode == choir.VerifyNone {
-		return ""
-	}
-	var lines []string
-	for _, c := range profile.Commands {
-		lines = append(lines, command.Line(c))
-	}
-	if len(lines) > 0 {
-		return list(lines)
-	}
-	for _, c := range verify.Discover(j.place.scope.Root, nil, profile.Mode, checkHost{j, ctx}) {
-		text := command.Line(c.Command)
-		if c.Missing != "" {
-			text += " (cannot run: " + c.Missing + ")"
-		}
-		lines = append(lines, text)
-	}
-	if len(lines) == 0 {
-		return " by the check that is found where you change something, such as a project's tests; without one the change is kept as not verified."
-	}
-	return list(lines) + "\nWhere you change a project in a folder below, that project's check runs."
 }
 
 // list returns lines as a list that begins on a line of its own.

@@ -14,7 +14,7 @@ import (
 // endTask returns the tool by which the model says that it is done, in the response of its last
 // calls. The task goes on if one of these failed, and its check decides as after words alone. It has
 // no effects, so it is no tool of the contract.
-func (j *job) endTask() agentloop.Tool {
+func (d *dialogue) endTask() agentloop.Tool {
 	def := model.ToolDef{
 		Name:        "done",
 		Description: "Say that you are done, with your last words. Call it in the response of your last calls, as the last of them: if one of them fails, the work goes on and you see why.",
@@ -31,7 +31,7 @@ func (j *job) endTask() agentloop.Tool {
 		if words == "" {
 			return agentloop.Result{Text: "the summary is blank", IsError: true}, nil
 		}
-		j.said = words
+		d.said = words
 		return agentloop.Result{Text: "The work is done.", Final: words}, nil
 	}}
 }

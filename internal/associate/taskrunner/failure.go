@@ -12,15 +12,16 @@ import (
 // failure is an error that ends the task with a failed result. Other errors end the job
 // without a result.
 type failure struct {
-	code    choir.ResultCode
-	summary string
+	code      choir.ResultCode
+	summary   string
+	conflicts []string // the paths that could not be merged
 }
 
 func (f *failure) Error() string { return string(f.code) + ": " + f.summary }
 
 // fail returns a failure with a code and a formatted summary.
 func fail(code choir.ResultCode, format string, args ...any) *failure {
-	return &failure{code, fmt.Sprintf(format, args...)}
+	return &failure{code: code, summary: fmt.Sprintf(format, args...)}
 }
 
 // failed returns the failure that err means for the task, considering first why work was
@@ -32,7 +33,7 @@ func (j *job) failed(work context.Context, err error) *failure {
 	case err == nil:
 		return nil
 	case errors.Is(cause, errBudget):
-		return fail(choir.ResultTimeBudget, "the task did not end within its time budget of %d s; every process it started was stopped", j.budget())
+		return fail(choir.ResultTimeBudget, "the task did not end within its time budget of %d s; every process it started was stopped", timeBudget(&j.task))
 	case errors.Is(cause, errWaited):
 		return fail(choir.ResultTimeBudget, "the model's answers took more than %d s in all", choir.ModelWaitS)
 	case errors.Is(cause, ErrCancelled):

@@ -16,41 +16,41 @@ const startedAgain = "[The computer was started again while this task was paused
 // goOn makes the agent loop of a task whose run was paused, when a former process of the
 // Associate ended, go on from the log: after the last answer of the model, whose tool calls
 // are executed that were not, or where that answer is missing with its request once more.
-func (j *job) goOn(ctx context.Context, cfg *agentloop.Config) error {
-	if j.past == nil {
+func (d *dialogue) goOn(ctx context.Context, cfg *agentloop.Config) error {
+	if d.past == nil {
 		return nil
 	}
 	var asked model.Request
-	if err := j.readBlob(ctx, j.past.Request, &asked); err != nil {
+	if err := d.readBlob(ctx, d.past.Request, &asked); err != nil {
 		return err
 	}
 	cfg.Messages = asked.Messages
-	j.models, j.calls.made = j.past.Models, j.past.Calls
-	j.todos = 1000 * j.begun // so that no list has the id of an earlier one
-	cfg.MaxSteps = max(1, cfg.MaxSteps-j.past.Models+1)
+	d.made, d.calls.made = d.past.Models, d.past.Calls
+	d.todos = 1000 * d.begun // so that no list has the id of an earlier one
+	cfg.MaxSteps = max(1, cfg.MaxSteps-d.past.Models+1)
 	if cfg.TokenBudget > 0 {
-		cfg.TokenBudget = max(1, cfg.TokenBudget-j.past.InputTokens-j.past.OutputTokens)
+		cfg.TokenBudget = max(1, cfg.TokenBudget-d.past.InputTokens-d.past.OutputTokens)
 	}
-	j.clock.spend(time.Duration(j.past.WorkedMS) * time.Millisecond)
-	if j.past.Response != "" {
+	d.clock.spend(time.Duration(d.past.WorkedMS) * time.Millisecond)
+	if d.past.Response != "" {
 		var answer model.Response
-		if err := j.readBlob(ctx, j.past.Response, &answer); err != nil {
+		if err := d.readBlob(ctx, d.past.Response, &answer); err != nil {
 			return err
 		}
 		answer.Usage = model.Usage{} // which is counted in past
 		cfg.Answered = &answer
 		if len(answer.ToolCalls()) == 0 {
-			j.calls.made = j.past.AllCalls // its checks
+			d.calls.made = d.past.AllCalls // its checks
 			return nil
 		}
 	}
-	j.notice = startedAgain
+	d.notice = startedAgain
 	return nil
 }
 
 // readBlob decodes the JSON of a blob into into.
-func (j *job) readBlob(ctx context.Context, d choir.Digest, into any) error {
-	raw, err := j.cfg.Blobs.GetBlob(ctx, d)
+func (d *dialogue) readBlob(ctx context.Context, digest choir.Digest, into any) error {
+	raw, err := d.rec.blobs.GetBlob(ctx, digest)
 	if err == nil {
 		err = json.Unmarshal(raw, into)
 	}
@@ -58,11 +58,11 @@ func (j *job) readBlob(ctx context.Context, d choir.Digest, into any) error {
 }
 
 // madeBefore returns the result of a tool call that a former process made; nil for none.
-func (j *job) madeBefore(call choir.ID) *agentloop.Result {
-	if j.past == nil {
+func (d *dialogue) madeBefore(call choir.ID) *agentloop.Result {
+	if d.past == nil {
 		return nil
 	}
-	for _, r := range j.past.Returned {
+	for _, r := range d.past.Returned {
 		if r.Call == call {
 			return &agentloop.Result{Text: r.Output, IsError: !r.OK}
 		}

@@ -6,9 +6,73 @@ import (
 	"strings"
 	"time"
 
+	"choiros/internal/agentloop"
+	"choiros/internal/associate/command"
 	"choiros/internal/choir"
 	"choiros/internal/snapshot"
 )
+
+// job is one execution of one task. It decides what happens in which order; each of its parts
+// does one thing.
+type job struct {
+	cfg   *Config
+	life  context.Context // of the process; for work that the task's budget does not bound
+	event choir.Event
+	task  choir.DirectorTask
+
+	rec      *record
+	report   *report
+	gate     gate // of its run's pauses
+	place    *place
+	compared *comparison // of the place with the task's base
+	calls    *toolCalls
+	commands *command.Commands
+	programs *command.Programs
+	checks   *verification
+	landing  *landing
+	commits  *checkpoints
+	talk     *dialogue
+
+	begun   int             // how often the task was begun, this time included
+	clock   *clock          // of the task's times
+	work    context.Context // ends with the task's budgets
+	attempt *change         // the change of a failed task; nil until computed
+}
+
+// newJob returns an execution of the task of a task.dispatched event, with its parts.
+func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
+	j := &job{cfg: &r.cfg, life: life, event: dispatched}
+	j.rec = &record{life: life, event: dispatched, log: r.cfg.Log, blobs: r.cfg.Blobs, now: r.cfg.Now}
+	j.gate = gate{&r.paused, dispatched.Run}
+	j.report = newReport(j.rec)
+	j.place = &place{scopes: r.scopes, workspace: r.cfg.Workspace, env: r.cfg.Env, life: life, task: dispatched.Task}
+	j.compared = &comparison{life: life, task: dispatched.Task, tree: r.cfg.Tree, blobs: r.cfg.Blobs, place: j.place}
+	j.landing = &landing{
+		life: life, task: dispatched.Task, tree: r.cfg.Tree, gate: j.gate,
+		rebase: func(base choir.Digest) { j.compared.base = base },
+	}
+	j.commits = &checkpoints{
+		rec: j.rec, place: j.place, tree: r.cfg.Tree, shared: &r.committed, above: r.above, task: &j.task, land: j.landing.bringCommitted,
+	}
+	j.calls = &toolCalls{rec: j.rec, gate: j.gate}
+	live := func(text string) { r.cfg.Live(dispatched.Run, text) }
+	call := func() int { return j.calls.made }
+	j.programs = command.NewPrograms(j.place, call)
+	j.commands = command.New(command.Config{
+		Life: life, Task: dispatched.Task, Place: j.place, Screen: r.cfg.Screen, Ends: &r.ends, Now: r.cfg.Now,
+		Live: live, Wait: j.gate.wait, Call: call, Store: j.rec.storeBlob,
+		Ran: func(run choir.CommandRun) { j.report.result.CommandsRun = append(j.report.result.CommandsRun, run) },
+	})
+	j.checks = &verification{
+		rec: j.rec, place: j.place, calls: j.calls, commands: j.commands, programs: j.programs, compared: j.compared, memory: &r.checked,
+		task: &j.task, byModel: func() bool { return j.talk.made > 0 }, outcome: unverified(),
+	}
+	j.talk = &dialogue{
+		rec: j.rec, task: &j.task, place: j.place, gate: j.gate, calls: j.calls, commands: j.commands, programs: j.programs,
+		models: r.cfg.Models, steering: r.cfg.Tree, maxSteps: r.cfg.MaxSteps, live: live, announced: j.checks.announced, review: j.review,
+	}
+	return j
+}
 
 // run executes the task in a scope of its own and makes its report. The error is
 // errAnswered, or one after which the task has to be executed again.
@@ -34,7 +98,7 @@ func unverified() choir.VerifyOutcome {
 // runInScope starts the task, executes it within its time budget, and commits its
 // changes or rolls them back. It returns as run does; j.place.scope must be open.
 func (j *job) runInScope(work context.Context) error {
-	defer j.paused.watch(j.event.Run)()
+	defer j.gate.pauses.watch(j.event.Run)()
 	begun, err := j.startTask()
 	if choir.CodeOf(err) == choir.CodeConflict {
 		return errAnswered
@@ -53,13 +117,15 @@ func (j *job) runInScope(work context.Context) error {
 		// The event that says so may come after the event of the task.
 		stop(ErrCancelled)
 	}
-	j.mayStop = work
-	work, j.clock = startClock(work, time.Duration(j.budget())*time.Second, choir.ModelWaitS*time.Second)
+	mayStop := work
+	work, j.clock = startClock(work, time.Duration(timeBudget(&j.task))*time.Second, choir.ModelWaitS*time.Second)
 	defer j.clock.stop()
-	defer j.paused.add(j.event.Run, j.clock)()
+	defer j.gate.pauses.add(j.event.Run, j.clock)()
 	j.work = work
+	j.landing.work, j.landing.clock = work, j.clock
+	j.talk.mayStop, j.talk.clock, j.talk.begun = mayStop, j.clock, begun.Attempt
 	if begun.PausedSeq > 0 {
-		j.paused.set(j.event.Run, true, begun.PausedSeq)
+		j.gate.pauses.set(j.event.Run, true, begun.PausedSeq)
 	}
 	err = j.resume(begun)
 	if err == nil {
@@ -70,7 +136,7 @@ func (j *job) runInScope(work context.Context) error {
 	if err == nil {
 		err = j.guard(work, begun.EgressWider)
 	}
-	if err == nil && j.past == nil {
+	if err == nil && j.talk.past == nil {
 		err = j.restoreAttempt()
 	}
 	if err == nil {
@@ -143,14 +209,6 @@ func (j *job) read() *failure {
 	return nil
 }
 
-// budget returns the time budget of the task in seconds.
-func (j *job) budget() int {
-	if j.task.TimeBudgetS == 0 {
-		return choir.DefaultTimeBudgetS
-	}
-	return j.task.TimeBudgetS
-}
-
 // resume handles a task that a former process began and did not end. If no tool was
 // called, it rolls the workspace back and returns nil, so that the task runs again; where its
 // run was paused meanwhile, it goes on from the log; else it returns a failure.
@@ -162,7 +220,7 @@ func (j *job) resume(begun choir.TaskBeginReply) error {
 	if _, err := j.place.scope.Clear(); err != nil {
 		return err
 	}
-	if j.past = begun.GoesOn; j.past != nil {
+	if j.talk.past = begun.GoesOn; j.talk.past != nil {
 		return nil
 	}
 	made := begun.Calls
@@ -235,7 +293,31 @@ func (j *job) execute(ctx context.Context) error {
 	case len(j.task.Commands) > 0:
 		return j.runCommands(ctx)
 	}
-	return j.runAgent(ctx)
+	out, err := j.talk.hold(ctx)
+	if out != nil {
+		j.recordTalk(out)
+	}
+	return err
+}
+
+// recordTalk puts what came of the dialogue with the model into the report.
+func (j *job) recordTalk(out *agentloop.Outcome) {
+	u := &j.report.result.Usage
+	u.Model, u.InputTokens, u.OutputTokens = out.Model, out.Usage.Input, out.Usage.Output
+	u.CachedTokens, u.CostUSD = out.Usage.CacheRead, out.Usage.CostUSD
+	if j.talk.past != nil {
+		u.InputTokens, u.OutputTokens = u.InputTokens+j.talk.past.InputTokens, u.OutputTokens+j.talk.past.OutputTokens
+	}
+	j.report.result.Summary = out.Final
+	j.report.result.Questions = j.talk.questions
+}
+
+// timeBudget returns the time budget of a task in seconds.
+func timeBudget(task *choir.DirectorTask) int {
+	if task.TimeBudgetS == 0 {
+		return choir.DefaultTimeBudgetS
+	}
+	return task.TimeBudgetS
 }
 
 // conclude kills the task's processes, then commits its changes, or rolls them back if
@@ -273,5 +355,6 @@ func (j *job) endFailed(f *failure) {
 func (j *job) finish() {
 	u := &j.report.result.Usage
 	u.CPUMS, u.MaxRSSBytes = j.place.cpuMS, j.place.maxRSS
+	j.report.result.Verify = j.checks.outcome
 	j.report.setDuration()
 }

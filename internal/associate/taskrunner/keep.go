@@ -13,11 +13,11 @@ import (
 // *failure if the task fails after all.
 func (j *job) keepChange(work context.Context) error {
 	if j.task.GitAction == choir.GitCheckpoint {
-		p, err := j.commits.recordAction(j.report.isVerified())
+		p, err := j.commits.recordAction(j.checks.hasPassed())
 		j.report.addCheckpoint(p)
 		return err
 	}
-	if j.isReviewed() {
+	if j.checks.isReviewed(j.talk.made) {
 		return j.keepReviewed()
 	}
 	c, err := j.compared.changed()
@@ -45,9 +45,9 @@ func (j *job) refusedInstead(c change) error {
 	switch {
 	case len(c.all) > 0:
 		return nil
-	case j.egress:
+	case j.talk.egress:
 		return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted that cannot be reached")
-	case j.refused > 0:
+	case j.talk.refused > 0:
 		return fail(choir.ResultToolRefused, "nothing was changed, and the model wanted tools that this task does not allow")
 	}
 	return nil
@@ -65,7 +65,7 @@ func (j *job) ask(c change) error {
 		j.report.result.Snapshot, err = j.compared.takenBack()
 	}
 	j.report.result.Status = choir.StatusNeedsInput
-	j.report.result.Verify = unverified()
+	j.checks.outcome = unverified()
 	if j.report.result.Summary == "" {
 		j.report.result.Summary = j.report.result.Questions[0].Text
 	}
@@ -75,7 +75,7 @@ func (j *job) ask(c change) error {
 // keepEdit verifies a change and makes a checkpoint of it. It returns a *failure if
 // verification fails.
 func (j *job) keepEdit(work context.Context, c change) error {
-	ran, err := j.verify(work, c)
+	ran, err := j.checks.check(work, c)
 	if err != nil {
 		j.attempt = &c // what the checks wrote is no part of it
 		return err
@@ -111,7 +111,7 @@ func (j *job) commitChange(c change) error {
 	if c.same {
 		return nil
 	}
-	p, err := j.commits.commit(c, words{subject: subject(j.task.Title, j.cfg.Now()), body: text, trigger: "task", verified: j.report.isVerified()})
+	p, err := j.commits.commit(c, words{subject: subject(j.task.Title, j.cfg.Now()), body: text, trigger: "task", verified: j.checks.hasPassed()})
 	j.report.addCheckpoint(p)
 	return err
 }
@@ -119,10 +119,10 @@ func (j *job) commitChange(c change) error {
 // keepNothing ends a task whose kind may not change files: it rolls the workspace back,
 // except for ignored files in a task of kind run.
 func (j *job) keepNothing(work context.Context, c change) error {
-	if err := j.verifyAsked(work); err != nil {
+	if err := j.checks.checkAsked(work); err != nil {
 		return err
 	}
-	if j.report.result.Verify.Mode != choir.VerifyNone {
+	if j.checks.outcome.Mode != choir.VerifyNone {
 		var err error
 		if c, err = j.compared.changed(); err != nil {
 			return err
@@ -162,7 +162,7 @@ func (j *job) keepNothing(work context.Context, c change) error {
 		return err
 	}
 	if j.place.aside {
-		j.report.result.Snapshot, err = j.landKept()
+		j.report.result.Snapshot, err = j.landing.bringKept()
 		return err
 	}
 	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended", nil)
@@ -179,8 +179,8 @@ func (j *job) summarize(c change) {
 	switch {
 	case len(c.files) == 0:
 		j.report.note("Nothing was changed.")
-	case j.report.result.Verify.Status == choir.VerifyUnknown:
-		j.report.note("The change is not verified: " + j.report.result.Verify.Log + ".")
+	case j.checks.outcome.Status == choir.VerifyUnknown:
+		j.report.note("The change is not verified: " + j.checks.outcome.Log + ".")
 	}
 }
 
@@ -205,7 +205,7 @@ func (j *job) commitText() string {
 	if j.task.Title == "" {
 		return excerpt.FirstLine(j.task.Instruction, 72)
 	}
-	if j.models == 0 {
+	if j.talk.made == 0 {
 		return ""
 	}
 	said, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(j.report.result.Summary, "\r\n", "\n")), "\n\n")
@@ -214,4 +214,19 @@ func (j *job) commitText() string {
 		lines = append(lines, wrap(line, 72)...)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// review verifies the change when the model is done, see verification.reviewChange.
+func (j *job) review(ctx context.Context) (string, error) {
+	return j.checks.reviewChange(ctx, j.talk.made, func(c change) bool { return j.refusedInstead(c) != nil })
+}
+
+// keepReviewed keeps the change of the last review, which is the last that the task did. It
+// returns its *failure if a check failed.
+func (j *job) keepReviewed() error {
+	if j.checks.last.failed != nil {
+		j.attempt = &j.checks.last.before
+		return j.checks.last.failed
+	}
+	return j.keepChecked(j.checks.last.after)
 }

@@ -24,7 +24,6 @@ type report struct {
 func newReport(rec *record) *report {
 	return &report{rec: rec, started: rec.now(), result: choir.AssociateResult{
 		Version: choir.ContractVersion, TaskID: rec.event.Task, RunID: rec.event.Run, Status: choir.StatusOK,
-		Verify: unverified(),
 	}}
 }
 
@@ -93,9 +92,6 @@ func (r *report) showChange(diff *choir.Diff, left int, files []choir.FileChange
 		r.note(count(left, "changed file") + " could not be written as a diff and are only listed.")
 	}
 }
-
-// isVerified reports whether the task's change passed its verification.
-func (r *report) isVerified() bool { return r.result.Verify.Status == choir.VerifyPass }
 
 // addCheckpoint puts what is there of a checkpoint into the result.
 func (r *report) addCheckpoint(p point) {

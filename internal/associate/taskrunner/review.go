@@ -29,44 +29,44 @@ const maxCheckLog = 16_000
 // tell the model about a failed check, or "" if the task ends: no check failed, none ran,
 // choir.VerifyRounds were told before, or nothing was changed since the last. An error
 // that is no failed check ends the task.
-func (j *job) reviewChange(ctx context.Context) (string, error) {
-	if j.task.Kind != choir.TaskEditRepo {
+func (v *verification) reviewChange(ctx context.Context, answers int, excused func(change) bool) (string, error) {
+	if v.task.Kind != choir.TaskEditRepo {
 		return "", nil
 	}
 	// What the model left running must not write while it is checked.
-	if err := j.place.clear(); err != nil {
+	if err := v.place.clear(); err != nil {
 		return "", fail(choir.ResultCrashed, "%v", err)
 	}
-	c, err := j.compared.changed()
-	if err != nil || j.refusedInstead(c) != nil {
+	c, err := v.compared.changed()
+	if err != nil || excused(c) {
 		return "", err
 	}
-	last := j.review
+	last := v.last
 	if last != nil && (last.failed != nil || last.old) && last.after.snapshot == c.snapshot {
-		last.answers = j.models // the model gave up: that check would say the same
+		last.answers = answers // the model gave up: that check would say the same
 		return "", nil
 	}
 	r := &review{before: c, after: c}
 	if last != nil {
 		r.rounds = last.rounds
 	}
-	if err := j.checkChange(ctx, r); err != nil {
+	if err := v.checkChange(ctx, r); err != nil {
 		return "", err
 	}
-	j.review, r.answers = r, j.models
+	v.last, r.answers = r, answers
 	switch {
 	case r.failed == nil && r.old && (last == nil || !last.old):
-		return j.tellOldFailures(r), nil
+		return v.tellOldFailures(r), nil
 	case r.failed == nil, r.rounds > choir.VerifyRounds:
 		return "", nil
 	}
-	return j.tellFailure(r)
+	return v.tellFailure(r)
 }
 
 // checkChange verifies the change before of a review and takes back what the checks wrote.
-func (j *job) checkChange(ctx context.Context, r *review) error {
-	ran, err := j.verify(ctx, r.before)
-	r.old = j.failedBefore
+func (v *verification) checkChange(ctx context.Context, r *review) error {
+	ran, err := v.check(ctx, r.before)
+	r.old = v.failedBefore
 	if errors.As(err, &r.failed) && r.failed.code == choir.ResultVerifyFailed {
 		r.rounds++
 		err = nil
@@ -74,19 +74,19 @@ func (j *job) checkChange(ctx context.Context, r *review) error {
 	if err != nil || !ran {
 		return err
 	}
-	r.after, err = j.compared.withoutDroppings(r.before)
+	r.after, err = v.compared.withoutDroppings(r.before)
 	return err
 }
 
 // tellFailure returns the message to the model about a failed check, its log first, and
 // appends a progress event about the round.
-func (j *job) tellFailure(r *review) (string, error) {
+func (v *verification) tellFailure(r *review) (string, error) {
 	how := excerpt.FirstLine(r.failed.summary, 300)
-	err := j.rec.recordProgress(choir.DeriveID(j.event.Task, "round", itoa(int64(r.rounds))),
+	err := v.rec.recordProgress(choir.DeriveID(v.rec.event.Task, "round", itoa(int64(r.rounds))),
 		fmt.Sprintf("%s; round %d of %d", how, r.rounds, choir.VerifyRounds))
 	var b strings.Builder
 	b.WriteString(how + "\n")
-	if log := strings.TrimSpace(tools.Cut(excerpt.Text(j.checkOutput), maxCheckLog)); log != "" {
+	if log := strings.TrimSpace(tools.Cut(excerpt.Text(v.output), maxCheckLog)); log != "" {
 		b.WriteString("\n" + log + "\n")
 	}
 	fmt.Fprintf(&b, "\nThis is round %d of %d. Your change is still there; what you started was ended, and what the check wrote was taken back. ", r.rounds, choir.VerifyRounds)
@@ -100,53 +100,48 @@ func (j *job) tellFailure(r *review) (string, error) {
 
 // tellOldFailures returns the message to the model about tests that failed before its
 // change too, which no task is failed for. It is told once.
-func (j *job) tellOldFailures(r *review) string {
+func (v *verification) tellOldFailures(r *review) string {
 	var b strings.Builder
-	b.WriteString("The check does not pass, and did not before your change: " + j.report.result.Verify.Log + "\n")
-	if log := strings.TrimSpace(tools.Cut(excerpt.Text(j.checkOutput), maxCheckLog)); log != "" {
+	b.WriteString("The check does not pass, and did not before your change: " + v.outcome.Log + "\n")
+	if log := strings.TrimSpace(tools.Cut(excerpt.Text(v.output), maxCheckLog)); log != "" {
 		b.WriteString("\n" + log + "\n")
 	}
 	b.WriteString("\nIf your task is to make it pass, find the cause and mend it; never weaken the check. Otherwise change nothing more and say in a few sentences what you changed in all and why.")
 	return b.String()
 }
 
-// isReviewed reports whether the task ended with its last review.
-func (j *job) isReviewed() bool { return j.review != nil && j.review.answers == j.models }
+// hasPassed reports whether the task's change passed its verification.
+func (v *verification) hasPassed() bool { return v.outcome.Status == choir.VerifyPass }
 
-// keepReviewed keeps the change of the last review, which is the last that the task did. It
-// returns its *failure if a check failed.
-func (j *job) keepReviewed() error {
-	if j.review.failed != nil {
-		j.attempt = &j.review.before
-		return j.review.failed
-	}
-	return j.keepChecked(j.review.after)
+// isReviewed reports whether the task ended with its last review.
+func (v *verification) isReviewed(answers int) bool {
+	return v.last != nil && v.last.answers == answers
 }
 
 // recordCheck runs one command of a verification. For a task with a model it appends the
 // events of a tool call around it, so that every round is in the log with its output, and
 // a check that was begun is never begun again.
-func (j *job) recordCheck(ctx context.Context, c choir.Command, do func() (choir.CommandRun, []byte, error)) (choir.CommandRun, []byte, error) {
-	if j.models == 0 {
+func (v *verification) recordCheck(ctx context.Context, c choir.Command, do func() (choir.CommandRun, []byte, error)) (choir.CommandRun, []byte, error) {
+	if !v.byModel() {
 		return do()
 	}
-	id := j.calls.countCall()
-	called, err := j.calls.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(command.Line(c), 4<<10)}, nil)
+	id := v.calls.countCall()
+	called, err := v.calls.called(id, string(choir.ToolVerify), choir.ToolInput{Command: tools.Cut(command.Line(c), 4<<10)}, nil)
 	if err == nil {
-		err = j.calls.beginCall(ctx, called)
+		err = v.calls.beginCall(ctx, called)
 	}
 	if err != nil {
 		return choir.CommandRun{}, nil, err
 	}
 	run, out, err := do()
-	j.checkOutput = out
+	v.output = out
 	seen := command.ToolOutput(run, out, false, 0)
 	if err != nil && seen.Code == "" {
 		seen.OK, seen.Code = false, choir.CodeOf(err)
 	}
-	returned, rerr := j.calls.returned(id, seen, run.DurationMS)
+	returned, rerr := v.calls.returned(id, seen, run.DurationMS)
 	if rerr == nil {
-		rerr = j.rec.appendEvents(returned)
+		rerr = v.rec.appendEvents(returned)
 	}
 	if err == nil {
 		err = rerr

@@ -157,28 +157,6 @@ func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 	return j.report.answer()
 }
 
-// newJob returns an execution of the task of a task.dispatched event, with its parts.
-func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
-	j := &job{Runner: r, life: life, event: dispatched}
-	j.rec = &record{life: life, event: dispatched, log: r.cfg.Log, blobs: r.cfg.Blobs, now: r.cfg.Now}
-	j.report = newReport(j.rec)
-	j.place = &place{scopes: r.scopes, workspace: r.cfg.Workspace, env: r.cfg.Env, life: life, task: dispatched.Task}
-	j.compared = &comparison{life: life, task: dispatched.Task, tree: r.cfg.Tree, blobs: r.cfg.Blobs, place: j.place}
-	j.commits = &checkpoints{
-		rec: j.rec, place: j.place, tree: r.cfg.Tree, shared: &r.committed, above: r.above, task: &j.task, land: j.landCommitted,
-	}
-	j.gate = gate{&r.paused, dispatched.Run}
-	j.calls = &toolCalls{rec: j.rec, gate: j.gate}
-	call := func() int { return j.calls.made }
-	j.programs = command.NewPrograms(j.place, call)
-	j.commands = command.New(command.Config{
-		Life: life, Task: dispatched.Task, Place: j.place, Screen: r.cfg.Screen, Ends: &r.ends, Now: r.cfg.Now,
-		Live: j.live, Wait: j.gate.wait, Call: call, Store: j.rec.storeBlob,
-		Ran: func(run choir.CommandRun) { j.report.result.CommandsRun = append(j.report.result.CommandsRun, run) },
-	})
-	return j
-}
-
 // EndCommand ends the running command that a tool call of a task started, because a person wants
 // it. Without such a command it does nothing.
 func (r *Runner) EndCommand(_, call choir.ID) { r.ends.End(call) }
@@ -196,41 +174,3 @@ func lasting(err error) bool {
 
 // errAnswered is returned by a job whose task already has its result.
 var errAnswered = errors.New("the task has been answered already")
-
-// job is one execution of one task.
-type job struct {
-	*Runner
-	life         context.Context // of the process; for work that the task's budget does not bound
-	event        choir.Event
-	task         choir.DirectorTask
-	begun        int // how often the task was begun, this time included
-	commits      *checkpoints
-	rec          *record
-	report       *report
-	place        *place
-	compared     *comparison // with its base
-	gate         gate        // of its run's pauses
-	calls        *toolCalls
-	commands     *command.Commands
-	programs     *command.Programs
-	models       int                // model calls made
-	refused      int                // tool calls refused
-	todos        int                // lists that the model wrote
-	heard        map[choir.ID]bool  // what people added that the model was told
-	egress       bool               // a tool call asked for network access
-	attempt      *change            // the change of a failed task; nil until computed
-	began        []choir.FileChange // what a former attempt had changed when the task began
-	past         *choir.TaskPast    // what an earlier process did that the task goes on from; nil for none
-	notice       string             // what the model is to be told with its next call
-	mayStop      context.Context    // ends when the task is to end, and not with its budgets
-	said         string             // the model's last words
-	told         told
-	review       *review         // the last one; nil before the first
-	clock        *clock          // of the task's times
-	checkOutput  []byte          // of the last check's command
-	failedBefore bool            // tests of the last check failed as before the change
-	work         context.Context // ends with the task's budgets
-}
-
-// live shows text of the task's run while it is written.
-func (j *job) live(text string) { j.cfg.Live(j.event.Run, text) }

@@ -35,7 +35,7 @@ func lowness(left, whole int64) int {
 
 // remind returns what to tell the model about limits that became low since the last time,
 // "" for none.
-func (j *job) remind(steps int, used model.Usage) string {
+func (d *dialogue) remind(steps int, used model.Usage) string {
 	var low []string
 	check := func(before *int, left, whole int64, what string) {
 		if now := lowness(left, whole); now > *before {
@@ -43,10 +43,10 @@ func (j *job) remind(steps int, used model.Usage) string {
 			low = append(low, fmt.Sprintf("%d of %d %s", max(0, left), whole, what))
 		}
 	}
-	check(&j.told.calls, int64(j.cfg.MaxSteps-steps), int64(j.cfg.MaxSteps), "model calls")
-	budget := int64(j.task.TokenBudget)
-	check(&j.told.tokens, budget-used.Input-used.Output, budget, "tokens")
-	check(&j.told.time, int64(j.clock.workLeft().Seconds()), int64(j.budget()), "s for commands and checks")
+	check(&d.told.calls, int64(d.maxSteps-steps), int64(d.maxSteps), "model calls")
+	budget := int64(d.task.TokenBudget)
+	check(&d.told.tokens, budget-used.Input-used.Output, budget, "tokens")
+	check(&d.told.time, int64(d.clock.workLeft().Seconds()), int64(timeBudget(d.task)), "s for commands and checks")
 	if len(low) == 0 {
 		return ""
 	}
@@ -54,7 +54,7 @@ func (j *job) remind(steps int, used model.Usage) string {
 }
 
 // ranOut returns what the task ran out of before the model was done, "" if nothing.
-func (j *job) ranOut(work context.Context, out agentloop.Outcome) string {
+func (d *dialogue) ranOut(work context.Context, out agentloop.Outcome) string {
 	switch {
 	case out.Stopped == agentloop.Steps:
 		return "model calls are"
@@ -68,8 +68,8 @@ func (j *job) ranOut(work context.Context, out agentloop.Outcome) string {
 
 // askLastWords has the model of a task that ran out of something say where it stands. It
 // returns its words, "" if it does not answer.
-func (j *job) askLastWords(cfg agentloop.Config, out *agentloop.Outcome, gone string) string {
-	ctx, cancel := context.WithTimeout(j.mayStop, lastWordsWait)
+func (d *dialogue) askLastWords(cfg agentloop.Config, out *agentloop.Outcome, gone string) string {
+	ctx, cancel := context.WithTimeout(d.mayStop, lastWordsWait)
 	defer cancel()
 	text := "Your " + gone + " used up. Nothing is run any more. What you changed is taken back, and kept aside: a next task may go on from it. " +
 		"Say in a few sentences what is done, what is left, and what you found out."
@@ -80,9 +80,9 @@ func (j *job) askLastWords(cfg agentloop.Config, out *agentloop.Outcome, gone st
 	return words
 }
 
-// spoke adds the model's last words to a failure's summary, for the Director.
-func (j *job) spoke(f *failure) {
-	r := []rune(j.said)
+// addLastWords adds the model's last words to a failure's summary, for the Director.
+func (d *dialogue) addLastWords(f *failure) {
+	r := []rune(d.said)
 	if len(r) > maxSaid {
 		r = append(r[:maxSaid-1], '…')
 	}

@@ -13,13 +13,13 @@ func (j *job) takeBack(f *failure) error {
 	if j.task.Kind == choir.TaskEditRepo && len(j.attempt.all) > 0 {
 		j.report.result.Attempt = j.attempt.snapshot
 	}
-	j.spoke(f)
+	j.talk.addLastWords(f)
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
 	if err != nil {
 		return err
 	}
-	if f.code != choir.ResultConflict {
-		j.report.result.Conflicts = back.Conflicts
+	if j.report.result.Conflicts = back.Conflicts; f.code == choir.ResultConflict {
+		j.report.result.Conflicts = f.conflicts
 	}
 	j.report.dropCheckpoint()
 	j.endFailed(f)

@@ -25,7 +25,7 @@ type todoItem struct {
 // keepTodo returns the tool by which the model keeps a list of its steps, which people see while it
 // works. It has no effects, so it is no tool of the contract, and a task with a list of allowed
 // tools is not offered it.
-func (j *job) keepTodo() agentloop.Tool {
+func (d *dialogue) keepTodo() agentloop.Tool {
 	def := model.ToolDef{
 		Name:        "todo",
 		Description: "Write down the steps of work that has more than three, and call it again, with the whole list, when one is begun or done. People see the list.",
@@ -39,12 +39,12 @@ func (j *job) keepTodo() agentloop.Tool {
 		if err := choir.DecodeStrict(call.Input, &in); err != nil {
 			return agentloop.Result{Text: err.Error(), IsError: true}, nil
 		}
-		j.todos++
+		d.todos++
 		words := []rune(excerpt.Text([]byte(in.list())))
 		if len(words) > maxWords {
 			words = append(words[:maxWords-1], '…')
 		}
-		return agentloop.Result{Text: "The list is kept."}, j.rec.recordProgress(choir.DeriveID(j.event.Task, "todo", itoa(int64(j.todos))), string(words))
+		return agentloop.Result{Text: "The list is kept."}, d.rec.recordProgress(choir.DeriveID(d.rec.event.Task, "todo", itoa(int64(d.todos))), string(words))
 	}}
 }
 

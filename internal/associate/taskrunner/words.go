@@ -16,7 +16,7 @@ const maxWords = 1000
 // recordWords appends the model's text beside its tool calls as a progress event, for
 // people who follow the task. A response without tool calls is not recorded: its text is
 // the summary. Every text is the task's last words until the next. An event of an earlier attempt at the same call is kept.
-func (j *job) recordWords(resp model.Response) error {
+func (d *dialogue) recordWords(resp model.Response) error {
 	var all strings.Builder
 	for _, b := range resp.Content {
 		if b.Kind == model.Text {
@@ -27,21 +27,21 @@ func (j *job) recordWords(resp model.Response) error {
 	if len(words) == 0 {
 		return nil
 	}
-	j.said = string(words)
+	d.said = string(words)
 	if len(resp.ToolCalls()) == 0 {
 		return nil
 	}
 	if len(words) > maxWords {
 		words = append(words[:maxWords-1], '…')
 	}
-	return j.rec.recordProgress(choir.DeriveID(j.event.Task, "words", itoa(int64(j.models))), string(words))
+	return d.rec.recordProgress(choir.DeriveID(d.rec.event.Task, "words", itoa(int64(d.made))), string(words))
 }
 
 // recordCompaction appends a progress event about a conversation that was shortened.
-func (j *job) recordCompaction(c agentloop.Compaction) error {
+func (d *dialogue) recordCompaction(c agentloop.Compaction) error {
 	text := fmt.Sprintf("The conversation was compacted from %d to %d KB: %s left out", (c.Before+999)/1000, (c.After+999)/1000, count(c.Outputs, "old tool output"))
 	if c.Summarized {
 		text += ", and what came before the last step summarized"
 	}
-	return j.rec.recordProgress(choir.DeriveID(j.event.Task, "compacted", itoa(int64(j.models))), text+".")
+	return d.rec.recordProgress(choir.DeriveID(d.rec.event.Task, "compacted", itoa(int64(d.made))), text+".")
 }

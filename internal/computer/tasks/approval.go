@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"choiros/internal/choir"
@@ -37,23 +36,6 @@ func (c *Changes) mayWait(t *eventstore.Task) bool {
 	return !t.Task.Worktree || c.approvals.Concern(&t.Task)
 }
 
-// offeredByCopy returns what a task changed in its copy, in .git folders too, as changes of its
-// base, and the paths of that.
-func (c *Changes) offeredByCopy(ctx context.Context, t *eventstore.Task) (o Offered, paths []string, err error) {
-	o = Offered{Task: *t, Snapshot: t.Base}
-	_, now, changes, err := c.worktreeChanges(ctx, t, true)
-	if err != nil || len(changes) == 0 {
-		return o, nil, err
-	}
-	paths = pathsOf(changes)
-	if o.Snapshot, err = timeline.Graft(ctx, c.keeper, t.Base, now.Root, paths); err != nil {
-		return o, nil, err
-	}
-	all, err := snapshot.Diff(ctx, c.keeper, t.Base, o.Snapshot)
-	o.Changes = slices.DeleteFunc(all, func(ch snapshot.Change) bool { return ch.Path == "" || ch.TimeOnly() })
-	return o, paths, err
-}
-
 // LandCommitted brings exactly what a task left in its copy into the workspace, as the task's
 // change, after Land replied Aside. The reply has Aside, and nothing came into the workspace, if
 // a rule demands an approval: the result, once it is appended, is held. It has Moved if the project
@@ -76,7 +58,7 @@ func (c *Changes) LandCommitted(ctx context.Context, id choir.ID) (choir.TaskLan
 			return reply, err
 		}
 	}
-	offered, _, err := c.offeredByCopy(ctx, &t)
+	offered, _, err := c.copies.offeredByCopy(ctx, &t)
 	if err != nil {
 		return reply, err
 	}
@@ -147,11 +129,11 @@ func (c *Changes) carryOutExactly(ctx context.Context, client *guest.Client, t *
 // with conflicts. The reply has Moved if more than a repository is another.
 func (c *Changes) refreshCopy(ctx context.Context, t *eventstore.Task, ours snapshot.Result, leave []string) (reply choir.TaskLandReply, refreshed bool, err error) {
 	reply = choir.TaskLandReply{Base: t.Base, Aside: true}
-	before, now, changes, err := c.worktreeChanges(ctx, t, false)
+	before, now, changes, err := c.copies.worktreeChanges(ctx, t, false)
 	if err != nil {
 		return reply, false, err
 	}
-	base, moved, err := c.graftCopied(ctx, t, before, ours.Root, true)
+	base, moved, err := c.copies.graftCopied(ctx, t, before, ours.Root, true)
 	if err != nil || len(moved) == 0 {
 		return reply, false, err
 	}
@@ -164,9 +146,9 @@ func (c *Changes) refreshCopy(ctx context.Context, t *eventstore.Task, ours snap
 	if err != nil || len(merged.Conflicts) > 0 {
 		return choir.TaskLandReply{Conflicts: conflictPaths(merged.Conflicts)}, false, err
 	}
-	target, _, err := c.graftCopied(ctx, t, base, merged.Root, false)
+	target, _, err := c.copies.graftCopied(ctx, t, base, merged.Root, false)
 	if err == nil {
-		err = c.restoreCopy(ctx, t, now, target)
+		err = c.copies.restoreCopy(ctx, t, now, target)
 	}
 	if err == nil {
 		// What is cut off before this event is merged once more, with the same result.
@@ -183,40 +165,4 @@ func (c *Changes) refreshCopy(ctx context.Context, t *eventstore.Task, ours snap
 	reply.Base = ours.Root
 	reply.Moved = slices.ContainsFunc(moved, func(path string) bool { return !workspace.InGit(path) })
 	return reply, err == nil, err
-}
-
-// graftCopied returns the tree base with what the tree from has of what a task's copy is of, and
-// the paths at which that differed: with inGit also in .git folders, but for objects, which are
-// found there.
-func (c *Changes) graftCopied(ctx context.Context, t *eventstore.Task, base, from choir.Digest, inGit bool) (choir.Digest, []string, error) {
-	all, err := snapshot.Diff(ctx, c.keeper, base, from)
-	if err != nil {
-		return "", nil, err
-	}
-	changes, err := c.inCopy(ctx, t, all, func(path string) bool {
-		return !strings.Contains(path+"/", ".git/objects/") && (inGit || !workspace.InGit(path))
-	})
-	if err != nil || len(changes) == 0 {
-		return base, nil, err
-	}
-	paths := pathsOf(changes)
-	tree, err := timeline.Graft(ctx, c.keeper, base, from, paths)
-	return tree, paths, err
-}
-
-// restoreCopy makes a task's copy, which was scanned, the tree target.
-func (c *Changes) restoreCopy(ctx context.Context, t *eventstore.Task, now snapshot.Result, target choir.Digest) error {
-	all, err := snapshot.Diff(ctx, c.keeper, now.Root, target)
-	if err != nil {
-		return err
-	}
-	paths := slices.DeleteFunc(pathsOf(snapshot.Apart(all)), func(path string) bool { return workspace.Below(path, now.Left) })
-	if len(paths) == 0 {
-		return nil
-	}
-	_, client, err := c.workspace.ScanWorktree(ctx, t.ID)
-	if err == nil {
-		_, err = client.Restore(ctx, target, c.keeper, guest.RestoreOptions{Only: paths, Narrow: true, Worktree: t.ID})
-	}
-	return err
 }

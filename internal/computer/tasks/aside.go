@@ -33,7 +33,7 @@ func (c *Changes) TakeAside(ctx context.Context, id choir.ID, decide func(contex
 	defer unlock()
 	var offered Offered
 	if t.InWorktree() {
-		offered, _, err = c.offeredByCopy(ctx, &t)
+		offered, _, err = c.copies.offeredByCopy(ctx, &t)
 	} else if now, _, serr := c.workspace.Scan(ctx); serr != nil {
 		return false, serr
 	} else {
@@ -62,7 +62,7 @@ func (c *Changes) TakeAside(ctx context.Context, id choir.ID, decide func(contex
 // offered returns what a started task changed up to the tree now.
 func (c *Changes) offered(ctx context.Context, t *eventstore.Task, now choir.Digest) (Offered, error) {
 	out := Offered{Task: *t}
-	w, err := c.writersOf(ctx, t, now)
+	w, err := c.rollbacks.writersOf(ctx, t, now)
 	if err != nil {
 		return out, err
 	}

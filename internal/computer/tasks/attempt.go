@@ -22,7 +22,7 @@ func (c *Changes) RestoreAttempt(ctx context.Context, id choir.ID) (choir.TaskAt
 		return reply, err
 	}
 	defer unlock()
-	from, err := c.attemptOf(ctx, &t)
+	from, err := c.history.attemptOf(ctx, &t)
 	if err != nil {
 		return reply, err
 	}
@@ -35,7 +35,7 @@ func (c *Changes) RestoreAttempt(ctx context.Context, id choir.ID) (choir.TaskAt
 		return reply, err
 	}
 	scope := c.workspace.Scope(&t)
-	meanwhile, err := c.contentChanges(ctx, scope, from.Base, now.Root)
+	meanwhile, err := contentChanges(ctx, c.keeper, scope, from.Base, now.Root)
 	if err != nil {
 		return reply, err
 	}
@@ -63,12 +63,12 @@ func (c *Changes) RestoreAttempt(ctx context.Context, id choir.ID) (choir.TaskAt
 // restoreAttemptInCopy does the work of RestoreAttempt for a task that works in a copy.
 func (c *Changes) restoreAttemptInCopy(ctx context.Context, t *eventstore.Task, from eventstore.Task) (reply choir.TaskAttemptReply, err error) {
 	tried := from.Result.Attempt
-	now, err := c.worktreeNow(ctx, t)
+	now, err := c.copies.worktreeNow(ctx, t)
 	if err != nil {
 		return reply, err
 	}
 	scope := copiedScope(t)
-	meanwhile, err := c.contentChanges(ctx, scope, from.Base, now)
+	meanwhile, err := contentChanges(ctx, c.keeper, scope, from.Base, now)
 	if err != nil {
 		return reply, err
 	}
@@ -81,29 +81,13 @@ func (c *Changes) restoreAttemptInCopy(ctx context.Context, t *eventstore.Task, 
 	if len(plan.Restore) == 0 {
 		return reply, nil
 	}
-	_, client, err := c.workspace.ScanWorktree(ctx, t.ID)
-	if err == nil {
-		_, err = client.Restore(ctx, tried, c.keeper, guest.RestoreOptions{Only: plan.Restore, Narrow: true, Worktree: t.ID})
-	}
-	return reply, err
-}
-
-// attemptOf returns the task whose attempt a task goes on from.
-func (c *Changes) attemptOf(ctx context.Context, t *eventstore.Task) (eventstore.Task, error) {
-	from, err := c.log.Task(ctx, t.Task.FromAttempt)
-	switch {
-	case choir.CodeOf(err) == choir.CodeNotFound, err == nil && (from.Run != t.Run || from.Task.Repo != t.Task.Repo):
-		return from, choir.Invalid("from_attempt", "%q is no task of this run in this project", t.Task.FromAttempt)
-	case err == nil && (from.Result == nil || from.Result.Attempt == "" || from.Base == ""):
-		return from, choir.Invalid("from_attempt", "task %s left no attempt", from.ID)
-	}
-	return from, err
+	return reply, c.copies.restore(ctx, t, tried, plan.Restore)
 }
 
 // contentChanges returns the paths in the scope at which two snapshots differ in more than
 // times and the content of folders.
-func (c *Changes) contentChanges(ctx context.Context, scope workspace.Scope, from, to choir.Digest) (paths []string, err error) {
-	changes, err := snapshot.Diff(ctx, c.keeper, from, to)
+func contentChanges(ctx context.Context, keeper *snapshot.Keeper, scope workspace.Scope, from, to choir.Digest) (paths []string, err error) {
+	changes, err := snapshot.Diff(ctx, keeper, from, to)
 	if err != nil {
 		return nil, err
 	}

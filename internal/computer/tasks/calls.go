@@ -28,7 +28,7 @@ func (c *Changes) RecordAround(ctx context.Context, drafts []choir.Draft) error 
 	switch p := p.(type) {
 	case *choir.ToolCalled:
 		// The Associate may not have heard of the pause yet.
-		if seq, err := c.pausedSeq(ctx, d.Run); err != nil || seq > 0 {
+		if seq, err := c.history.pausedSeq(ctx, d.Run); err != nil || seq > 0 {
 			return cmp.Or(err, error(choir.E("computer.task", choir.CodeNeedsInput, "run %s is paused: nothing begins until its owner lets it go on", d.Run)))
 		}
 		if p.Writes {
@@ -57,7 +57,7 @@ func (c *Changes) recordCallOf(ctx context.Context, d *choir.Draft, reason strin
 	}
 	t.Run, t.ID = d.Run, d.Task // which the store holds against the log
 	if t.InWorktree() {
-		return c.mustBeOpen(ctx, t.ID) // it has nothing in the workspace
+		return c.history.mustBeOpen(ctx, t.ID) // it has nothing in the workspace
 	}
 	return c.recordCall(ctx, &t, reason, cause)
 }
@@ -71,7 +71,7 @@ func (c *Changes) recordCall(ctx context.Context, t *eventstore.Task, reason str
 		return err
 	}
 	defer unlock()
-	if err := c.mustBeOpen(ctx, t.ID); err != nil {
+	if err := c.history.mustBeOpen(ctx, t.ID); err != nil {
 		return err
 	}
 	now, _, err := c.workspace.Scan(ctx)

@@ -16,7 +16,7 @@ func (c *Changes) Compare(ctx context.Context, id choir.ID) (choir.TaskTreeReply
 	}
 	defer unlock()
 	if t.InWorktree() {
-		now, err := c.worktreeNow(ctx, &t)
+		now, err := c.copies.worktreeNow(ctx, &t)
 		return choir.TaskTreeReply{Snapshot: now}, err
 	}
 	now, _, err := c.workspace.Scan(ctx)
@@ -27,7 +27,7 @@ func (c *Changes) Compare(ctx context.Context, id choir.ID) (choir.TaskTreeReply
 	if err != nil || len(changes) == 0 {
 		return choir.TaskTreeReply{Snapshot: now.Root}, err
 	}
-	w, err := c.writersOf(ctx, &t, now.Root)
+	w, err := c.rollbacks.writersOf(ctx, &t, now.Root)
 	return choir.TaskTreeReply{Snapshot: now.Root, Owner: w.onlyOwner()}, err
 }
 
@@ -40,7 +40,7 @@ func (c *Changes) Commit(ctx context.Context, id choir.ID, reason string, only [
 	}
 	defer unlock()
 	if t.InWorktree() {
-		now, err := c.worktreeNow(ctx, &t)
+		now, err := c.copies.worktreeNow(ctx, &t)
 		return choir.TaskCommitReply{Snapshot: now}, err
 	}
 	now, _, err := c.workspace.Scan(ctx, only...)
@@ -53,7 +53,7 @@ func (c *Changes) Commit(ctx context.Context, id choir.ID, reason string, only [
 // CommitCommand appends the changes since the last scan as those of a command of a task
 // without a model, and returns the last snapshot.
 func (c *Changes) CommitCommand(ctx context.Context, id choir.ID) (choir.TaskCommitReply, error) {
-	t, err := c.startedTask(ctx, id)
+	t, err := c.history.startedTask(ctx, id)
 	if err == nil && t.InWorktree() {
 		return c.Commit(ctx, id, "tool_returned", nil)
 	}

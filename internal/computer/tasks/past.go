@@ -1,51 +1,16 @@
 package tasks
 
 import (
-	"context"
 	"strconv"
 
 	"choiros/internal/choir"
-	"choiros/internal/eventstore"
 )
-
-// pausedSeq returns the number of the event that paused a run, 0 for a run that is not
-// paused, or a task that has none in the log.
-func (c *Changes) pausedSeq(ctx context.Context, run choir.ID) (uint64, error) {
-	r, err := c.log.Run(ctx, run)
-	if choir.CodeOf(err) == choir.CodeNotFound {
-		return 0, nil
-	}
-	return r.PausedSeq, err
-}
 
 // The bounds of what a task goes on from: how often it does, and the outputs in bytes.
 const (
 	maxGoesOn     = 5
 	maxPastOutput = 256 << 10
 )
-
-// pastOf returns what a task goes on from that is begun again: its run was paused when the
-// Associate's process ended, so that nothing was under way. nil for another task.
-func (c *Changes) pastOf(ctx context.Context, t eventstore.Task) (*choir.TaskPast, error) {
-	p := past{task: t.ID, outputs: maxPastOutput}
-	for e, err := range c.log.EventsOfRun(ctx, t.Run, t.DispatchedSeq-1) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Task != t.ID && e.Type != choir.TypeRunPaused && e.Type != choir.TypeRunResumed {
-			continue
-		}
-		payload, err := choir.ReadPayload(e.Type, e.Payload)
-		if err != nil {
-			return nil, err
-		}
-		p.apply(e, payload)
-	}
-	if !p.held || p.open > 0 || p.found.Models == 0 || t.Attempt > maxGoesOn {
-		return nil, nil
-	}
-	return &p.found, nil
-}
 
 // past is how far a task had come after some of its run's events.
 type past struct {

@@ -53,44 +53,69 @@ func (c *Changes) Rollback(ctx context.Context, id choir.ID, keep []string) (cho
 // rollback does the work of Rollback for a started task. The caller holds the tree's lock.
 func (c *Changes) rollback(ctx context.Context, t *eventstore.Task, keep []string) (choir.TaskRollbackReply, error) {
 	if t.InWorktree() {
-		return c.rollbackWorktree(ctx, t, keep)
+		return c.copies.rollbackWorktree(ctx, t, keep)
 	}
-	now, client, err := c.workspace.Scan(ctx)
+	return c.rollbacks.rollBack(ctx, t, keep)
+}
+
+// rollbackTree is the tree in which tasks are rolled back; see Tree and Record.
+type rollbackTree interface {
+	Scope(task *eventstore.Task) workspace.Scope
+	Scan(ctx context.Context, only ...string) (snapshot.Result, *guest.Client, error)
+	ClearWay(ctx context.Context, client *guest.Client, scope workspace.Scope, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error)
+	RestoreTree(ctx context.Context, client *guest.Client, root choir.Digest, opts guest.RestoreOptions) (snapshot.RestoreResult, error)
+	LastSnapshot(ctx context.Context) (choir.Digest, error)
+	Changes(ctx context.Context, from, to choir.Digest) ([]snapshot.Change, error)
+	Lookup(ctx context.Context, root choir.Digest, path string) (*snapshot.Entry, error)
+	RecordTask(ctx context.Context, now snapshot.Result, reason string, always bool, task *eventstore.Task, cause choir.ID) error
+}
+
+// rollbacks restores the base of tasks that work in the workspace, but for what others wrote
+// there. Callers hold the tree's lock.
+type rollbacks struct {
+	log    EventLog
+	keeper *snapshot.Keeper
+	tree   rollbackTree
+}
+
+// rollBack does the work of Rollback for a started task in the workspace.
+func (r *rollbacks) rollBack(ctx context.Context, t *eventstore.Task, keep []string) (choir.TaskRollbackReply, error) {
+	now, client, err := r.tree.Scan(ctx)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
-	if now, keep, err = c.workspace.ClearWay(ctx, client, c.workspace.Scope(t), t.Base, now, keep); err != nil {
+	if now, keep, err = r.tree.ClearWay(ctx, client, r.tree.Scope(t), t.Base, now, keep); err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
-	w, err := c.writersOf(ctx, t, now.Root)
+	w, err := r.writersOf(ctx, t, now.Root)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
-	reply, err := c.restoreBase(ctx, client, t, now.Root, keep, w)
+	reply, err := r.restoreBase(ctx, client, t, now.Root, keep, w)
 	if choir.CodeOf(err) == choir.CodeCorrupt {
 		// What the workspace still has of it, a scan brings back.
-		if now, client, err = c.workspace.Scan(ctx); err == nil {
-			reply, err = c.restoreBase(ctx, client, t, now.Root, keep, w)
+		if now, client, err = r.tree.Scan(ctx); err == nil {
+			reply, err = r.restoreBase(ctx, client, t, now.Root, keep, w)
 		}
 	}
 	if choir.CodeOf(err) == choir.CodeCorrupt {
-		return reply, c.recordUnrestored(ctx, t, err)
+		return reply, r.recordUnrestored(ctx, t, err)
 	}
 	if err != nil {
 		return reply, err
 	}
-	if now, _, err = c.workspace.Scan(ctx); err != nil {
+	if now, _, err = r.tree.Scan(ctx); err != nil {
 		return reply, err
 	}
-	return reply, c.workspace.RecordTask(ctx, now, "task_ended", false, t, "")
+	return reply, r.tree.RecordTask(ctx, now, "task_ended", false, t, "")
 }
 
 // recordUnrestored appends the workspace's current state after a rollback that failed with
 // why, because content of the base is damaged. It returns that error.
-func (c *Changes) recordUnrestored(ctx context.Context, t *eventstore.Task, why error) error {
-	now, _, err := c.workspace.Scan(ctx)
+func (r *rollbacks) recordUnrestored(ctx context.Context, t *eventstore.Task, why error) error {
+	now, _, err := r.tree.Scan(ctx)
 	if err == nil {
-		err = c.workspace.RecordTask(ctx, now, "task_ended", false, t, "")
+		err = r.tree.RecordTask(ctx, now, "task_ended", false, t, "")
 	}
 	if err != nil {
 		return err
@@ -101,9 +126,9 @@ func (c *Changes) recordUnrestored(ctx context.Context, t *eventstore.Task, why 
 // restoreBase restores the base in the task's scope, except for the kept paths and the
 // paths that other tasks wrote, and then the owner's versions of files that the task overwrote.
 // Other changes stay.
-func (c *Changes) restoreBase(ctx context.Context, client *guest.Client, t *eventstore.Task, now choir.Digest, keep []string, w writers) (choir.TaskRollbackReply, error) {
-	scope := c.workspace.Scope(t)
-	changes, err := snapshot.Diff(ctx, c.keeper, t.Base, now)
+func (r *rollbacks) restoreBase(ctx context.Context, client *guest.Client, t *eventstore.Task, now choir.Digest, keep []string, w writers) (choir.TaskRollbackReply, error) {
+	scope := r.tree.Scope(t)
+	changes, err := snapshot.Diff(ctx, r.keeper, t.Base, now)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
@@ -117,16 +142,16 @@ func (c *Changes) restoreBase(ctx context.Context, client *guest.Client, t *even
 	reply := choir.TaskRollbackReply{Restored: int64(len(plan.Restore)), Conflicts: w.conflicts(plan.Conflicts)}
 	if len(plan.Restore) > 0 {
 		opts := guest.RestoreOptions{Only: plan.Restore, Narrow: len(plan.Kept) > 0 || len(owners) > 0 || scope != ""}
-		if _, err := c.workspace.RestoreTree(ctx, client, t.Base, opts); err != nil {
+		if _, err := r.tree.RestoreTree(ctx, client, t.Base, opts); err != nil {
 			return reply, err
 		}
 	}
-	again, err := c.lostToTask(ctx, w, now)
+	again, err := r.lostToTask(ctx, w, now)
 	if err != nil {
 		return reply, err
 	}
 	for _, from := range slices.Sorted(maps.Keys(again)) {
-		if _, err := c.workspace.RestoreTree(ctx, client, from, guest.RestoreOptions{Only: again[from], Narrow: true}); err != nil {
+		if _, err := r.tree.RestoreTree(ctx, client, from, guest.RestoreOptions{Only: again[from], Narrow: true}); err != nil {
 			return reply, err
 		}
 		reply.Restored += int64(len(again[from]))
@@ -136,39 +161,39 @@ func (c *Changes) restoreBase(ctx context.Context, client *guest.Client, t *even
 
 // writersOf returns who wrote which path since the task began, from the log. Changes in
 // the task's scope that are not yet in the log count as the task's.
-func (c *Changes) writersOf(ctx context.Context, t *eventstore.Task, now choir.Digest) (writers, error) {
+func (r *rollbacks) writersOf(ctx context.Context, t *eventstore.Task, now choir.Digest) (writers, error) {
 	w := newWriters()
-	last, err := c.workspace.LastSnapshot(ctx)
+	last, err := r.tree.LastSnapshot(ctx)
 	if err != nil {
 		return w, err
 	}
-	changes, err := c.workspace.Changes(ctx, last, now)
+	changes, err := r.tree.Changes(ctx, last, now)
 	if err != nil {
 		return w, err
 	}
-	changes = c.workspace.Scope(t).Within(changes)
+	changes = r.tree.Scope(t).Within(changes)
 	for i := range changes {
 		if ch := &changes[i]; !ch.TimeOnly() {
 			w.task[ch.Path] = true
 			w.task[ch.From] = true
 		}
 	}
-	return w, w.read(c.log.Events(ctx, t.StartedSeq+1, 0), t.ID)
+	return w, w.read(r.log.Events(ctx, t.StartedSeq+1, 0), t.ID)
 }
 
 // lostToTask returns the paths at which a task overwrote the owner's version, grouped by the snapshot
 // that has that version. Missing parent folders are included.
-func (c *Changes) lostToTask(ctx context.Context, w writers, now choir.Digest) (map[choir.Digest][]string, error) {
+func (r *rollbacks) lostToTask(ctx context.Context, w writers, now choir.Digest) (map[choir.Digest][]string, error) {
 	out := map[choir.Digest][]string{}
 	for path, in := range w.owner {
 		if !w.task[path] && !belowAny(path, w.task) {
 			continue
 		}
-		want, err := c.workspace.Lookup(ctx, in, path)
+		want, err := r.tree.Lookup(ctx, in, path)
 		if err != nil {
 			return nil, err
 		}
-		have, err := c.workspace.Lookup(ctx, now, path)
+		have, err := r.tree.Lookup(ctx, now, path)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +205,7 @@ func (c *Changes) lostToTask(ctx context.Context, w writers, now choir.Digest) (
 			continue
 		}
 		for dir := workspace.Parent(path); dir != ""; dir = workspace.Parent(dir) {
-			if e, err := c.workspace.Lookup(ctx, now, dir); err != nil {
+			if e, err := r.tree.Lookup(ctx, now, dir); err != nil {
 				return nil, err
 			} else if e == nil || e.Kind != snapshot.Dir {
 				out[in] = append(out[in], dir)

@@ -46,7 +46,7 @@ func (c *Changes) start(ctx context.Context, id choir.ID, since choir.Digest, st
 		return choir.TaskBeginReply{}, err
 	}
 	defer unlock()
-	t, err := c.openTask(ctx, id) // with the lock, see IfUnbegun
+	t, err := c.history.openTask(ctx, id) // with the lock, see IfUnbegun
 	if err != nil {
 		return choir.TaskBeginReply{}, err
 	}
@@ -65,10 +65,10 @@ func (c *Changes) start(ctx context.Context, id choir.ID, since choir.Digest, st
 	reply := choir.TaskBeginReply{Base: t.Base, Attempt: t.Attempt + 1, Resumed: t.Attempt > 0, InWorktree: t.InWorktree()}
 	var drafts []choir.Draft
 	if reply.Resumed {
-		if reply.Calls, reply.UnfinishedCalls, err = c.formerCalls(ctx, t); err != nil {
+		if reply.Calls, reply.UnfinishedCalls, err = c.history.formerCalls(ctx, t); err != nil {
 			return reply, err
 		}
-		if reply.GoesOn, err = c.pastOf(ctx, t); err != nil {
+		if reply.GoesOn, err = c.history.pastOf(ctx, t); err != nil {
 			return reply, err
 		}
 	}
@@ -85,10 +85,10 @@ func (c *Changes) start(ctx context.Context, id choir.ID, since choir.Digest, st
 			return reply, err
 		}
 	}
-	if reply.Cancelled, err = c.isCancelled(ctx, id); err != nil {
+	if reply.Cancelled, err = c.history.isCancelled(ctx, id); err != nil {
 		return reply, err
 	}
-	if reply.PausedSeq, err = c.pausedSeq(ctx, t.Run); err != nil {
+	if reply.PausedSeq, err = c.history.pausedSeq(ctx, t.Run); err != nil {
 		return reply, err
 	}
 	reply.Changed, reply.Compared = c.since(ctx, since, reply.Base)
@@ -118,15 +118,6 @@ func (c *Changes) startedEvents(ctx context.Context, t *eventstore.Task, p choir
 	}
 	drafts, err := c.events.Drafts(payloads)
 	return workspace.ForTask(drafts, t), err
-}
-
-// isCancelled reports whether the log has a request to cancel a task.
-func (c *Changes) isCancelled(ctx context.Context, id choir.ID) (bool, error) {
-	_, err := c.log.First(ctx, choir.TypeTaskCancelRequested, string(id))
-	if choir.CodeOf(err) == choir.CodeNotFound {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // IfUnbegun calls do if nothing of the task is in the workspace: it has neither begun nor an
@@ -190,42 +181,4 @@ func (c *Changes) since(ctx context.Context, from, to choir.Digest) (paths []str
 		return nil, false
 	}
 	return paths, true
-}
-
-// formerCalls returns the number of a task's recorded tool calls, and the ids of those without a recorded
-// return.
-func (c *Changes) formerCalls(ctx context.Context, t eventstore.Task) (calls int, open []choir.ID, err error) {
-	err = c.eachOfTask(ctx, t, func(e choir.Event, p choir.Payload) {
-		switch p := p.(type) {
-		case *choir.ToolCalled:
-			calls++
-			open = append(open, p.Call)
-		case *choir.ToolReturned:
-			for i, id := range open {
-				if id == p.Call {
-					open = append(open[:i], open[i+1:]...)
-					break
-				}
-			}
-		}
-	})
-	return calls, open, err
-}
-
-// eachOfTask calls visit for the events of a task with their payloads, in order.
-func (c *Changes) eachOfTask(ctx context.Context, t eventstore.Task, visit func(choir.Event, choir.Payload)) error {
-	for e, err := range c.log.EventsOfRun(ctx, t.Run, t.DispatchedSeq-1) {
-		if err != nil {
-			return err
-		}
-		if _, known := choir.LookupType(e.Type); e.Task != t.ID || !known {
-			continue
-		}
-		p, err := choir.ReadPayload(e.Type, e.Payload)
-		if err != nil {
-			return err
-		}
-		visit(e, p)
-	}
-	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
-	"choiros/internal/fault"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 )
@@ -99,35 +98,20 @@ type Changes struct {
 	approvals Approvals
 	logger    *slog.Logger
 	scopes    scopes
+
+	history   history
+	copies    *copies
+	rollbacks *rollbacks
 }
 
 // New returns the Changes of a computer. It reads log and appends with events, which must
 // append to the same log; sandbox must be that of the workspace. Errors that no caller
 // receives are logged to logger.
 func New(computer choir.ID, log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, sandbox Sandbox, approvals Approvals, logger *slog.Logger) *Changes {
-	return &Changes{computer: computer, log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, approvals: approvals, logger: logger}
-}
-
-// openTask returns a task without an answer; code conflict if it has one, or its result waits
-// for the owner's.
-func (c *Changes) openTask(ctx context.Context, id choir.ID) (eventstore.Task, error) {
-	t, err := c.log.Task(ctx, id)
-	if err == nil && t.Result != nil && !fault.NoTaskKeys {
-		err = choir.E("computer.task", choir.CodeConflict, "task %s has been answered already", id)
+	return &Changes{
+		computer: computer, log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, approvals: approvals, logger: logger,
+		history: history{log}, copies: &copies{keeper, workspace}, rollbacks: &rollbacks{log, keeper, workspace},
 	}
-	if err == nil && t.State == eventstore.TaskHeld {
-		err = choir.Refuse("computer.task", choir.ReasonEffectHeld)
-	}
-	return t, err
-}
-
-// startedTask returns a task that has begun and has no answer; else code conflict.
-func (c *Changes) startedTask(ctx context.Context, id choir.ID) (eventstore.Task, error) {
-	t, err := c.openTask(ctx, id)
-	if err == nil && t.Base == "" {
-		err = choir.E("computer.task", choir.CodeConflict, "task %s has not begun", id)
-	}
-	return t, err
 }
 
 // lockStarted locks the tree and returns a started task without an answer, and the function that unlocks the
@@ -136,21 +120,9 @@ func (c *Changes) lockStarted(ctx context.Context, id choir.ID) (t eventstore.Ta
 	if unlock, err = c.workspace.Lock(ctx); err != nil {
 		return t, nil, err
 	}
-	if t, err = c.startedTask(ctx, id); err != nil {
+	if t, err = c.history.startedTask(ctx, id); err != nil {
 		unlock()
 		return t, nil, err
 	}
 	return t, unlock, nil
-}
-
-// mustBeOpen returns an error with code conflict if a task has an answer. The caller holds the tree's lock.
-func (c *Changes) mustBeOpen(ctx context.Context, id choir.ID) error {
-	_, err := c.log.First(ctx, choir.TypeTaskReturned, string(id))
-	switch {
-	case choir.CodeOf(err) == choir.CodeNotFound, err == nil && fault.NoTaskKeys:
-		return nil
-	case err != nil:
-		return err
-	}
-	return choir.E("computer.task", choir.CodeConflict, "task %s has been answered already", id)
 }

@@ -3,8 +3,6 @@ package tasks
 import (
 	"context"
 	"slices"
-	"strings"
-	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/workspace"
@@ -43,129 +41,12 @@ func worktreeOf(t *eventstore.Task) choir.Digest {
 	return t.Worktree
 }
 
-// worktreeChanges scans the worktree of a task and returns the changes that the task made
-// there, and the tree with them; with inGit also those in .git folders. Paths that snapshots
-// leave out and of linked packages are none.
-func (c *Changes) worktreeChanges(ctx context.Context, t *eventstore.Task, inGit bool) (before choir.Digest, now snapshot.Result, changes []snapshot.Change, err error) {
-	if now, _, err = c.workspace.ScanWorktree(ctx, t.ID); err != nil {
-		return "", now, nil, err
-	}
-	if before, err = c.workspace.Without(ctx, t.Worktree, now.Left); err != nil {
-		return "", now, nil, err
-	}
-	all, err := snapshot.Diff(ctx, c.keeper, before, now.Root)
-	if err != nil {
-		return "", now, nil, err
-	}
-	changes, err = c.inCopy(ctx, t, all, func(path string) bool { return inGit || !workspace.InGit(path) })
-	return before, now, changes, err
-}
-
-// inCopy returns the changes of a task's copy, or between it and the workspace, that are of what
-// was copied there, at paths that want reports. Changes of times and of folders that stay are none,
-// nor is how a repository there finds its objects.
-func (c *Changes) inCopy(ctx context.Context, t *eventstore.Task, all []snapshot.Change, want func(path string) bool) (changes []snapshot.Change, err error) {
-	project := copiedScope(t)
-	above, err := c.isInRepositoryAbove(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	var linked []string
-	for _, ch := range snapshot.Apart(all) {
-		isFolder := workspace.IsFolder(ch.Before) && workspace.IsFolder(ch.After)
-		inAbove := above && workspace.Below(ch.Path, []string{".git"})
-		if ch.Path == "" || !project.Holds(ch.Path) && !inAbove || isFolder || ch.TimeOnly() || !want(ch.Path) || workspace.Below(ch.Path, linked) {
-			continue
-		}
-		if strings.HasSuffix(ch.Path, ".git/objects/info/alternates") || t.Task.Worktree && isUncopied(ch.Path) {
-			continue
-		}
-		isLink, err := c.isLinked(ctx, t, &ch)
-		if err != nil {
-			return nil, err
-		}
-		if isLink {
-			linked = append(linked, ch.Path)
-			continue
-		}
-		changes = append(changes, ch)
-	}
-	return changes, nil
-}
-
-// copiedScope returns the part of the workspace that a task's copy is of.
-func copiedScope(t *eventstore.Task) workspace.Scope {
-	if t.Task.Repo == "" {
-		return ""
-	}
-	return workspace.Scope("workspace/" + t.Task.Repo)
-}
-
-// isInRepositoryAbove reports whether the project of a task has no repository of its own, so that
-// its copy has the workspace's.
-func (c *Changes) isInRepositoryAbove(ctx context.Context, t *eventstore.Task) (bool, error) {
-	if t.Task.Repo == "" {
-		return false, nil
-	}
-	own, err := c.workspace.Lookup(ctx, t.Base, "workspace/"+t.Task.Repo+"/.git")
-	return own == nil, err
-}
-
-// isUncopied reports whether a path is or lies in a folder of packages, which are links in a
-// worktree, or in a cache that is not copied there.
-func isUncopied(path string) bool {
-	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool {
-		return slices.Contains([]string{"node_modules", "__pycache__", ".pytest_cache", ".tox", ".mypy_cache"}, name)
-	})
-}
-
-// isLinked reports whether a change is of a folder of the project that the copy has as a link.
-func (c *Changes) isLinked(ctx context.Context, t *eventstore.Task, ch *snapshot.Change) (bool, error) {
-	if !t.Task.Worktree || ch.Before == nil || ch.Before.Kind != snapshot.Symlink {
-		return false, nil
-	}
-	was, err := c.workspace.Lookup(ctx, t.Base, ch.Path)
-	return was == nil || was.Kind != snapshot.Symlink, err
-}
-
-// worktreeNow returns the base of a task with what the task changed in its worktree; in .git
-// folders too, unless it asked for the worktree.
-func (c *Changes) worktreeNow(ctx context.Context, t *eventstore.Task) (choir.Digest, error) {
-	_, now, changes, err := c.worktreeChanges(ctx, t, !t.Task.Worktree)
-	if err != nil || len(changes) == 0 {
-		return t.Base, err
-	}
-	return timeline.Graft(ctx, c.keeper, t.Base, now.Root, pathsOf(changes))
-}
-
 func pathsOf(changes []snapshot.Change) []string {
 	var paths []string
 	for i := range changes {
 		paths = append(paths, changes[i].Path)
 	}
 	return paths
-}
-
-// rollbackWorktree restores the worktree of a task as it was when the task began, except for
-// the paths in keep. A worktree that is gone is no error.
-func (c *Changes) rollbackWorktree(ctx context.Context, t *eventstore.Task, keep []string) (choir.TaskRollbackReply, error) {
-	now, client, err := c.workspace.ScanWorktree(ctx, t.ID)
-	if choir.CodeOf(err) == choir.CodeNotFound {
-		return choir.TaskRollbackReply{}, nil
-	}
-	if err != nil {
-		return choir.TaskRollbackReply{}, err
-	}
-	changes, err := snapshot.Diff(ctx, c.keeper, t.Worktree, now.Root)
-	if err != nil {
-		return choir.TaskRollbackReply{}, err
-	}
-	plan := snapshot.PlanRollback(changes, keep, nil)
-	reply := choir.TaskRollbackReply{Restored: int64(len(plan.Restore))}
-	if len(plan.Restore) > 0 {
-		_, err = client.Restore(ctx, t.Worktree, c.keeper, guest.RestoreOptions{Only: plan.Restore, Narrow: true, Worktree: t.ID})
-	}
-	return reply, err
 }
 
 // landing is a task whose copy is to land: with the tree's lock held, the other tasks at work, and a
@@ -223,7 +104,7 @@ func (c *Changes) Land(ctx context.Context, id choir.ID, leave []string) (choir.
 	} else if err := c.workspace.RecordTask(ctx, now, "task_started", false, &t, ""); err != nil {
 		return reply, err
 	}
-	merged, err := c.mergeWorktree(ctx, &t, ours, slices.Concat(now.Left, leave))
+	merged, err := c.copies.mergeWorktree(ctx, &t, ours, slices.Concat(now.Left, leave))
 	if err != nil || len(merged.Conflicts) > 0 {
 		return choir.TaskLandReply{Conflicts: conflictPaths(merged.Conflicts)}, err
 	}
@@ -274,22 +155,6 @@ func (c *Changes) mustLandAlone(ctx context.Context, t *eventstore.Task) (beside
 	return beside, nil
 }
 
-// mergeWorktree merges the changes of a task in its worktree into the tree ours, without
-// the paths in left.
-func (c *Changes) mergeWorktree(ctx context.Context, t *eventstore.Task, ours choir.Digest, left []string) (timeline.Merged, error) {
-	before, now, changes, err := c.worktreeChanges(ctx, t, false)
-	if err != nil {
-		return timeline.Merged{}, err
-	}
-	changes = withoutLeft(changes, left)
-	theirs, err := timeline.Graft(ctx, c.keeper, before, now.Root, pathsOf(changes))
-	if err != nil {
-		return timeline.Merged{}, err
-	}
-	at := time.Now()
-	return timeline.Merge(ctx, c.keeper, before, theirs, ours, snapshot.Stamp{Sec: at.Unix(), Nsec: uint32(at.Nanosecond())})
-}
-
 // withoutLeft returns changes without those at or below the paths in left, and without new
 // folders of which nothing else is left.
 func withoutLeft(changes []snapshot.Change, left []string) []snapshot.Change {
@@ -326,7 +191,7 @@ func (c *Changes) moved(ctx context.Context, t *eventstore.Task, ours choir.Dige
 	if t.Landed {
 		return true, nil // its base is that tree already
 	}
-	paths, err := c.contentChanges(ctx, copiedScope(t), t.Base, ours)
+	paths, err := contentChanges(ctx, c.keeper, copiedScope(t), t.Base, ours)
 	return len(paths) > 0, err
 }
 
