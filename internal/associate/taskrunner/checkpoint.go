@@ -221,7 +221,7 @@ func (j *job) gitVerb(ctx context.Context) (string, error) {
 }
 
 // checkpointByHand commits every path that differs from HEAD, no matter who changed it, in the project or
-// in all projects of the workspace. It returns a sentence about the commits.
+// in all projects of the workspace. It records the commits in the result and returns an English sentence about them.
 func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 	if len(j.task.GitArgs) > 1 {
 		return "", choir.Invalid("git_args[1]", "git_checkpoint takes one subject")
@@ -240,8 +240,10 @@ func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 	if len(made.Commits) == 0 {
 		text = "nothing to commit; the workspace is kept as a snapshot"
 	}
+	j.result.Committed = &choir.Committed{Commits: len(made.Commits), Subject: firstRunes(j.subject, 500)}
 	if err != nil && j.task.Repo == "" && ctx.Err() == nil {
 		// The others are committed, and the snapshot has all.
+		j.result.Committed.Failed = firstRunes(strings.ReplaceAll(err.Error(), "\n", "; "), 500)
 		return text + ". Git could not commit all of it: " + strings.ReplaceAll(err.Error(), "\n", "; "), nil
 	}
 	return text, err
