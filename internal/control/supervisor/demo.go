@@ -15,10 +15,10 @@ import (
 
 // DemoConfig is the content of the recorded demo.
 type DemoConfig struct {
-	Name, Prompt, Notice string
-	At                   time.Time // when the project's first commit was made
-	Recording            []byte    // the model's words
-	Repo                 []byte    // the project, a tar stream
+	Name, Prompt string
+	At           time.Time // when the project's first commit was made
+	Recording    []byte    // the model's words
+	Repo         []byte    // the project, a tar stream
 	// Play returns the routes of a recording. Calls over them use wait for the time that
 	// a model would take; nil means no wait. Code corrupt: the recording is damaged.
 	Play func(recording []byte, wait Wait) (map[string]modelgw.Route, error)
@@ -88,8 +88,10 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 		d.Repo = other.Repo
 	}
 	prompt := choir.PromptSubmitted{Text: d.Prompt, Repo: d.Name}
+	var models *api.ModelState
 	if other.Live {
-		d.Notice = "The words come from the configured model: " + s.cfg.Connections.Models().Message
+		now := s.Models()
+		models = &now
 	} else {
 		if _, err := d.Play(d.Recording, nil); err != nil {
 			return api.Demo{}, err
@@ -109,7 +111,7 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 		return api.Demo{}, err
 	}
 	run, _, err := c.Runs().Prompt(ctx, role, prompt, "")
-	return api.Demo{Run: run, Repo: d.Name, Notice: d.Notice}, err
+	return api.Demo{Run: run, Repo: d.Name, Models: models}, err
 }
 
 // HurryRun plays the rest of a paced open run at full speed. Other runs are unaffected.
