@@ -73,7 +73,7 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 	cfg.File.Egress.PackageCacheMB = s.cfg.File.Egress.PackageCacheMB // that of the start is in force
 	d := NewDoctor(ctx, cfg)
 	d.Checks = append(d.Checks, s.hibernationCheck())
-	d.Checks = append(d.Checks, s.packageChecks()...)
+	d.Checks = append(d.Checks, s.packages.checks()...)
 	for _, c := range s.computers.list() {
 		p := c.Store().Checked()
 		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0, Detail: p.String()})

@@ -62,7 +62,7 @@ func (s *System) openComputer(ctx context.Context, id choir.ID) (*computer.Compu
 		s.cfg.Log.Error("a computer could not be opened", "computer", e.ID, "name", e.Name, "error", err)
 		return nil, &openFailure{err}
 	}
-	s.recordVaultChanges(ctx, c)
+	recordVaultChanges(ctx, s.vault, keyUser{c, s.gateways}, s.cfg.Log)
 	s.computers.services.start(c)
 	return c, nil
 }
@@ -87,7 +87,7 @@ func (s *System) hibernate(ctx context.Context, id choir.ID, c *computer.Compute
 		return errors.Join(hibernation.ErrKept, err)
 	}
 	s.demos.drop(id)
-	err := joined([]error{s.drainCalls(c), s.closeComputer(context.WithoutCancel(ctx), c)})
+	err := joined([]error{s.gateways.drainCalls(c), s.closeComputer(context.WithoutCancel(ctx), c)})
 	s.cfg.Log.Info("a computer hibernates", "computer", id)
 	return err
 }
