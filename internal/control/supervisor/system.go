@@ -24,7 +24,6 @@ import (
 	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/control/vault"
-	"choiros/internal/diskquota"
 	"choiros/internal/effect"
 	"choiros/internal/keyring"
 	"choiros/internal/packages"
@@ -87,7 +86,7 @@ type System struct {
 	auth    auth.Authority
 	started time.Time
 	report  sandbox.Report
-	disks   disks // its map is guarded by computers.mu once computers are open
+	disks   *disks
 
 	policy    *policyInForce // for hosts outside, of all computers
 	approve   effect.Policy  // for results of tasks, of all computers
@@ -168,7 +167,8 @@ func (s *System) open(ctx context.Context) (err error) {
 	if err := s.folder.finish(); err != nil {
 		return err
 	}
-	if err := s.limitDisks(); err != nil {
+	s.disks = newDisks(&s.cfg, s.folder.computers())
+	if err := s.disks.limitAll(s.folder); err != nil {
 		return err
 	}
 	if err := s.openAll(ctx); err != nil {
@@ -200,7 +200,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 			OpenFiles: sandbox.DefaultLimits().OpenFiles,
 		},
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
-		Disk:          s.diskOf(e.ID),
+		Disk:          s.disks.project(e.ID),
 		RunLimits:     l.Run(),
 		Approve:       s.approve,
 		Egress:        s.gateways.handler, EgressOf: s.policy.allows, EgressCheck: s.gateways.checkGrant, EgressEnded: s.gateways.endGrant, Trust: s.signers.trust,
@@ -224,13 +224,6 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		Observer:  observer,
 		Version:   s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
 	}
-}
-
-// diskOf returns the disk project of a computer; nil without a limit.
-func (s *System) diskOf(id choir.ID) *diskquota.Project {
-	s.computers.mu.Lock()
-	defer s.computers.mu.Unlock()
-	return s.disks.of[id]
 }
 
 // Serve runs the services of the bus and of every computer until ctx ends.
