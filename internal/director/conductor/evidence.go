@@ -19,7 +19,7 @@ type evidenceLog interface {
 	GetBlob(ctx context.Context, d choir.Digest) ([]byte, error)
 }
 
-// evidence is what the tasks of a run left, by which their results are judged.
+// evidence reads the results of a run's tasks, and whatever else shows how far they came.
 type evidence struct {
 	log     evidenceLog
 	run     choir.ID
