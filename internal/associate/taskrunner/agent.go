@@ -35,7 +35,7 @@ Nobody answers while you work. When you are done, call done and say in a few sen
 Nobody answers while you work. When you are done, call done and say, in the language of the task, what you found, with the files and lines that show it.`
 )
 
-// steerer says what people added to a run; see Tree.
+// steerer returns the texts that people added to a run; see Tree.
 type steerer interface {
 	Steering(ctx context.Context, task choir.ID, call int) (choir.TaskSteeringReply, error)
 }

@@ -154,12 +154,11 @@ type Demo struct {
 
 // API is the HTTP handler of all operations.
 type API struct {
+	finder
 	sys     System
 	cfg     Config
 	mux     *routes
 	prompts *rateLimit
-	desk    *rateLimit
-	typing  *rateLimit
 	// connects limits the changes of connections, for all computers together.
 	connects *rateLimit
 	replays  replays
@@ -179,10 +178,9 @@ type Config struct {
 func New(sys System, cfg Config) *API {
 	setUpHuma()
 	a := &API{
-		sys: sys, cfg: cfg, mux: &routes{owners: sys},
-		prompts: newRateLimit(cfg.PromptBurst, cfg.PromptWindow, cfg.Now), desk: newRateLimit(deskBurst, deskSpan, cfg.Now),
+		finder: finder{sys}, sys: sys, cfg: cfg, mux: &routes{owners: sys},
+		prompts:  newRateLimit(cfg.PromptBurst, cfg.PromptWindow, cfg.Now),
 		connects: newRateLimit(connectBurst, connectSpan, cfg.Now),
-		typing:   newRateLimit(typingBurst, typingSpan, cfg.Now),
 	}
 	hc := huma.DefaultConfig("ChoirOS", cfg.Version)
 	hc.DocsPath, hc.SchemasPath = "", ""
@@ -207,16 +205,16 @@ func New(sys System, cfg Config) *API {
 	a.computers(a.mux, h)
 	a.runs(h)
 	a.time(h)
-	a.desktop(h)
-	a.content(h)
+	windowRoutes{a.finder, newRateLimit(deskBurst, deskSpan, cfg.Now)}.register(h)
+	contentRoutes{a.finder}.register(h)
 	a.source(h)
 	a.repos(a.mux, h)
 	a.files(a.mux, h)
 	a.folders(h)
 	a.trash(h)
 	a.terminals(a.mux, h)
-	a.documents(h)
-	a.drafts(h)
+	documentRoutes{a.finder}.register(h)
+	draftRoutes{a.finder, newRateLimit(typingBurst, typingSpan, cfg.Now)}.register(h)
 	places(h)
 	addVocabulary(reg)
 	return a
@@ -289,14 +287,22 @@ type In struct {
 	Computer choir.ID `path:"computer" doc:"The computer."`
 }
 
+// computerByID returns the parts of computers by their ids; see System.
+type computerByID interface {
+	Computer(id choir.ID) (Computer, error)
+}
+
+// finder finds the computers that requests are about.
+type finder struct{ computers computerByID }
+
 // findComputer returns a computer and the authenticated caller. Code unauthenticated:
 // the request has no caller.
-func (a *API) findComputer(ctx context.Context, id choir.ID) (Computer, auth.Principal, error) {
+func (f finder) findComputer(ctx context.Context, id choir.ID) (Computer, auth.Principal, error) {
 	p, ok := auth.Of(ctx)
 	if !ok {
 		return Computer{}, p, ProblemOf(choir.Refuse("api", choir.ReasonNobodyLoggedIn))
 	}
-	c, err := a.sys.Computer(id)
+	c, err := f.computers.Computer(id)
 	if err != nil {
 		return c, p, ProblemOf(err)
 	}

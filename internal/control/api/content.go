@@ -11,19 +11,22 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// content registers the routes that read documents, files and blobs as of a moment.
-func (a *API) content(h huma.API) {
+// contentRoutes are the routes that read documents, files and blobs as of a moment.
+type contentRoutes struct{ finder }
+
+// register registers the routes.
+func (t contentRoutes) register(h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("listDocuments", http.MethodGet, base+"/documents", "List documents as of a moment", 200),
 		func(ctx context.Context, r *struct {
 			In
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[[]eventstore.Document], error) {
-			d, _, err := a.findDocuments(ctx, r.Computer)
+			c, _, err := t.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return answer(d.Documents(ctx, r.AsOf))
+			return answer(c.Desk.Documents(ctx, r.AsOf))
 		})
 	huma.Register(h, op("getDocument", http.MethodGet, base+"/documents/{document}", "Show one version of a document", 200),
 		func(ctx context.Context, r *struct {
@@ -32,7 +35,7 @@ func (a *API) content(h huma.API) {
 			Version  int      `query:"version" default:"-1" minimum:"-1" doc:"From 0; -1 for the newest."`
 			AsOf     uint64   `query:"as_of" doc:"Event after which the newest version is wanted; 0 for now. Refused with a version."`
 		}) (*body[eventstore.Document], error) {
-			d, _, err := a.findDocuments(ctx, r.Computer)
+			c, _, err := t.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -40,9 +43,9 @@ func (a *API) content(h huma.API) {
 				return nil, ProblemOf(choir.RefuseField("version", choir.ReasonVersionAndAsOf))
 			}
 			if r.AsOf > 0 {
-				return answer(d.DocumentAt(ctx, r.AsOf, r.Document))
+				return answer(c.Desk.DocumentAt(ctx, r.AsOf, r.Document))
 			}
-			return answer(d.Document(ctx, r.Document, r.Version))
+			return answer(c.Desk.Document(ctx, r.Document, r.Version))
 		})
 	huma.Register(h, op("listFiles", http.MethodGet, base+"/files", "List files as of a moment", 200),
 		func(ctx context.Context, r *struct {
@@ -52,22 +55,22 @@ func (a *API) content(h huma.API) {
 			After  string `query:"after" doc:"Only paths after this one."`
 			Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 		}) (*body[[]choir.FileState], error) {
-			c, _, err := a.findComputer(ctx, r.Computer)
+			c, _, err := t.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
 			return answer(c.Log.Files(ctx, r.AsOf, r.Prefix, r.Limit, r.After))
 		})
-	huma.Register(h, op("getBlob", http.MethodGet, base+"/blobs/{digest}", "Read a blob", 200), a.getBlob)
+	huma.Register(h, op("getBlob", http.MethodGet, base+"/blobs/{digest}", "Read a blob", 200), t.getBlob)
 }
 
 // getBlob streams a blob as a download, so that the browser never renders content that
 // agents wrote under the shell's origin.
-func (a *API) getBlob(ctx context.Context, r *struct {
+func (t contentRoutes) getBlob(ctx context.Context, r *struct {
 	In
 	Digest choir.Digest `path:"digest"`
 }) (*huma.StreamResponse, error) {
-	c, _, err := a.findComputer(ctx, r.Computer)
+	c, _, err := t.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}

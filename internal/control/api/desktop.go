@@ -115,21 +115,27 @@ type OnWindow struct {
 	Window choir.ID `path:"window" doc:"The window."`
 }
 
-// desktop registers the routes for windows, theme and settings.
-func (a *API) desktop(h huma.API) {
+// windowRoutes are the routes for windows, theme and settings of a desktop.
+type windowRoutes struct {
+	finder
+	changes *rateLimit
+}
+
+// register registers the routes.
+func (w windowRoutes) register(h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("getDesktop", http.MethodGet, base+"/desktop", "Show windows, theme and settings, as they are or as they were", 200),
 		func(ctx context.Context, r *struct {
 			In
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[desk.Desktop], error) {
-			c, _, err := a.findComputer(ctx, r.Computer)
+			c, _, err := w.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
 			return answer(c.Desk.Desktop(ctx, r.AsOf))
 		})
-	huma.Register(h, op("openWindow", http.MethodPost, base+"/windows", "Open a window, on top", 201), a.openWindow)
+	huma.Register(h, op("openWindow", http.MethodPost, base+"/windows", "Open a window, on top", 201), w.openWindow)
 	huma.Register(h, op("moveWindow", http.MethodPost, base+"/windows/{window}/move", "Move or resize a window, or put it on another virtual desktop", 200),
 		func(ctx context.Context, r *struct {
 			OnWindow
@@ -140,21 +146,21 @@ func (a *API) desktop(h huma.API) {
 				b := choir.Rect(*r.Body.Bounds)
 				bounds = &b
 			}
-			return a.changeWindow(ctx, &r.OnWindow, "move", desk.MoveWindow(bounds, r.Body.Desktop))
+			return w.changeWindow(ctx, &r.OnWindow, "move", desk.MoveWindow(bounds, r.Body.Desktop))
 		})
 	huma.Register(h, op("snapWindow", http.MethodPost, base+"/windows/{window}/snap", "Let a window fill a part of the desktop, on top", 200),
 		func(ctx context.Context, r *struct {
 			OnWindow
 			Body SnapRequest
 		}) (*body[WindowChanged], error) {
-			return a.changeWindow(ctx, &r.OnWindow, "snap", desk.SnapWindow(r.Body.To))
+			return w.changeWindow(ctx, &r.OnWindow, "snap", desk.SnapWindow(r.Body.To))
 		})
 	huma.Register(h, op("retitleWindow", http.MethodPost, base+"/windows/{window}/title", "Say what a window shows now", 200),
 		func(ctx context.Context, r *struct {
 			OnWindow
 			Body RetitleRequest
 		}) (*body[WindowChanged], error) {
-			return a.changeWindow(ctx, &r.OnWindow, "title", desk.RetitleWindow(r.Body.Title, r.Body.Subject))
+			return w.changeWindow(ctx, &r.OnWindow, "title", desk.RetitleWindow(r.Body.Title, r.Body.Subject))
 		})
 	for _, verb := range []struct {
 		name, summary string
@@ -168,18 +174,18 @@ func (a *API) desktop(h huma.API) {
 	} {
 		huma.Register(h, op(verb.name+"Window", http.MethodPost, base+"/windows/{window}/"+verb.name, verb.summary, 200),
 			func(ctx context.Context, r *OnWindow) (*body[WindowChanged], error) {
-				return a.changeWindow(ctx, r, verb.name, verb.change)
+				return w.changeWindow(ctx, r, verb.name, verb.change)
 			})
 	}
-	huma.Register(h, op("setTheme", http.MethodPost, base+"/theme", "Change the theme", 200), a.setTheme)
-	huma.Register(h, op("setSetting", http.MethodPost, base+"/settings", "Change a setting of the desktop", 200), a.setSetting)
+	huma.Register(h, op("setTheme", http.MethodPost, base+"/theme", "Change the theme", 200), w.setTheme)
+	huma.Register(h, op("setSetting", http.MethodPost, base+"/settings", "Change a setting of the desktop", 200), w.setSetting)
 }
 
-func (a *API) openWindow(ctx context.Context, r *struct {
+func (w windowRoutes) openWindow(ctx context.Context, r *struct {
 	Keyed
 	Body WindowRequest
 }) (*body[WindowAdded], error) {
-	d, p, err := a.findDesktop(ctx, r.Computer)
+	d, p, err := w.findDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -200,8 +206,8 @@ func (a *API) openWindow(ctx context.Context, r *struct {
 
 // changeWindow applies a change to a window once for each Idempotency-Key. verb
 // distinguishes the keys of different changes.
-func (a *API) changeWindow(ctx context.Context, r *OnWindow, verb string, change desk.WindowChange) (*body[WindowChanged], error) {
-	d, p, err := a.findDesktop(ctx, r.Computer)
+func (w windowRoutes) changeWindow(ctx context.Context, r *OnWindow, verb string, change desk.WindowChange) (*body[WindowChanged], error) {
+	d, p, err := w.findDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -213,11 +219,11 @@ func (a *API) changeWindow(ctx context.Context, r *OnWindow, verb string, change
 	return answer(changed, err)
 }
 
-func (a *API) setTheme(ctx context.Context, r *struct {
+func (w windowRoutes) setTheme(ctx context.Context, r *struct {
 	Keyed
 	Body ThemeRequest
 }) (*body[DesktopChanged], error) {
-	d, p, err := a.findDesktop(ctx, r.Computer)
+	d, p, err := w.findDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -225,11 +231,11 @@ func (a *API) setTheme(ctx context.Context, r *struct {
 	return answer(DesktopChanged{seq}, err)
 }
 
-func (a *API) setSetting(ctx context.Context, r *struct {
+func (w windowRoutes) setSetting(ctx context.Context, r *struct {
 	Keyed
 	Body SettingRequest
 }) (*body[DesktopChanged], error) {
-	d, p, err := a.findDesktop(ctx, r.Computer)
+	d, p, err := w.findDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -239,12 +245,12 @@ func (a *API) setSetting(ctx context.Context, r *struct {
 
 // findDesktop returns a computer's desktop and the caller, for a change. Code
 // rate_limited: more than deskBurst changes within deskSpan.
-func (a *API) findDesktop(ctx context.Context, id choir.ID) (deskWindows, auth.Principal, error) {
-	c, p, err := a.findComputer(ctx, id)
+func (w windowRoutes) findDesktop(ctx context.Context, id choir.ID) (deskWindows, auth.Principal, error) {
+	c, p, err := w.findComputer(ctx, id)
 	if err != nil {
 		return nil, p, err
 	}
-	if wait := a.desk.allow(id); wait > 0 {
+	if wait := w.changes.allow(id); wait > 0 {
 		return nil, p, tooOften(wait, "api.desktop", choir.ReasonTooManyDeskChanges, deskBurst, deskSpan)
 	}
 	return c.Desk, p, nil

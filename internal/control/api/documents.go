@@ -76,13 +76,17 @@ type OfDocument struct {
 	Document choir.ID `path:"document"`
 }
 
-func (a *API) documents(h huma.API) {
+// documentRoutes are the routes for documents, their versions and overlays.
+type documentRoutes struct{ finder }
+
+// register registers the routes that change documents, and list their versions and overlays.
+func (t documentRoutes) register(h huma.API) {
 	const base = "/api/computers/{computer}/documents"
 	huma.Register(h, op("createDocument", http.MethodPost, base, "Begin a document", 201), func(ctx context.Context, r *struct {
 		In
 		Body DocumentRequest
 	}) (*body[eventstore.Document], error) {
-		d, p, err := a.findDocuments(ctx, r.Computer)
+		d, p, err := t.findDocuments(ctx, r.Computer)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +100,7 @@ func (a *API) documents(h huma.API) {
 			OfDocument
 			Body RenameRequest
 		}) (*body[eventstore.Document], error) {
-			d, p, err := a.findDocuments(ctx, r.Computer)
+			d, p, err := t.findDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -104,7 +108,7 @@ func (a *API) documents(h huma.API) {
 		})
 	huma.Register(h, op("removeDocument", http.MethodDelete, base+"/{document}", "Take a document away; its versions stay in the log", 204),
 		func(ctx context.Context, r *OfDocument) (*struct{}, error) {
-			d, p, err := a.findDocuments(ctx, r.Computer)
+			d, p, err := t.findDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -113,18 +117,18 @@ func (a *API) documents(h huma.API) {
 			}
 			return nil, nil
 		})
-	a.versions(h, base+"/{document}/versions")
-	a.overlays(h, base+"/{document}/overlays")
+	t.versions(h, base+"/{document}/versions")
+	t.overlays(h, base+"/{document}/overlays")
 }
 
-func (a *API) versions(h huma.API, path string) {
+func (t documentRoutes) versions(h huma.API, path string) {
 	huma.Register(h, op("listVersions", http.MethodGet, path, "List the versions of a document without their content, newest first", 200),
 		func(ctx context.Context, r *struct {
 			OfDocument
 			Before int `query:"before" minimum:"0" doc:"Only versions before this one; 0 for all."`
 			Limit  int `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 		}) (*body[[]eventstore.Document], error) {
-			d, _, err := a.findDocuments(ctx, r.Computer)
+			d, _, err := t.findDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -137,7 +141,7 @@ func (a *API) versions(h huma.API, path string) {
 		Version int `path:"version" minimum:"1" doc:"One more than the version it was made of."`
 		Body    VersionRequest
 	}) (*body[eventstore.Document], error) {
-		d, p, err := a.findDocuments(ctx, r.Computer)
+		d, p, err := t.findDocuments(ctx, r.Computer)
 		if err != nil {
 			return nil, err
 		}
@@ -155,13 +159,13 @@ func (a *API) versions(h huma.API, path string) {
 	})
 }
 
-func (a *API) overlays(h huma.API, path string) {
+func (t documentRoutes) overlays(h huma.API, path string) {
 	huma.Register(h, op("listOverlays", http.MethodGet, path, "List proposals and comments over a document as of a moment", 200),
 		func(ctx context.Context, r *struct {
 			OfDocument
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[[]eventstore.Overlay], error) {
-			d, _, err := a.findOverlays(ctx, r.Computer)
+			d, _, err := t.findOverlays(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -172,7 +176,7 @@ func (a *API) overlays(h huma.API, path string) {
 			OfDocument
 			Body OverlayRequest
 		}) (*body[eventstore.Overlay], error) {
-			d, p, err := a.findOverlays(ctx, r.Computer)
+			d, p, err := t.findOverlays(ctx, r.Computer)
 			if err == nil {
 				err = givenID("id", r.Body.ID)
 			}
@@ -193,7 +197,7 @@ func (a *API) overlays(h huma.API, path string) {
 			Overlay choir.ID `path:"overlay"`
 			Body    SettleRequest
 		}) (*body[eventstore.Overlay], error) {
-			d, p, err := a.findOverlays(ctx, r.Computer)
+			d, p, err := t.findOverlays(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -202,8 +206,8 @@ func (a *API) overlays(h huma.API, path string) {
 }
 
 // findDocuments returns a computer's documents and the caller.
-func (a *API) findDocuments(ctx context.Context, id choir.ID) (deskDocuments, auth.Principal, error) {
-	c, p, err := a.findComputer(ctx, id)
+func (t documentRoutes) findDocuments(ctx context.Context, id choir.ID) (deskDocuments, auth.Principal, error) {
+	c, p, err := t.findComputer(ctx, id)
 	if err != nil {
 		return nil, p, err
 	}
@@ -211,8 +215,8 @@ func (a *API) findDocuments(ctx context.Context, id choir.ID) (deskDocuments, au
 }
 
 // findOverlays returns a computer's document overlays and the caller.
-func (a *API) findOverlays(ctx context.Context, id choir.ID) (deskOverlays, auth.Principal, error) {
-	c, p, err := a.findComputer(ctx, id)
+func (t documentRoutes) findOverlays(ctx context.Context, id choir.ID) (deskOverlays, auth.Principal, error) {
+	c, p, err := t.findComputer(ctx, id)
 	if err != nil {
 		return nil, p, err
 	}

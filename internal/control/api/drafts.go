@@ -43,12 +43,18 @@ type OfDraft struct {
 	Subject string `query:"subject" maxLength:"4096" doc:"What it is about."`
 }
 
-// drafts registers the routes that list, read, store and remove drafts.
-func (a *API) drafts(h huma.API) {
+// draftRoutes are the routes for texts that are typed and not saved.
+type draftRoutes struct {
+	finder
+	typing *rateLimit
+}
+
+// register registers the routes that list, read, store and remove drafts.
+func (t draftRoutes) register(h huma.API) {
 	const base = "/api/computers/{computer}/drafts"
 	huma.Register(h, op("listDrafts", http.MethodGet, base, "List what is typed and not saved, without the texts", 200),
 		func(ctx context.Context, r *In) (*body[[]drafts.Draft], error) {
-			c, _, err := a.findComputer(ctx, r.Computer)
+			c, _, err := t.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -56,7 +62,7 @@ func (a *API) drafts(h huma.API) {
 		})
 	huma.Register(h, op("getDraft", http.MethodGet, base+"/{app}", "Show a text that was typed and not saved; of revision 0 when there is none", 200),
 		func(ctx context.Context, r *OfDraft) (*body[drafts.Draft], error) {
-			c, _, err := a.findComputer(ctx, r.Computer)
+			c, _, err := t.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -72,7 +78,7 @@ func (a *API) drafts(h huma.API) {
 		OfDraft
 		Body DraftRequest
 	}) (*body[drafts.Draft], error) {
-		d, err := a.findDrafts(ctx, r.Computer)
+		d, err := t.findDrafts(ctx, r.Computer)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +94,7 @@ func (a *API) drafts(h huma.API) {
 			OfDraft
 			Revision int64 `query:"revision" minimum:"1" doc:"Revision that was saved or discarded."`
 		}) (*struct{}, error) {
-			d, err := a.findDrafts(ctx, r.Computer)
+			d, err := t.findDrafts(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -111,12 +117,12 @@ func draftProblem(now drafts.Draft, err error) error {
 
 // findDrafts returns a computer's drafts, for a change. Code rate_limited: more than
 // typingBurst changes within typingSpan.
-func (a *API) findDrafts(ctx context.Context, id choir.ID) (deskDrafts, error) {
-	c, _, err := a.findComputer(ctx, id)
+func (t draftRoutes) findDrafts(ctx context.Context, id choir.ID) (deskDrafts, error) {
+	c, _, err := t.findComputer(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if wait := a.typing.allow(id); wait > 0 {
+	if wait := t.typing.allow(id); wait > 0 {
 		return nil, tooOften(wait, "api.drafts", choir.ReasonTooManyDrafts, typingBurst, typingSpan)
 	}
 	return c.Desk, nil

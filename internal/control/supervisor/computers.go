@@ -126,7 +126,7 @@ func (s *System) addComputer(e entry) (entry, error) {
 			return e, errors.Join(err, os.RemoveAll(s.folder.unfinished(e.ID)))
 		}
 	}
-	if _, err := s.giveProject(&e); err != nil {
+	if _, err := s.disks.giveProject(&e, s.folder.owner); err != nil {
 		return e, errors.Join(err, os.RemoveAll(s.folder.unfinished(e.ID)))
 	}
 	entered := append(slices.Clone(s.folder.owner.Computers), e)

@@ -33,23 +33,26 @@ const maxRecording = 16 << 20
 
 // demos are the recordings of each computer.
 type demos struct {
+	cfg    DemoConfig
+	models func() api.ModelState // in force
+
 	mu sync.Mutex // guards of
 	of map[choir.ID]*recordings
 }
 
 // recordings returns the recordings of a computer. Each computer has its own, so that no
 // computer waits for another.
-func (s *System) recordings(c *computer.Computer) *recordings {
-	s.demos.mu.Lock()
-	defer s.demos.mu.Unlock()
-	if known, ok := s.demos.of[c.ID()]; ok {
+func (d *demos) recordings(c *computer.Computer) *recordings {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known, ok := d.of[c.ID()]; ok {
 		return known
 	}
-	if s.demos.of == nil {
-		s.demos.of = map[choir.ID]*recordings{}
+	if d.of == nil {
+		d.of = map[choir.ID]*recordings{}
 	}
-	r := newRecordings(c.Store(), c.Blobs(), s.cfg.Demo.Play)
-	s.demos.of[c.ID()] = r
+	r := newRecordings(c.Store(), c.Blobs(), d.cfg.Play)
+	d.of[c.ID()] = r
 	return r
 }
 
@@ -64,39 +67,39 @@ func (d *demos) drop(id choir.ID) {
 // also on behalf of a desktop.
 var demoBrought = []choir.Source{choir.SourceSystem, choir.SourceDesktop}
 
-// StartDemo adds the demo's project again and starts a run whose model calls are
+// start adds the demo's project again and starts a run whose model calls are
 // answered by a recording; everything else is real. Code conflict: a run works on the
 // project, or the owner has a project of their own there. An error before the project is
 // added changes nothing.
-func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other api.DemoParts) (api.Demo, error) {
-	playing := s.recordings(c)
+func (d *demos) start(ctx context.Context, c *computer.Computer, role choir.Role, other api.DemoParts) (api.Demo, error) {
+	playing := d.recordings(c)
 	if !playing.starting.TryLock() {
 		return api.Demo{}, choir.Refuse("demo", choir.ReasonDemoUnderWay)
 	}
 	defer playing.starting.Unlock()
-	d := s.cfg.Demo
-	if err := playing.mustBeFree(ctx, d.Name); err != nil {
+	demo := d.cfg
+	if err := playing.mustBeFree(ctx, demo.Name); err != nil {
 		return api.Demo{}, err
 	}
 	if err := c.Runs().MayPrompt(ctx, role); err != nil {
 		return api.Demo{}, err
 	}
 	if other.Recording != nil {
-		d.Recording = other.Recording
+		demo.Recording = other.Recording
 	}
 	if other.Repo != nil {
-		d.Repo = other.Repo
+		demo.Repo = other.Repo
 	}
-	prompt := choir.PromptSubmitted{Text: d.Prompt, Repo: d.Name}
+	prompt := choir.PromptSubmitted{Text: demo.Prompt, Repo: demo.Name}
 	var models *api.ModelState
 	if other.Live {
-		now := s.Models()
+		now := d.models()
 		models = &now
 	} else {
-		if _, err := d.Play(d.Recording, nil); err != nil {
+		if _, err := demo.Play(demo.Recording, nil); err != nil {
 			return api.Demo{}, err
 		}
-		recording, _, err := c.Blobs().Put(ctx, bytes.NewReader(d.Recording))
+		recording, _, err := c.Blobs().Put(ctx, bytes.NewReader(demo.Recording))
 		if err != nil {
 			return api.Demo{}, err
 		}
@@ -106,20 +109,30 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 	if role == choir.RoleDesktop {
 		brings = role
 	}
-	repo := projects.NewProject{Name: d.Name, Replace: true, Of: demoBrought, Commit: &projects.FirstCommit{Message: "Begin " + d.Name, At: d.At}}
-	if _, err := c.Projects().Add(ctx, brings, repo, bytes.NewReader(d.Repo)); err != nil {
+	repo := projects.NewProject{Name: demo.Name, Replace: true, Of: demoBrought, Commit: &projects.FirstCommit{Message: "Begin " + demo.Name, At: demo.At}}
+	if _, err := c.Projects().Add(ctx, brings, repo, bytes.NewReader(demo.Repo)); err != nil {
 		return api.Demo{}, err
 	}
 	run, _, err := c.Runs().Prompt(ctx, role, prompt, "")
-	return api.Demo{Run: run, Repo: d.Name, Models: models}, err
+	return api.Demo{Run: run, Repo: demo.Name, Models: models}, err
 }
 
-// HurryRun plays the rest of a paced open run at full speed. Other runs are unaffected.
+// hurry plays the rest of a paced open run at full speed. Other runs are unaffected.
 // Code not_found: there is no such run.
-func (s *System) HurryRun(ctx context.Context, c *computer.Computer, run choir.ID) error {
+func (d *demos) hurry(ctx context.Context, c *computer.Computer, run choir.ID) error {
 	known, err := c.Store().Run(ctx, run)
 	if err == nil && known.Paced && known.State.Open() {
-		s.recordings(c).of(ctx, run).pace.hurry()
+		d.recordings(c).of(ctx, run).pace.hurry()
 	}
 	return err
+}
+
+// StartDemo starts the recorded demo, see demos.start.
+func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other api.DemoParts) (api.Demo, error) {
+	return s.demos.start(ctx, c, role, other)
+}
+
+// HurryRun plays the rest of a paced open run at full speed, see demos.hurry.
+func (s *System) HurryRun(ctx context.Context, c *computer.Computer, run choir.ID) error {
+	return s.demos.hurry(ctx, c, run)
 }

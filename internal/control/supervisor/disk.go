@@ -54,17 +54,16 @@ func describeLimit(l diskquota.Limit) string {
 	return fmt.Sprintf("%d GiB and have %d files and folders", l.Bytes>>30, l.Entries)
 }
 
-// diskChecks returns the check of each computer's disk usage; none without a limit.
-func (s *System) diskChecks() []sandbox.Check {
-	if !s.disks.wanted() || s.disks.fs == nil {
+// checks returns the check of the disk usage of each computer in a data folder; none without a
+// limit.
+func (d *disks) checks(all []entry, f *folder) []sandbox.Check {
+	if !d.wanted() || d.fs == nil {
 		return nil // diskCheck has said so
 	}
-	s.computers.mu.Lock()
-	defer s.computers.mu.Unlock()
 	var out []sandbox.Check
-	for _, e := range s.folder.owner.Computers {
-		if p := s.disks.of[e.ID]; p != nil {
-			out = append(out, checkDiskUse(e, p, filepath.Join(s.folder.finished(e.ID), string(choir.RoleAssociate), "workspace")))
+	for _, e := range all {
+		if p := d.project(e.ID); p != nil {
+			out = append(out, checkDiskUse(e, p, filepath.Join(f.finished(e.ID), string(choir.RoleAssociate), "workspace")))
 		}
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"choiros/internal/choir"
 	"choiros/internal/config"
@@ -31,7 +32,22 @@ type disks struct {
 	fs    *diskquota.FS // nil where no limit can be held
 	why   error         // then
 	limit diskquota.Limit
-	of    map[choir.ID]*diskquota.Project
+	// random is where project numbers are drawn from.
+	random io.Reader
+
+	mu sync.Mutex // guards of
+	of map[choir.ID]*diskquota.Project
+}
+
+// newDisks returns the configured limits of the computers below a folder. If the file system
+// cannot enforce one, choir runs without, and the doctor reports the reason: the owner may be
+// unable to mount anything.
+func newDisks(cfg *Config, folder string) *disks {
+	d := &disks{limit: diskLimit(cfg.File.Storage), random: cfg.Random, of: map[choir.ID]*diskquota.Project{}}
+	if d.fs, d.why = diskquota.Open(folder); d.why != nil && d.wanted() {
+		cfg.Log.Warn("the disk of computers is not limited", "error", d.why)
+	}
+	return d
 }
 
 // diskLimit returns the configured limit of a workspace; zero, which means none, without
@@ -43,32 +59,27 @@ func diskLimit(s config.Storage) diskquota.Limit {
 	return diskquota.Limit{Bytes: int64(s.DiskGB) << 30, Entries: entriesPerKept * int64(s.Entries)}
 }
 
-// limitDisks applies the configured limit to every computer. If the file system cannot
-// enforce one, choir runs without, and the doctor reports the reason: the owner may be
-// unable to mount anything.
-func (s *System) limitDisks() error {
-	s.disks = disks{limit: diskLimit(s.cfg.File.Storage), of: map[choir.ID]*diskquota.Project{}}
-	if s.disks.fs, s.disks.why = diskquota.Open(s.folder.computers()); s.disks.why != nil {
-		if s.disks.wanted() {
-			s.cfg.Log.Warn("the disk of computers is not limited", "error", s.disks.why)
-		}
+// limitAll applies the configured limit to every computer of a data folder, where one can be
+// enforced.
+func (d *disks) limitAll(f *folder) error {
+	if d.fs == nil {
 		return nil
 	}
 	drawn := false
-	for i := range s.folder.owner.Computers {
-		given, err := s.giveProject(&s.folder.owner.Computers[i])
+	for i := range f.owner.Computers {
+		given, err := d.giveProject(&f.owner.Computers[i], f.owner)
 		if err != nil {
 			return err
 		}
 		drawn = drawn || given
 	}
 	if drawn {
-		if err := s.folder.writeOwner(s.folder.owner); err != nil {
+		if err := f.writeOwner(f.owner); err != nil {
 			return err
 		}
 	}
-	for _, e := range s.folder.owner.Computers {
-		if err := s.disks.applyLimit(e); err != nil {
+	for _, e := range f.owner.Computers {
+		if err := d.applyLimit(e); err != nil {
 			return err
 		}
 	}
@@ -78,21 +89,28 @@ func (s *System) limitDisks() error {
 // wanted reports whether a disk limit is configured.
 func (d *disks) wanted() bool { return d.limit != diskquota.Limit{} }
 
-// giveProject draws a disk project number for a computer that has none and is to be
-// limited. It reports whether it did.
-func (s *System) giveProject(e *entry) (bool, error) {
-	if e.DiskProject != 0 || s.disks.fs == nil || !s.disks.wanted() {
+// project returns the disk project of a computer; nil without a limit.
+func (d *disks) project(id choir.ID) *diskquota.Project {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.of[id]
+}
+
+// giveProject draws a disk project number, which none of o has, for a computer that has none and
+// is to be limited. It reports whether it did.
+func (d *disks) giveProject(e *entry, o owner) (bool, error) {
+	if e.DiskProject != 0 || d.fs == nil || !d.wanted() {
 		return false, nil
 	}
 	named, err := namedProjects()
 	if err != nil {
 		return false, err
 	}
-	id, err := drawProject(s.cfg.Random, func(id uint32) (bool, error) {
-		if named[id] || s.folder.owner.hasProject(id) {
+	id, err := drawProject(d.random, func(id uint32) (bool, error) {
+		if named[id] || o.hasProject(id) {
 			return true, nil
 		}
-		use, err := s.disks.fs.Use(id)
+		use, err := d.fs.Use(id)
 		return use.Bytes > 0 || use.Entries > 0, err
 	})
 	e.DiskProject = id
@@ -107,7 +125,9 @@ func (d *disks) applyLimit(e entry) error {
 	}
 	p, err := diskquota.NewProject(d.fs, e.DiskProject, d.limit)
 	if err == nil {
+		d.mu.Lock()
 		d.of[e.ID] = p
+		d.mu.Unlock()
 	}
 	return err
 }

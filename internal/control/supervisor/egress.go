@@ -16,6 +16,7 @@ import (
 	"choiros/internal/control/gitgate"
 	"choiros/internal/control/keygate"
 	"choiros/internal/control/modelgw"
+	"choiros/internal/control/vault"
 	"choiros/internal/eventstore"
 )
 
@@ -39,15 +40,23 @@ func (o *outlet) Close() error {
 
 // gateways are the outlets of the computers, created on first use.
 type gateways struct {
+	cfg      *Config
+	policy   *policyInForce
+	signers  *authorities
+	packages *packageCache
+	vault    *vault.Vault
+	remotes  remotes
+	demos    *demos // which answer model calls in the models' place
+
 	mu sync.Mutex // guards of
 	of map[choir.ID]*outlet
 }
 
-// egress returns the handler of the egress door of a computer's sandboxes. It serves the
+// handler returns the handler of the egress door of a computer's sandboxes. It serves the
 // model gateway, the gateways for git and for keys, the proxy for requests to hosts, and
 // what init asks about their names.
-func (s *System) egress(c *computer.Computer) http.Handler {
-	out := s.outlet(c)
+func (g *gateways) handler(c *computer.Computer) http.Handler {
+	out := g.outlet(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if gitgate.Serves(r) {
 			out.gate.ServeHTTP(w, r)
@@ -121,12 +130,12 @@ func (g *gateways) close() error {
 }
 
 // outlet returns the outlet of a computer, and creates it on the first call.
-func (s *System) outlet(c *computer.Computer) *outlet {
-	return s.gateways.get(c.ID(), func() *outlet {
+func (g *gateways) outlet(c *computer.Computer) *outlet {
+	return g.get(c.ID(), func() *outlet {
 		ctx, stop := context.WithCancel(context.Background())
-		out := &outlet{Gateway: s.newGateway(c), proxy: s.newProxy(c), stop: stop, done: make(chan struct{})}
-		out.gate = s.newGate(c, out.proxy)
-		out.keys = &keygate.Gate{Computer: c.ID(), Proxy: out.proxy, Vault: s.vault, Answer: api.WriteProblem}
+		out := &outlet{Gateway: g.newGateway(c), proxy: g.newProxy(c), stop: stop, done: make(chan struct{})}
+		out.gate = g.newGate(c, out.proxy)
+		out.keys = &keygate.Gate{Computer: c.ID(), Proxy: out.proxy, Vault: g.vault, Answer: api.WriteProblem}
 		head, _ := c.Store().Head()
 		go func() {
 			defer close(out.done)
@@ -136,39 +145,39 @@ func (s *System) outlet(c *computer.Computer) *outlet {
 	})
 }
 
-// Waits returns the reason why a model call of a run waits now; "" if none waits.
-func (s *System) Waits(computer, run choir.ID) string {
-	if gw := s.gateways.peek(computer); gw != nil {
+// waits returns the reason why a model call of a run waits now; "" if none waits.
+func (g *gateways) waits(computer, run choir.ID) string {
+	if gw := g.peek(computer); gw != nil {
 		return gw.Waits(run)
 	}
 	return ""
 }
 
 // closeUnreturned records the end of model calls that the previous session left open.
-func (s *System) closeUnreturned(ctx context.Context, c *computer.Computer) error {
-	return s.outlet(c).CloseUnreturned(ctx)
+func (g *gateways) closeUnreturned(ctx context.Context, c *computer.Computer) error {
+	return g.outlet(c).CloseUnreturned(ctx)
 }
 
 // drainCalls cancels the model calls and the requests for hosts of a computer that stops, and
 // waits until their end is recorded.
-func (s *System) drainCalls(c *computer.Computer) error {
-	if gw := s.gateways.drop(c.ID()); gw != nil {
+func (g *gateways) drainCalls(c *computer.Computer) error {
+	if gw := g.drop(c.ID()); gw != nil {
 		return gw.Close()
 	}
 	return nil
 }
 
 // newGateway returns the model gateway of a computer, configured from the settings.
-func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
-	l := s.cfg.File.Limits
+func (g *gateways) newGateway(c *computer.Computer) *modelgw.Gateway {
+	l := g.cfg.File.Limits
 	return modelgw.New(books{c}, modelgw.Config{
-		Computer: c.ID(), Routing: s.cfg.Connections.Routing, RunRoutes: s.recordings(c).routes, Log: c.Store(), Blobs: c.Blobs(),
+		Computer: c.ID(), Routing: g.cfg.Connections.Routing, RunRoutes: g.demos.recordings(c).routes, Log: c.Store(), Blobs: c.Blobs(),
 		Budget:  modelgw.Budget{Run: l.Run(), ComputerCostUSD: l.CostUSD, DesktopCostUSD: l.DesktopCost},
 		Caller:  rolehost.Caller,
 		MayCall: c.Roles().MayCall,
 		Hold:    func(ctx context.Context, run choir.ID) error { return holdPaused(ctx, c.Store(), run) },
 		Running: func(r *http.Request) (modelgw.Work, error) { return workOf(r.Context(), c) },
-		Now:     func() choir.Time { return choir.TimeOf(s.cfg.Now()) },
+		Now:     func() choir.Time { return choir.TimeOf(g.cfg.Now()) },
 		NewID:   c.NewID,
 	})
 }
@@ -192,14 +201,29 @@ func holdPaused(ctx context.Context, log *eventstore.Store, run choir.ID) error 
 }
 
 // newProxy returns the proxy of a computer, under the policy of the settings.
-func (s *System) newProxy(c *computer.Computer) *egress.Proxy {
+func (g *gateways) newProxy(c *computer.Computer) *egress.Proxy {
 	var proxy *egress.Proxy
 	proxy = egress.New(egress.Config{
-		Policy: s.policy.get(), Outside: s.cfg.Outside, Limits: egress.DefaultLimits(),
+		Policy: g.policy.get(), Outside: g.cfg.Outside, Limits: egress.DefaultLimits(),
 		Work:   func(r *http.Request) (egress.Work, error) { return errandOf(r, c) },
 		Log:    passages{c, func() *egress.Proxy { return proxy }},
 		Answer: api.WriteProblem,
-		Now:    s.cfg.Now, Authority: s.authority(c), Packages: s.packages.Cache,
+		Now:    g.cfg.Now, Authority: g.signers.open(c), Packages: g.packages.Cache,
 	})
 	return proxy
+}
+
+// Waits returns the reason why a model call of a run waits now; "" if none waits.
+func (s *System) Waits(computer, run choir.ID) string { return s.gateways.waits(computer, run) }
+
+// ReloadEgress reads the configuration file again and puts its policy for hosts outside in force,
+// see policyInForce.reload.
+func (s *System) ReloadEgress(context.Context) (api.EgressReloaded, error) {
+	return s.policy.reload(s.gateways)
+}
+
+// ChooseEgress keeps the owner's choice of a policy for hosts outside and puts it in force, see
+// policyInForce.choose.
+func (s *System) ChooseEgress(_ context.Context, mode choir.EgressMode) (api.EgressReloaded, error) {
+	return s.policy.choose(s.gateways, mode)
 }

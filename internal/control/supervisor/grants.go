@@ -21,6 +21,7 @@ import (
 
 // policyInForce is the egress policy of all computers.
 type policyInForce struct {
+	cfg      *Config
 	changing sync.Mutex // held for one change of the policy, proxies included
 
 	mu     sync.Mutex // guards the fields below; held for no call
@@ -63,26 +64,26 @@ func newPolicy(section config.Egress) (egress.Policy, error) {
 	return policy, choir.Under("egress", err)
 }
 
-// ReloadEgress reads the configuration file again and puts its section [egress] in force, in
+// reload reads the configuration file again and puts its section [egress] in force, in
 // every computer, where it cuts what does not fit any more. A file with an error anywhere is
 // refused, and the old policy stays. The other sections are those of the start.
-func (s *System) ReloadEgress(context.Context) (api.EgressReloaded, error) {
-	s.policy.changing.Lock()
-	defer s.policy.changing.Unlock()
-	file, from, err := s.reread()
+func (p *policyInForce) reload(gateways *gateways) (api.EgressReloaded, error) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	file, from, err := p.reread()
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	return s.forceEgress(file, from)
+	return p.force(gateways, file, from)
 }
 
-// ChooseEgress keeps the owner's choice of a policy for hosts outside in config.NetworkFile and
+// choose keeps the owner's choice of a policy for hosts outside in config.NetworkFile and
 // puts it in force, in every computer, where it cuts what does not fit any more. Code conflict:
 // the configuration file gives a policy.
-func (s *System) ChooseEgress(_ context.Context, mode choir.EgressMode) (api.EgressReloaded, error) {
-	s.policy.changing.Lock()
-	defer s.policy.changing.Unlock()
-	file, from, err := s.reread()
+func (p *policyInForce) choose(gateways *gateways, mode choir.EgressMode) (api.EgressReloaded, error) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	file, from, err := p.reread()
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
@@ -97,30 +98,30 @@ func (s *System) ChooseEgress(_ context.Context, mode choir.EgressMode) (api.Egr
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	if err := durablefile.Write(filepath.Join(s.cfg.Data, config.NetworkFile), raw); err != nil && !errors.Is(err, durablefile.ErrReplaced) {
+	if err := durablefile.Write(filepath.Join(p.cfg.Data, config.NetworkFile), raw); err != nil && !errors.Is(err, durablefile.ErrReplaced) {
 		return api.EgressReloaded{}, choir.Wrap("egress.choose", choir.CodeUnavailable, err, "keep the policy in %s", config.NetworkFile)
 	}
-	return s.forceEgress(file, from)
+	return p.force(gateways, file, from)
 }
 
 // reread reads the configuration again, and the path of its file.
-func (s *System) reread() (config.Config, string, error) {
-	if s.cfg.Reread == nil {
+func (p *policyInForce) reread() (config.Config, string, error) {
+	if p.cfg.Reread == nil {
 		return config.Config{}, "", choir.Refuse("egress.reload", choir.ReasonNoConfiguration)
 	}
-	return s.cfg.Reread()
+	return p.cfg.Reread()
 }
 
-// forceEgress puts the section [egress] of a configuration in force. The caller holds
-// policy.changing.
-func (s *System) forceEgress(file config.Config, from string) (api.EgressReloaded, error) {
+// force puts the section [egress] of a configuration in force. The caller holds
+// changing.
+func (p *policyInForce) force(gateways *gateways, file config.Config, from string) (api.EgressReloaded, error) {
 	policy, err := newPolicy(file.Egress)
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	s.policy.set(policy, file)
+	p.set(policy, file)
 	cut := 0
-	for _, out := range s.gateways.all() {
+	for _, out := range gateways.all() {
 		cut += out.proxy.SetPolicy(policy)
 	}
 	return api.EgressReloaded{File: from, Mode: string(policy.Mode), Hosts: len(file.Egress.Allowlist), Cut: cut}, nil
@@ -197,24 +198,24 @@ func endGrants(ctx context.Context, c *computer.Computer, from uint64, proxy *eg
 	}
 }
 
-// egressCheck returns nil if a grant of a computer for a host and port can let something out.
-func (s *System) egressCheck(c *computer.Computer, host string, port int) error {
-	return s.outlet(c).proxy.CheckGrant(host, port)
+// checkGrant returns nil if a grant of a computer for a host and port can let something out.
+func (g *gateways) checkGrant(c *computer.Computer, host string, port int) error {
+	return g.outlet(c).proxy.CheckGrant(host, port)
 }
 
-// egressEnded cuts what is open by a grant that was revoked.
-func (s *System) egressEnded(c *computer.Computer, grant choir.ID) {
-	if out := s.gateways.peek(c.ID()); out != nil {
+// endGrant cuts what is open by a grant that was revoked.
+func (g *gateways) endGrant(c *computer.Computer, grant choir.ID) {
+	if out := g.peek(c.ID()); out != nil {
 		out.proxy.EndGrants(grant)
 	}
 }
 
-// egressOf says whether a task with an egress profile, nil for none of its own, may reach
+// allows says whether a task with an egress profile, nil for none of its own, may reach
 // something outside, and which host of it the policy does not let out, or why the profile is
 // none; "" if the policy, with what the owner granted always, lets all of it out.
-func (s *System) egressOf(c *computer.Computer, p *choir.EgressProfile) (online bool, wider string) {
-	policy := s.policy.get()
-	if p == nil {
+func (p *policyInForce) allows(c *computer.Computer, profile *choir.EgressProfile) (online bool, wider string) {
+	policy := p.get()
+	if profile == nil {
 		return policy.Mode != choir.EgressNone, ""
 	}
 	if policy.Mode != choir.EgressNone {
@@ -224,12 +225,12 @@ func (s *System) egressOf(c *computer.Computer, p *choir.EgressProfile) (online 
 			policy = policy.With([]egress.Grant{grantOf(g)})
 		}
 	}
-	own, err := policy.Narrow(*p)
+	own, err := policy.Narrow(*profile)
 	if err != nil {
 		return false, err.Error()
 	}
 	if rule, ok := policy.Beyond(own); ok {
-		return false, fmt.Sprintf("%s with %s, and its policy is %s", p.Mode, rule, policy.Mode)
+		return false, fmt.Sprintf("%s with %s, and its policy is %s", profile.Mode, rule, policy.Mode)
 	}
 	return own.Mode != choir.EgressNone, ""
 }

@@ -11,8 +11,10 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
+	"choiros/internal/control/hibernation"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/names"
 	"choiros/internal/sandbox"
@@ -72,8 +74,8 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 	cfg.File.Egress = s.policy.section()
 	cfg.File.Egress.PackageCacheMB = s.cfg.File.Egress.PackageCacheMB // that of the start is in force
 	d := NewDoctor(ctx, cfg)
-	d.Checks = append(d.Checks, s.hibernationCheck())
-	d.Checks = append(d.Checks, s.packageChecks()...)
+	d.Checks = append(d.Checks, hibernationCheck(s.computers.pool.Counts(), s.cfg.File.Computers))
+	d.Checks = append(d.Checks, s.packages.checks()...)
 	for _, c := range s.computers.list() {
 		p := c.Store().Checked()
 		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0, Detail: p.String()})
@@ -82,19 +84,18 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 	for _, f := range s.Failed() {
 		d.Checks = append(d.Checks, sandbox.Check{Name: "computer " + f.Name, Detail: f.Why.Error(), Remedy: f.Why.Remedy})
 	}
-	d.Checks = append(d.Checks, s.hostUserChecks()...)
-	d.Checks = append(d.Checks, s.diskChecks()...)
+	d.Checks = append(d.Checks, hostUserChecks(s.cfg.Random, s.entries())...)
+	d.Checks = append(d.Checks, s.disks.checks(s.entries(), s.folder)...)
 	d.Checks = append(d.Checks, replicationChecks(s.computers.list())...)
 	return d
 }
 
 // hibernationCheck returns the check that tells how many computers are open and how many
 // hibernate.
-func (s *System) hibernationCheck() sandbox.Check {
-	n := s.computers.pool.Counts()
+func hibernationCheck(n hibernation.Counts, wanted config.Computers) sandbox.Check {
 	check := sandbox.Check{Name: "computers", OK: n.Failed == 0, Detail: fmt.Sprintf("%d open, %d hibernated, %d failed to open; ", n.Open, n.Hibernated, n.Failed)}
-	if after := s.cfg.File.Computers.Idle(); after > 0 {
-		check.Detail += "an idle one hibernates after " + s.cfg.File.Computers.HibernateAfter
+	if after := wanted.Idle(); after > 0 {
+		check.Detail += "an idle one hibernates after " + wanted.HibernateAfter
 	} else {
 		check.Detail += "none hibernates while choir runs (computers.hibernate_after)"
 	}

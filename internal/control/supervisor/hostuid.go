@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -171,17 +170,14 @@ func (o owner) assignUIDs(h uidAllocator) (bool, error) {
 // hostUserChecks returns a failed check for each host user of a sandbox that is also
 // used elsewhere. An older choir may have assigned one without looking, or the host may
 // have created a user later.
-func (s *System) hostUserChecks() []sandbox.Check {
+func hostUserChecks(random io.Reader, all []entry) []sandbox.Check {
 	if !IsRoot() {
 		return nil
 	}
-	users, err := newUIDAllocator(s.cfg.Random)
+	users, err := newUIDAllocator(random)
 	if err != nil {
 		return []sandbox.Check{{Name: "host users", Detail: err.Error()}}
 	}
-	s.computers.mu.Lock()
-	all := slices.Clone(s.folder.owner.Computers)
-	s.computers.mu.Unlock()
 	return users.shared(all)
 }
 

@@ -22,32 +22,31 @@ type packageCache struct {
 
 // openPackages opens the package cache if the settings have room for it. Without it installations
 // go on, so that an error is told by the doctor and in the log of choir only.
-func (s *System) openPackages() {
-	limit := int64(s.cfg.File.Egress.PackageCacheMB) << 20
+func openPackages(cfg *Config) packageCache {
+	limit := int64(cfg.File.Egress.PackageCacheMB) << 20
 	if limit == 0 {
-		return
+		return packageCache{}
 	}
-	client := egress.NewRegistryClient(s.cfg.Outside, egress.DefaultLimits())
+	client := egress.NewRegistryClient(cfg.Outside, egress.DefaultLimits())
 	cache, err := packages.Open(packages.Config{
-		Dir: filepath.Join(s.cfg.Data, packagesFolder), Limit: limit, Registries: s.cfg.Registries, From: client, Now: s.cfg.Now,
+		Dir: filepath.Join(cfg.Data, packagesFolder), Limit: limit, Registries: cfg.Registries, From: client, Now: cfg.Now,
 	})
 	if err != nil {
-		s.cfg.Log.Warn("egress: there is no package cache", "error", err)
-		s.packages.failed = err
-		return
+		cfg.Log.Warn("egress: there is no package cache", "error", err)
+		return packageCache{failed: err}
 	}
-	s.packages = packageCache{Cache: cache, client: client}
+	return packageCache{Cache: cache, client: client}
 }
 
-// packageChecks returns the check that tells what the package cache holds; none without one.
-func (s *System) packageChecks() []sandbox.Check {
-	check := sandbox.Check{Name: "package cache", OK: s.packages.failed == nil}
+// checks returns the check that tells what the package cache holds; none without one.
+func (p packageCache) checks() []sandbox.Check {
+	check := sandbox.Check{Name: "package cache", OK: p.failed == nil}
 	switch {
-	case s.packages.failed != nil:
-		check.Detail = s.packages.failed.Error()
+	case p.failed != nil:
+		check.Detail = p.failed.Error()
 		check.Remedy = "look at the folder, and start choir again"
-	case s.packages.Cache != nil:
-		items, bytes, limit := s.packages.Usage()
+	case p.Cache != nil:
+		items, bytes, limit := p.Usage()
 		check.Detail = fmt.Sprintf("%d packages of %.1f MB, of at most %d MB, for all computers (egress.package_cache_mb)", items, float64(bytes)/(1<<20), limit>>20)
 	default:
 		return nil

@@ -62,7 +62,7 @@ func (s *System) openComputer(ctx context.Context, id choir.ID) (*computer.Compu
 		s.cfg.Log.Error("a computer could not be opened", "computer", e.ID, "name", e.Name, "error", err)
 		return nil, &openFailure{err}
 	}
-	s.recordVaultChanges(ctx, c)
+	recordVaultChanges(ctx, s.vault, keyUser{c, s.gateways}, s.cfg.Log)
 	s.computers.services.start(c)
 	return c, nil
 }
@@ -88,7 +88,7 @@ func (s *System) hibernate(ctx context.Context, id choir.ID, c *computer.Compute
 	}
 	s.demos.drop(id)
 	next := c.Roles().NextSpecs()
-	err := joined([]error{s.drainCalls(c), s.closeComputer(context.WithoutCancel(ctx), c)})
+	err := joined([]error{s.gateways.drainCalls(c), s.closeComputer(context.WithoutCancel(ctx), c)})
 	s.cfg.Log.Info("a computer hibernates", "computer", id)
 	if err == nil && s.cfg.Ready != nil {
 		s.cfg.Ready.Prepare(next)

@@ -52,7 +52,7 @@ func (s *System) Connect(ctx context.Context, r api.ConnectRequest) (api.Connect
 	}
 	defer release()
 	out, err := s.cfg.Connections.Connect(ctx, r, func(ctx context.Context, route modelgw.Route, prices map[string]modelgw.Price) (model.Response, error) {
-		return s.outlet(c).Try(ctx, route, prices)
+		return s.gateways.outlet(c).Try(ctx, route, prices)
 	})
 	out.Settings = s.Settings()
 	return out, err
@@ -91,7 +91,7 @@ func (s *System) TestModels(ctx context.Context, r api.TestModelsRequest) (api.T
 // testModel asks one model one question.
 func (s *System) testModel(ctx context.Context, c *computer.Computer, u connections.Used) api.TestedModel {
 	began := s.cfg.Now()
-	p, err := s.outlet(c).Probe(ctx, u.Route, s.cfg.Connections.Routing().Prices)
+	p, err := s.gateways.outlet(c).Probe(ctx, u.Route, s.cfg.Connections.Routing().Prices)
 	out := api.TestedModel{
 		Model: u.Named, Roles: u.Roles, Tools: p.Tools, Streaming: p.Streaming, Images: p.Images, Thinking: p.Thinking,
 		LeftOut: p.Answer.LeftOut, DurationMS: s.cfg.Now().Sub(began).Milliseconds(),

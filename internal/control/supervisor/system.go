@@ -24,7 +24,6 @@ import (
 	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/control/vault"
-	"choiros/internal/diskquota"
 	"choiros/internal/effect"
 	"choiros/internal/keyring"
 	"choiros/internal/packages"
@@ -90,18 +89,18 @@ type System struct {
 	auth    auth.Authority
 	started time.Time
 	report  sandbox.Report
-	disks   disks // its map is guarded by computers.mu once computers are open
+	disks   *disks
 
-	policy    policyInForce // for hosts outside, of all computers
-	approve   effect.Policy // for results of tasks, of all computers
+	policy    *policyInForce // for hosts outside, of all computers
+	approve   effect.Policy  // for results of tasks, of all computers
 	computers computers
-	gateways  gateways
+	gateways  *gateways
 	vault     *vault.Vault
-	signers   authorities
+	signers   *authorities
 	packages  packageCache
 	desktops  desktops
 	guest     string // folder of the guest binaries
-	demos     demos
+	demos     *demos
 	sizes     *folderSizes
 	scrape    *auth.ScrapeToken
 }
@@ -127,7 +126,13 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 		return nil, err
 	}
 	s := &System{cfg: cfg, approve: approve, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes(), vault: vault.New(cfg.Vault)}
+	s.policy = &policyInForce{cfg: &s.cfg}
 	s.policy.set(policy, cfg.File)
+	s.demos = &demos{cfg: cfg.Demo, models: cfg.Connections.Models}
+	s.signers = &authorities{data: cfg.Data, now: cfg.Now, log: cfg.Log}
+	s.gateways = &gateways{
+		cfg: &s.cfg, policy: s.policy, signers: s.signers, packages: &s.packages, vault: s.vault, remotes: remotes{cfg.File.Git}, demos: s.demos,
+	}
 	s.computers.pool, s.computers.services.beside = s.newPool(), cfg.Beside
 	if err := s.open(ctx); err != nil {
 		s.Close()
@@ -158,14 +163,15 @@ func (s *System) open(ctx context.Context) (err error) {
 	if err := s.cfg.Connections.Sweep(ctx); err != nil {
 		s.cfg.Log.Warn("models: keys without a service are left", "error", err)
 	}
-	s.openPackages()
+	s.packages = openPackages(&s.cfg)
 	if s.guest, err = s.folder.installGuest(); err != nil {
 		return err
 	}
 	if err := s.folder.finish(); err != nil {
 		return err
 	}
-	if err := s.limitDisks(); err != nil {
+	s.disks = newDisks(&s.cfg, s.folder.computers())
+	if err := s.disks.limitAll(s.folder); err != nil {
 		return err
 	}
 	if s.cfg.Ready != nil {
@@ -200,11 +206,12 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 			OpenFiles: sandbox.DefaultLimits().OpenFiles,
 		},
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
-		Disk:          s.diskOf(e.ID),
+		Disk:          s.disks.project(e.ID),
 		RunLimits:     l.Run(),
 		Approve:       s.approve,
-		Egress:        s.egress, EgressOf: s.egressOf, EgressCheck: s.egressCheck, EgressEnded: s.egressEnded, Trust: s.trust, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
-		PushRemote:     s.pushRemote(),
+		Egress:        s.gateways.handler, EgressOf: s.policy.allows, EgressCheck: s.gateways.checkGrant, EgressEnded: s.gateways.endGrant, Trust: s.signers.trust,
+		CloseUnreturned: s.gateways.closeUnreturned, Drain: s.gateways.drainCalls,
+		PushRemote:     s.gateways.remotes.pushed(),
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,
 		AutoCheckpoint: dispatch.AutoCheckpoint{
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,
@@ -223,13 +230,6 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		Observer:  observer,
 		Version:   s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
 	}
-}
-
-// diskOf returns the disk project of a computer; nil without a limit.
-func (s *System) diskOf(id choir.ID) *diskquota.Project {
-	s.computers.mu.Lock()
-	defer s.computers.mu.Unlock()
-	return s.disks.of[id]
 }
 
 // Serve runs the services of the bus and of every computer until ctx ends.

@@ -1,8 +1,10 @@
 package supervisor
 
 import (
+	"log/slog"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
@@ -11,39 +13,43 @@ import (
 
 // authorities are those of the computers' egress, opened on first use.
 type authorities struct {
+	data string // the data folder
+	now  func() time.Time
+	log  *slog.Logger
+
 	mu sync.Mutex // guards of; held while one is opened
 	of map[choir.ID]*egress.Authority
 }
 
-// authorityFolder returns the folder of the authority of a computer.
-func (s *System) authorityFolder(id choir.ID) string {
-	return filepath.Join(s.cfg.Data, "computers", string(id), "egress")
+// folderOf returns the folder of the authority of a computer.
+func (a *authorities) folderOf(id choir.ID) string {
+	return filepath.Join(a.data, "computers", string(id), "egress")
 }
 
-// authority returns the authority of a computer, which signs for hosts that rules look into; nil if
+// open returns the authority of a computer, which signs for hosts that rules look into; nil if
 // it cannot be kept, which the log of choir says. Such rules then let no TLS out.
-func (s *System) authority(c *computer.Computer) *egress.Authority {
-	s.signers.mu.Lock()
-	defer s.signers.mu.Unlock()
-	if a := s.signers.of[c.ID()]; a != nil {
-		return a
+func (a *authorities) open(c *computer.Computer) *egress.Authority {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if known := a.of[c.ID()]; known != nil {
+		return known
 	}
-	a, err := egress.OpenAuthority(s.authorityFolder(c.ID()), string(c.ID()), s.cfg.Now)
+	opened, err := egress.OpenAuthority(a.folderOf(c.ID()), string(c.ID()), a.now)
 	if err != nil {
-		s.cfg.Log.Warn("egress: no TLS is looked into", "computer", c.ID(), "error", err)
+		a.log.Warn("egress: no TLS is looked into", "computer", c.ID(), "error", err)
 		return nil
 	}
-	if s.signers.of == nil {
-		s.signers.of = map[choir.ID]*egress.Authority{}
+	if a.of == nil {
+		a.of = map[choir.ID]*egress.Authority{}
 	}
-	s.signers.of[c.ID()] = a
-	return a
+	a.of[c.ID()] = opened
+	return opened
 }
 
 // trust returns the folder of certificates that programs of a computer trust; "" for none.
-func (s *System) trust(c *computer.Computer) string {
-	if s.authority(c) == nil {
+func (a *authorities) trust(c *computer.Computer) string {
+	if a.open(c) == nil {
 		return ""
 	}
-	return filepath.Join(s.authorityFolder(c.ID()), egress.TrustFolder)
+	return filepath.Join(a.folderOf(c.ID()), egress.TrustFolder)
 }

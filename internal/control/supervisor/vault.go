@@ -3,11 +3,13 @@ package supervisor
 import (
 	"context"
 	"iter"
+	"log/slog"
 	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/computer/projects"
+	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/gitgate"
@@ -27,8 +29,8 @@ type computerVault struct {
 
 // keyUser implements vault.Computer.
 type keyUser struct {
-	c *computer.Computer
-	s *System
+	c        *computer.Computer
+	gateways *gateways
 }
 
 // ID implements vault.Computer.
@@ -52,19 +54,19 @@ func (u keyUser) Events(ctx context.Context, from uint64) iter.Seq2[choir.Event,
 
 // EndKey implements vault.Computer.
 func (u keyUser) EndKey(name string) {
-	if out := u.s.gateways.peek(u.c.ID()); out != nil {
+	if out := u.gateways.peek(u.c.ID()); out != nil {
 		out.proxy.EndKey(name)
 	}
 }
 
 // recordVaultChanges appends the events of changes of the vault that the log of a computer does not have. A
 // vault that cannot be read keeps no computer from being opened; the next start tries again.
-func (s *System) recordVaultChanges(ctx context.Context, c *computer.Computer) {
-	if c.Store().ReadOnly() != "" {
+func recordVaultChanges(ctx context.Context, v *vault.Vault, user keyUser, log *slog.Logger) {
+	if user.c.Store().ReadOnly() != "" {
 		return
 	}
-	if err := s.vault.RecordUntold(ctx, keyUser{c, s}); err != nil {
-		s.cfg.Log.Error("the log of a computer does not say what changed in the vault", "computer", c.ID(), "error", err)
+	if err := v.RecordUntold(ctx, user); err != nil {
+		log.Error("the log of a computer does not say what changed in the vault", "computer", user.ID(), "error", err)
 	}
 }
 
@@ -73,7 +75,7 @@ func (v computerVault) Set(ctx context.Context, role choir.Role, name, key strin
 	if v.s == nil {
 		return keyring.Entry{}, errReading
 	}
-	return v.s.vault.Set(ctx, keyUser(v), role, name, key, bound)
+	return v.s.vault.Set(ctx, keyUser{v.c, v.s.gateways}, role, name, key, bound)
 }
 
 // List implements api.Vault.
@@ -89,7 +91,7 @@ func (v computerVault) Remove(ctx context.Context, role choir.Role, name string)
 	if v.s == nil {
 		return errReading
 	}
-	return v.s.vault.Remove(ctx, keyUser(v), role, name)
+	return v.s.vault.Remove(ctx, keyUser{v.c, v.s.gateways}, role, name)
 }
 
 // RotateVault encrypts the vault under a new master key.
@@ -122,7 +124,7 @@ func (r repos) List(ctx context.Context) ([]api.Repo, error) {
 			}
 		}
 		if r.s != nil {
-			one.Push = viewPush(pushes[added.Name], r.s, r.c, added.Name, link)
+			one.Push = viewPush(pushes[added.Name], r.s.gateways.remotes, r.c, added.Name, link)
 		}
 		out = append(out, one)
 	}
@@ -130,8 +132,8 @@ func (r repos) List(ctx context.Context) ([]api.Repo, error) {
 }
 
 // viewPush returns the state of a project's pushes; nil where nothing is pushed.
-func viewPush(p projects.Push, s *System, c *computer.Computer, name string, link projects.Link) *api.RepoPush {
-	url, _, ok := s.remoteOf(c, name, link)
+func viewPush(p projects.Push, to remotes, c *computer.Computer, name string, link projects.Link) *api.RepoPush {
+	url, _, ok := to.of(c, name, link)
 	if !ok {
 		return nil
 	}
@@ -162,7 +164,7 @@ func (r repos) Clone(ctx context.Context, role choir.Role, name, url, credential
 			return choir.RepoAdded{}, err
 		}
 	}
-	if err := r.s.mayReach(ctx, r.c, target); err != nil {
+	if err := r.s.gateways.mayReach(ctx, r.c, target); err != nil {
 		return choir.RepoAdded{}, err
 	}
 	return r.c.Projects().Clone(ctx, role, projects.NewClone{Link: projects.Link{Name: name, URL: url, Credential: credential}, Gate: gate})
@@ -170,7 +172,7 @@ func (r repos) Clone(ctx context.Context, role choir.Role, name, url, credential
 
 // mayReach returns nil if the policy and what the owner granted always let a target out. It is
 // asked before git is, which would leave its marks in the workspace.
-func (s *System) mayReach(ctx context.Context, c *computer.Computer, t egress.Target) error {
+func (g *gateways) mayReach(ctx context.Context, c *computer.Computer, t egress.Target) error {
 	held, err := c.Grants().Holding(ctx, "", "")
 	if err != nil {
 		return err
@@ -179,13 +181,16 @@ func (s *System) mayReach(ctx context.Context, c *computer.Computer, t egress.Ta
 	for _, g := range held {
 		grants = append(grants, grantOf(g))
 	}
-	return s.outlet(c).proxy.CheckTarget(t, grants)
+	return g.outlet(c).proxy.CheckTarget(t, grants)
 }
 
-// remoteOf returns the address that a project's checkpoints are pushed to, by git.remote_template,
+// remotes are where the checkpoints of projects are pushed to.
+type remotes struct{ cfg config.Git }
+
+// of returns the address that a project's checkpoints are pushed to, by git.remote_template,
 // and where git inside reaches it; ok is false for none.
-func (s *System) remoteOf(c *computer.Computer, name string, link projects.Link) (url, gate string, ok bool) {
-	template := s.cfg.File.Git.RemoteTemplate
+func (r remotes) of(c *computer.Computer, name string, link projects.Link) (url, gate string, ok bool) {
+	template := r.cfg.RemoteTemplate
 	if template == "" || strings.Contains(template, "{origin}") && link.URL == "" {
 		return "", "", false
 	}
@@ -194,17 +199,17 @@ func (s *System) remoteOf(c *computer.Computer, name string, link projects.Link)
 	return url, gate, err == nil
 }
 
-// pushRemote returns remoteOf for computers; nil if nothing is pushed.
-func (s *System) pushRemote() func(*computer.Computer, string, projects.Link) (url, gate string, ok bool) {
-	if s.cfg.File.Git.RemoteTemplate == "" {
+// pushed returns of for computers; nil if nothing is pushed.
+func (r remotes) pushed() func(*computer.Computer, string, projects.Link) (url, gate string, ok bool) {
+	if r.cfg.RemoteTemplate == "" {
 		return nil
 	}
-	return s.remoteOf
+	return r.of
 }
 
-// namedRepositories returns what the git gateway of a computer leads to: what projects were cloned
+// repositories returns what the git gateway of a computer leads to: what projects were cloned
 // from, and where they are pushed to.
-func (s *System) namedRepositories(ctx context.Context, c *computer.Computer) ([]gitgate.Repository, error) {
+func (r remotes) repositories(ctx context.Context, c *computer.Computer) ([]gitgate.Repository, error) {
 	links, err := c.Projects().Links(ctx)
 	if err != nil {
 		return nil, err
@@ -216,26 +221,26 @@ func (s *System) namedRepositories(ctx context.Context, c *computer.Computer) ([
 			out, of[l.Name] = append(out, gitgate.Repository{Project: l.Name, Target: target, Credential: l.Credential}), l
 		}
 	}
-	if s.cfg.File.Git.RemoteTemplate == "" {
+	if r.cfg.RemoteTemplate == "" {
 		return out, nil
 	}
 	list, err := c.Projects().List(ctx)
 	for _, added := range list {
-		url, _, ok := s.remoteOf(c, added.Name, of[added.Name])
+		url, _, ok := r.of(c, added.Name, of[added.Name])
 		if !ok || url == of[added.Name].URL {
 			continue
 		}
 		if _, target, err := gitgate.Address(url); err == nil {
-			out = append(out, gitgate.Repository{Project: added.Name, Target: target, Credential: s.cfg.File.Git.RemoteCredential})
+			out = append(out, gitgate.Repository{Project: added.Name, Target: target, Credential: r.cfg.RemoteCredential})
 		}
 	}
 	return out, err
 }
 
 // newGate returns the git gateway of a computer.
-func (s *System) newGate(c *computer.Computer, proxy *egress.Proxy) *gitgate.Gate {
+func (g *gateways) newGate(c *computer.Computer, proxy *egress.Proxy) *gitgate.Gate {
 	return &gitgate.Gate{
-		Computer: c.ID(), Proxy: proxy, Vault: s.vault,
-		Named: func(ctx context.Context) ([]gitgate.Repository, error) { return s.namedRepositories(ctx, c) },
+		Computer: c.ID(), Proxy: proxy, Vault: g.vault,
+		Named: func(ctx context.Context) ([]gitgate.Repository, error) { return g.remotes.repositories(ctx, c) },
 	}
 }

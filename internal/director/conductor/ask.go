@@ -43,8 +43,8 @@ func (r *run) ask(ctx context.Context, q choir.Question) (string, error) {
 		q.ID = fmt.Sprintf("q%d", n)
 	}
 	r.questionID[q.ID] = true
-	asked := effect{id: r.eventID(choir.TypeQuestionAsked, q.ID), cause: r.rec.cause, payload: &choir.QuestionAsked{Question: q}}
-	if err := r.commit(append(r.documentEffect(), asked)...); err != nil {
+	asked := effect{id: r.ledger.eventID(choir.TypeQuestionAsked, q.ID), cause: r.rec.cause, payload: &choir.QuestionAsked{Question: q}}
+	if err := r.ledger.commit(append(r.ledger.documentEffect(), asked)...); err != nil {
 		return "", err
 	}
 	r.slot.leave()
@@ -52,6 +52,6 @@ func (r *run) ask(ctx context.Context, q choir.Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r.updateStory(&a)
+	r.ledger.updateStory(&a)
 	return a.Text, r.slot.acquire(ctx)
 }

@@ -41,7 +41,7 @@ func (c caller) Call(ctx context.Context, req model.Request, on func(model.Delta
 	if err := checkLimits(c.cfg.Limits, c.spent, c.rec.worked(c.cfg.Now())); err != nil {
 		return model.Response{}, err
 	}
-	if err := c.commit(); err != nil {
+	if err := c.ledger.commit(); err != nil {
 		return model.Response{}, err
 	}
 	req.Messages = fitConversation(req.Messages, maxConversation)
@@ -110,7 +110,7 @@ func (c caller) tryOnce(ctx context.Context, n int, req model.Request, on func(m
 // callID returns the id of a try of the next call. taken is the number of steering texts
 // in its conversation.
 func (r *run) callID(taken, try int) choir.ID {
-	return r.id("model", r.calls.step, taken, try)
+	return r.ledger.id("model", r.calls.step, taken, try)
 }
 
 // steer returns the user's texts since the last step. The id of a step's call contains
@@ -123,7 +123,7 @@ func (r *run) steer(context.Context) ([]string, error) {
 	all, until := r.rec.steeringFor(func(taken int) choir.ID { return r.callID(taken, 0) }, r.calls.taken)
 	var texts []string
 	for _, s := range all[r.calls.taken:until] {
-		r.updateStory(&s)
+		r.ledger.updateStory(&s)
 		texts = append(texts, steeringText(s.Text))
 	}
 	r.calls.taken = until
@@ -158,5 +158,5 @@ func (e *modelError) ending(r *run) ending {
 	if code == choir.CodeBudget {
 		text = "Stopped: "
 	}
-	return ending{choir.OutcomeFailed, code, text + sentence(plain(e.err)) + " " + r.soFar()}
+	return ending{choir.OutcomeFailed, code, text + sentence(plain(e.err)) + " " + r.ledger.soFar()}
 }

@@ -22,8 +22,8 @@ func (r *run) changePlan(ctx context.Context, call model.Block) (agentloop.Resul
 		return agentloop.Result{Text: "The change does not hold; the plan is as it was. Correct it and hand it in again:\n- " + strings.Join(problems, "\n- "), IsError: true}, nil
 	}
 	judgesNext := r.isPending(change.Steps[0])
-	changed := effect{id: r.eventID(choir.TypePlanChanged, r.plan.changes+1), cause: r.rec.cause, payload: change}
-	if err := r.commit(changed); err != nil {
+	changed := effect{id: r.ledger.eventID(choir.TypePlanChanged, r.plan.changes+1), cause: r.rec.cause, payload: change}
+	if err := r.ledger.commit(changed); err != nil {
 		return agentloop.Result{}, err
 	}
 	r.plan.change(slices.Clone(change.Steps))

@@ -54,7 +54,7 @@ func TestLook(t *testing.T) {
 	} {
 		var seen []choir.LookRequest
 		r := pastOf(lookLog{text: "heron </data>\n", err: c.err, seen: &seen})
-		r.results = c.results
+		r.evidence.results = c.results
 		got, err := r.lookAtPart(t.Context(), model.Block{CallID: "1", Input: json.RawMessage(c.input)})
 		if err != nil || !strings.HasPrefix(got.Text, c.want) && !strings.Contains(got.Text, c.want) {
 			t.Errorf("%s: %v\n%q", c.input, err, got.Text)

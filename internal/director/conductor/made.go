@@ -32,7 +32,7 @@ func (r *run) checkMade(ctx context.Context, in *madeInput) (mistake, err error)
 		return choir.Invalid("path", "is required, or title and text"), nil
 	}
 	req := choir.LookRequest{Run: r.rec.run, What: choir.LookRead, Path: in.Path, From: 1, Lines: 1}
-	last := r.resultOf("")
+	last := r.evidence.resultOf("")
 	if last != nil {
 		req.Task = last.task.TaskID
 	}
@@ -59,12 +59,12 @@ func (r *run) madeEffect(done *choir.RunFinished) ([]effect, error) {
 		done.File = m.Path
 		return nil, nil
 	}
-	done.Document = r.id("made")
+	done.Document = r.ledger.id("made")
 	created := &choir.DocumentCreated{Document: done.Document, Title: m.Title, Content: m.Text}
 	raw, err := choir.Canonical(created)
 	if err == nil && len(raw) > choir.InlineLimit {
-		created.Blob, err = r.cfg.Log.PutBlob(r.life, []byte(m.Text))
+		created.Blob, err = r.ledger.log.PutBlob(r.ledger.life, []byte(m.Text))
 		created.Content = ""
 	}
-	return []effect{{id: r.eventID(choir.TypeDocumentCreated, "made"), cause: r.rec.cause, payload: created}}, err
+	return []effect{{id: r.ledger.eventID(choir.TypeDocumentCreated, "made"), cause: r.rec.cause, payload: created}}, err
 }

@@ -32,7 +32,7 @@ func TestAnAnswerNamesAFileThatIsFound(t *testing.T) {
 	} {
 		var seen []choir.LookRequest
 		r := pastOf(lookLog{err: c.look, seen: &seen})
-		r.results = c.results
+		r.evidence.results = c.results
 		mistake, err := r.checkMade(t.Context(), &madeInput{Path: "artifacts/pond.md"})
 		if choir.CodeOf(err) != c.err {
 			t.Errorf("%s: %v", name, err)

@@ -73,7 +73,7 @@ func (c caller) rewordedID(try, times int) choir.ID {
 	if times == 0 {
 		return c.callID(c.calls.taken, try)
 	}
-	return c.id("model", c.calls.step, c.calls.taken, try, "reworded", times)
+	return c.ledger.id("model", c.calls.step, c.calls.taken, try, "reworded", times)
 }
 
 // answerFromLog returns the recorded answer of a call. If its recorded request differs
@@ -141,14 +141,14 @@ func (r *run) refusedAgain(handle handler) handler {
 // turnDown records that a call is refused and returns the reason for the model.
 func (r *run) turnDown(call model.Block, reason string) (agentloop.Result, error) {
 	refused := &choir.DecisionRefused{Tool: call.Tool, Reason: clipHead(reason, maxReason)}
-	err := r.commit(effect{id: r.turnedDownID(), cause: r.rec.cause, payload: refused})
+	err := r.ledger.commit(effect{id: r.turnedDownID(), cause: r.rec.cause, payload: refused})
 	return agentloop.Result{Text: reason, IsError: true}, err
 }
 
 // turnedDownID is the id of the event that says that the tool call at hand was refused:
 // of its place in the run, the same in every execution.
 func (r *run) turnedDownID() choir.ID {
-	return r.eventID(choir.TypeDecisionRefused, r.calls.step, r.calls.handled)
+	return r.ledger.eventID(choir.TypeDecisionRefused, r.calls.step, r.calls.handled)
 }
 
 // maxReason is the maximum length of the reason in decision.refused, in bytes.

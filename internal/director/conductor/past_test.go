@@ -62,7 +62,7 @@ func pastOf(log Log, payloads ...choir.Payload) *run {
 	for _, p := range payloads {
 		rec.apply(choir.Event{Run: pastRun}, p)
 	}
-	return &run{rec: rec, cfg: Config{Log: log}, life: context.Background()}
+	return newRun(context.Background(), &Conductor{cfg: Config{Log: log}}, rec)
 }
 
 // TestAPlanThatWasDecidedStands reads plans that the checks of this build would

@@ -1,39 +1,11 @@
 package conductor
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"choiros/internal/choir"
 )
-
-// proofMistakes returns the mistakes of a judgement's proofs: a part of the result a that
-// there is not or that shows the opposite, and with accept a criterion without a proof.
-// Lines of a file are looked up in the snapshot after the task, which the control plane
-// reads.
-func (r *run) proofMistakes(ctx context.Context, j judgement, a *attempt) (mistakes []error, err error) {
-	for i, c := range j.Criteria {
-		at := fmt.Sprintf("criteria[%d].shown_by", i)
-		if c.ShownBy == nil {
-			if j.Verdict == choir.VerdictAccept && c.Met {
-				mistakes = append(mistakes, choir.Invalid(at, "is required to accept: name the check, the command, the line of the log, the changed file, the lines of a file, or the summary that shows it"))
-			}
-			continue
-		}
-		wrong := checkProof(*c.ShownBy, c.Met, a.result)
-		if wrong == nil && c.ShownBy.Kind == choir.ProofFile {
-			if wrong, err = r.checkFileProof(ctx, *c.ShownBy, a); err != nil {
-				return nil, err
-			}
-		}
-		if wrong != nil {
-			mistakes = append(mistakes, choir.Under(at, wrong))
-		}
-	}
-	return mistakes, nil
-}
 
 // checkProof returns an error if a result has no such part, or a check or a command that
 // failed is to show that a criterion is met.
@@ -74,21 +46,4 @@ func checkRun(number int, met bool, runs []choir.CommandRun, name string) error 
 // countLines returns the number of lines of a text.
 func countLines(text string) int {
 	return len(slices.Collect(strings.Lines(text)))
-}
-
-// checkFileProof returns as wrong the reason why the file has no such lines after the
-// task.
-func (r *run) checkFileProof(ctx context.Context, p choir.Proof, a *attempt) (wrong, err error) {
-	_, err = r.cfg.Log.LookAtWorkspace(ctx, choir.LookRequest{
-		Run: r.rec.run, Task: a.task.TaskID, What: choir.LookRead, Path: p.Path, From: p.To, Lines: 1,
-	})
-	switch choir.CodeOf(err) {
-	case choir.CodeInvalid:
-		return err, nil
-	case choir.CodeCorrupt:
-		return choir.Invalid("path", "the content of %q is damaged, so its lines show nothing; name another part of the result", p.Path), nil
-	case choir.CodeNotFound:
-		return choir.Invalid("kind", "no snapshot is kept of then, so lines of a file show nothing; name another part of the result"), nil
-	}
-	return nil, err
 }

@@ -54,7 +54,7 @@ func TestAProofIsLookedUp(t *testing.T) {
 			var seen []choir.LookRequest
 			r := pastOf(lookLog{text: "3\tx\n", err: c.log, seen: &seen})
 			j := judgement{Verdict: choir.VerdictAccept, Criteria: []choir.CriterionMet{{Criterion: "it is done", Met: !c.unmet, ShownBy: c.proof}}}
-			mistakes, err := r.proofMistakes(t.Context(), j, &attempt{result: result, task: choir.DirectorTask{TaskID: pastRun}})
+			mistakes, err := r.evidence.proofMistakes(t.Context(), j, &attempt{result: result, task: choir.DirectorTask{TaskID: pastRun}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestAComputerThatDoesNotAnswerIsNoMistakeOfAProof(t *testing.T) {
 	var seen []choir.LookRequest
 	r := pastOf(lookLog{err: choir.E("x", choir.CodeUnavailable, "away"), seen: &seen})
 	j := judgement{Criteria: []choir.CriterionMet{{Criterion: "c", Met: true, ShownBy: &choir.Proof{Kind: choir.ProofFile, Path: "a", From: 1, To: 1}}}}
-	if _, err := r.proofMistakes(t.Context(), j, &attempt{}); choir.CodeOf(err) != choir.CodeUnavailable {
+	if _, err := r.evidence.proofMistakes(t.Context(), j, &attempt{}); choir.CodeOf(err) != choir.CodeUnavailable {
 		t.Errorf("error %v", err)
 	}
 }

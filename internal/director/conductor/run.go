@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 	"choiros/internal/agentloop"
 	"choiros/internal/choir"
-	"choiros/internal/director/runwriter"
 	"choiros/internal/model"
 )
 
@@ -48,7 +46,7 @@ func (s *runService) Serve(ctx context.Context) error {
 	if s.failures < maxFailures {
 		return err
 	}
-	r.adopt()
+	r.ledger.adopt()
 	end := ending{choir.OutcomeFailed, choir.CodeInternal, "The run failed by a fault of the Director: " + err.Error()}
 	if choir.FirstOf(err) != nil {
 		end = ending{choir.OutcomeFailed, choir.CodeConflict, "The run ended because somebody else made each document or task that it was about to make: " + err.Error()}
@@ -75,12 +73,9 @@ type run struct {
 	cfg  Config
 	rec  *record
 	slot *slot
-	life context.Context // ends with the Director, not with the run
 
-	story    runwriter.Story
-	document choir.ID // empty while there is none
-	version  int      // of the document
-	untold   bool     // the story went on since the last version
+	ledger   *ledger
+	evidence *evidence
 
 	calls      calls
 	spent      spent
@@ -89,7 +84,6 @@ type run struct {
 	questions  int
 	questionID map[string]bool
 	pending    *attempt           // the result the model is to judge
-	results    []*attempt         // all that have returned, in order
 	toast      string             // shown instead of a document
 	status     choir.AnswerStatus // of the answer; empty for a run that is not answered
 	made       *madeInput         // what was asked for, as the answer names it; nil for none
@@ -105,7 +99,11 @@ type ending struct {
 }
 
 func newRun(ctx context.Context, c *Conductor, rec *record) *run {
-	return &run{cfg: c.cfg, rec: rec, life: ctx, slot: &slot{slots: c.slots}, questionID: map[string]bool{}}
+	return &run{
+		cfg: c.cfg, rec: rec, slot: &slot{slots: c.slots}, questionID: map[string]bool{},
+		ledger:   &ledger{log: c.cfg.Log, key: c.cfg.Key, rec: rec, life: ctx},
+		evidence: &evidence{log: c.cfg.Log, run: rec.run},
+	}
 }
 
 var errStopped = errors.New("the run was stopped")
@@ -143,9 +141,9 @@ func (r *run) conclude(err error) error {
 	if r.rec.isFinished() {
 		return nil
 	}
-	r.adopt()
+	r.ledger.adopt()
 	if r.rec.isCancelled() {
-		return r.finish(ending{choir.OutcomeCancelled, "", "Stopped, as you asked. " + r.soFar()})
+		return r.finish(ending{choir.OutcomeCancelled, "", "Stopped, as you asked. " + r.ledger.soFar()})
 	}
 	var over *reached
 	var fatal *modelError
@@ -162,7 +160,7 @@ func (r *run) conclude(err error) error {
 
 // execute plans and works until the run's ending is decided.
 func (r *run) execute(ctx context.Context) error {
-	r.story.Apply(&r.rec.prompt)
+	r.ledger.story.Apply(&r.rec.prompt)
 	if err := r.slot.acquire(ctx); err != nil {
 		return err
 	}
@@ -279,24 +277,4 @@ func (r *run) withTimeLimit(ctx context.Context) (context.Context, context.Cance
 func (r *run) overTime() error {
 	worked := max(r.rec.worked(r.cfg.Now()), choir.Time(r.cfg.Limits.Seconds)*1000)
 	return limitError("time", float64(r.cfg.Limits.Seconds), float64(worked/1000))
-}
-
-// eventID returns the id of an event of this run; see id.
-func (r *run) eventID(t choir.Type, parts ...any) choir.ID { return r.id(string(t), parts...) }
-
-// id returns the id of an effect of this run, derived from its parts: the same in every
-// execution.
-func (r *run) id(kind string, parts ...any) choir.ID {
-	words := []string{kind}
-	for _, p := range parts {
-		switch p := p.(type) {
-		case int:
-			words = append(words, strconv.Itoa(p))
-		case string:
-			words = append(words, p)
-		case choir.ID:
-			words = append(words, string(p))
-		}
-	}
-	return choir.DeriveID(r.rec.run, words...)
 }

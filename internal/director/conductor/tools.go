@@ -99,7 +99,7 @@ func (r *run) answerWith(status choir.AnswerStatus, text string) error {
 	if r.rec.prompt.Proposal != nil {
 		return nil // it is told where it is proposed
 	}
-	return r.commit(r.documentEffect()...)
+	return r.ledger.commit(r.ledger.documentEffect()...)
 }
 
 type toastInput struct {
@@ -112,7 +112,7 @@ func (r *run) showToast(_ context.Context, call model.Block) (agentloop.Result, 
 	if err := choir.DecodeStrict(call.Input, &in); err != nil {
 		return refuse(err)
 	}
-	if r.document != "" {
+	if r.ledger.document != "" {
 		return refuse(choir.E("", choir.CodeConflict, "this run has work to tell about; end it with the tool answer"))
 	}
 	r.toast = in.Text

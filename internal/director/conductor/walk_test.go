@@ -96,7 +96,7 @@ func TestEveryStateOfARunLeadsOn(t *testing.T) {
 		}}
 		log.seen, log.text = &[]choir.LookRequest{}, "a\n"
 		r := pastOf(log)
-		r.life, log.rec = rt.Context(), r.rec
+		r.ledger.life, log.rec = rt.Context(), r.rec
 		r.rec.repos = []string{"house"}
 		r.cfg.Limits = choir.RunLimits{Tasks: 12, Tokens: 1_000_000}
 		accepted := 0
@@ -160,7 +160,7 @@ func callTool(r *run, n int, name string, input any) (agentloop.Result, error) {
 	}
 	for _, tool := range r.tools() {
 		if tool.Def.Name == name {
-			return tool.Run(r.life, model.Block{CallID: fmt.Sprint(n), Tool: name, Input: raw})
+			return tool.Run(r.ledger.life, model.Block{CallID: fmt.Sprint(n), Tool: name, Input: raw})
 		}
 	}
 	panic("no tool " + name)
@@ -172,7 +172,7 @@ func TestTwoStepsInWorktreesAreSentAtOnce(t *testing.T) {
 	t.Parallel()
 	log := &walkLog{sent: map[choir.ID]*choir.TaskDispatched{}, draw: func() choir.Status { return choir.StatusOK }}
 	r := pastOf(log)
-	r.life, log.rec, r.rec.repos = t.Context(), r.rec, []string{"house"}
+	r.ledger.life, log.rec, r.rec.repos = t.Context(), r.rec, []string{"house"}
 	r.cfg.Limits = choir.RunLimits{Tasks: 12, Tokens: 1_000_000}
 	inWorktree := func(id string, dependsOn ...string) choir.PlanStep {
 		return choir.PlanStep{ID: id, Title: id, Kind: choir.TaskEditRepo, Repo: "house", Worktree: true, Instruction: "do " + id, AcceptanceCriteria: []string{"it is done"}, DependsOn: dependsOn}

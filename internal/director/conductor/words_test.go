@@ -88,7 +88,7 @@ func TestAResultHasTheEndOfEachOutput(t *testing.T) {
 	a.result.CommandsRun[2].Stdout = choir.ZeroHash
 	before := a.result.CommandsRun[0].StdoutTail
 	told := a.result
-	if err := pastOf(blobs).readOutputs(t.Context(), &a.result); err != nil {
+	if err := pastOf(blobs).evidence.readOutputs(t.Context(), &a.result); err != nil {
 		t.Fatal(err)
 	}
 	text := resultText(a, nil, "")

@@ -2,7 +2,6 @@ package conductor
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,8 +40,8 @@ func (r *run) submitPlan(ctx context.Context, call model.Block) (agentloop.Resul
 		return r.refusePlan(problems)
 	}
 	r.plan = newPlan(p)
-	made := effect{id: r.eventID(choir.TypePlanMade), cause: r.rec.cause, payload: &r.plan.PlanMade}
-	if err := r.commit(append(r.documentEffect(), made)...); err != nil {
+	made := effect{id: r.ledger.eventID(choir.TypePlanMade), cause: r.rec.cause, payload: &r.plan.PlanMade}
+	if err := r.ledger.commit(append(r.ledger.documentEffect(), made)...); err != nil {
 		return agentloop.Result{}, err
 	}
 	text, err := r.dispatch(ctx)
@@ -66,8 +65,8 @@ func (r *run) readPlan(input []byte) (choir.PlanMade, []string) {
 // maxRefusals it ends the run.
 func (r *run) refusePlan(problems []string) (agentloop.Result, error) {
 	r.refusals++
-	refused := effect{id: r.eventID(choir.TypePlanRefused, r.refusals), cause: r.rec.cause, payload: &choir.PlanRefused{Problems: problems}}
-	if err := r.commit(append(r.documentEffect(), refused)...); err != nil {
+	refused := effect{id: r.ledger.eventID(choir.TypePlanRefused, r.refusals), cause: r.rec.cause, payload: &choir.PlanRefused{Problems: problems}}
+	if err := r.ledger.commit(append(r.ledger.documentEffect(), refused)...); err != nil {
 		return agentloop.Result{}, err
 	}
 	list := strings.Join(problems, "\n- ")
@@ -120,12 +119,12 @@ func (r *run) send(step choir.PlanStep) (*attempt, error) {
 	r.spent.tasks++
 	r.plan.tries[step.ID]++
 	a := &attempt{step: step, number: r.plan.tries[step.ID]}
-	a.task = newTask(r.id("task", a.step.ID, a.number), r.rec.run, r.rec.prompt.Repo, a.step)
+	a.task = newTask(r.ledger.id("task", a.step.ID, a.number), r.rec.run, r.rec.prompt.Repo, a.step)
 	a.task.TokenBudget = int(min(r.tokensLeft(), maxTokenBudget))
 	a.task.FromAttempt, r.plan.from = r.plan.from, ""
 	a.task.Worktree = a.task.Worktree && a.task.FromAttempt == ""
 	sent := &choir.TaskDispatched{Task: a.task, Step: a.step.ID}
-	err := r.commit(effect{id: r.eventID(choir.TypeTaskDispatched, a.task.TaskID), task: a.task.TaskID, cause: r.eventID(choir.TypePlanMade), payload: sent})
+	err := r.ledger.commit(effect{id: r.ledger.eventID(choir.TypeTaskDispatched, a.task.TaskID), task: a.task.TaskID, cause: r.ledger.eventID(choir.TypePlanMade), payload: sent})
 	a.task.TaskID = sent.Task.TaskID // another one where somebody took it
 	return a, err
 }
@@ -156,17 +155,17 @@ func (r *run) collect(ctx context.Context, a *attempt) (string, error) {
 	}
 	a.result, a.heard = returned.Result, heard
 	r.pending = a
-	r.results = append(r.results, a)
+	r.evidence.results = append(r.evidence.results, a)
 	r.spent.addTask(a.result.Usage)
-	r.updateStory(&returned)
-	if err := r.commit(); err != nil {
+	r.ledger.updateStory(&returned)
+	if err := r.ledger.commit(); err != nil {
 		return "", err
 	}
-	diff, err := r.diff(ctx, a.result.Diff)
+	diff, err := r.evidence.diff(ctx, a.result.Diff)
 	if err != nil {
 		return "", err
 	}
-	if err := r.readOutputs(ctx, &a.result); err != nil {
+	if err := r.evidence.readOutputs(ctx, &a.result); err != nil {
 		return "", err
 	}
 	text := resultText(a, notes, diff)
@@ -184,50 +183,6 @@ func (r *run) collect(ctx context.Context, a *attempt) (string, error) {
 		text += "\n\nThe user was asked: " + clipHead(q.Text, maxQuestionText) + "\nThe user answered: " + answer
 	}
 	return text, nil
-}
-
-// diff returns the text of a change; "" if its blob is no longer stored.
-func (r *run) diff(ctx context.Context, d *choir.Diff) (string, error) {
-	if d == nil || d.Blob == "" {
-		return contentOf(d), nil
-	}
-	raw, err := r.cfg.Log.GetBlob(ctx, d.Blob)
-	if choir.CodeOf(err) == choir.CodeNotFound {
-		return "", nil
-	}
-	return strings.ToValidUTF8(string(raw), "�"), err
-}
-
-// readOutputs replaces the tails in a result, of commands whose output is longer, by more of
-// it, of the commands and checks that the model is told about.
-func (r *run) readOutputs(ctx context.Context, res *choir.AssociateResult) error {
-	res.CommandsRun, res.Verify.Commands = slices.Clone(res.CommandsRun), slices.Clone(res.Verify.Commands)
-	for _, runs := range [][]choir.CommandRun{res.CommandsRun[max(0, len(res.CommandsRun)-maxCommandLines):], res.Verify.Commands} {
-		for i := range runs {
-			c := &runs[i]
-			if err := errors.Join(r.readOutput(ctx, c.Stdout, &c.StdoutTail), r.readOutput(ctx, c.Stderr, &c.StderrTail)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// readOutput replaces the end of an output by a longer one, if the output has more and is
-// still stored.
-func (r *run) readOutput(ctx context.Context, whole choir.Digest, tail *string) error {
-	if whole == "" || choir.DigestOf([]byte(*tail)) == whole {
-		return nil
-	}
-	raw, err := r.cfg.Log.GetBlob(ctx, whole)
-	if choir.CodeOf(err) == choir.CodeNotFound {
-		return nil
-	}
-	if err != nil {
-		return choir.Wrap("director.output", "", err, "read the output of a command")
-	}
-	*tail = clipTail(strings.ToValidUTF8(string(raw), "�"), maxCommandText)
-	return nil
 }
 
 // contentOf returns the inline text of a diff; "" for nil.
@@ -249,7 +204,7 @@ func (r *run) judgeResult(ctx context.Context, call model.Block) (agentloop.Resu
 	stands := recorded != nil
 	j, mistakes := readJudgement(call.Input, a, stands)
 	if a != nil && j.Step == a.step.ID && !stands {
-		unproved, err := r.proofMistakes(ctx, j, a)
+		unproved, err := r.evidence.proofMistakes(ctx, j, a)
 		if err != nil {
 			return agentloop.Result{}, err
 		}
@@ -277,7 +232,7 @@ func (r *run) judgeResult(ctx context.Context, call model.Block) (agentloop.Resu
 		}
 	}
 	r.pending = nil
-	if err := r.commit(effect{id: r.eventID(choir.TypeTaskJudged, a.task.TaskID), task: a.task.TaskID, payload: payload}); err != nil {
+	if err := r.ledger.commit(effect{id: r.ledger.eventID(choir.TypeTaskJudged, a.task.TaskID), task: a.task.TaskID, payload: payload}); err != nil {
 		return agentloop.Result{}, err
 	}
 	return r.applyVerdict(ctx, a, j, next)
