@@ -61,9 +61,9 @@ peers: ## install the other programs that benchmarks compare with
 bench: build ## measure beside the peers, see bin/choir bench --help
 	@bin/choir bench tti append replay task snapshot checkpoint toolcall rewind desk pty deliver desktop
 
-attack: build ## the red team's programs of test/attacks against a choir of its own (NAMES=... for some)
+attack: build ## the red team's programs of test/attacks against a choir of its own (NAMES=... for some, RUNGS="local gvisor container microvm")
 	@$(SHIPPED) go build -o .cache/attack ./tools/attack
-	@.cache/attack $(NAMES)
+	@PATH="$(CURDIR)/.cache/runsc:$$PATH" .cache/attack $(if $(RUNGS),-rungs "$(RUNGS)") $(NAMES)
 
 crash: build ## kill, cut the power of and damage a choir in every known way
 	@tools/crash.sh

@@ -3,18 +3,17 @@ package bench
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"choiros/bench/attacks"
 	"choiros/internal/choir"
-	"choiros/internal/sandbox/container"
-	"choiros/internal/sandbox/gvisor"
+	"choiros/internal/sandbox/local"
+	"choiros/internal/sandbox/microvm"
 )
 
 // benchAttacks runs the attacks of the repository against this binary: a row for each
 // program on the rung local, one for all of them, and one for each other rung that this
-// machine has. A row's number is how many attacks were refused, of the N that were tried; its
+// machine has; in virtual machines a short set, where there is an image of them. A row's number is how many attacks were refused, of the N that were tried; its
 // failures are the attacks that got through, or prove nothing.
 func benchAttacks(ctx context.Context, l *lab, emit func(Row)) error {
 	unmeasured := func(name, why string) {
@@ -38,20 +37,22 @@ func benchAttacks(ctx context.Context, l *lab, emit func(Row)) error {
 	} else if err := attackRung(ctx, plan, allAttacks, func(r attacks.Report) { emit(attackRow(r.Name, r)) }, emit); err != nil {
 		return err
 	}
-	if l.quick {
-		return nil
-	}
-	gv, co := gvisor.New(gvisor.Config{StateDir: filepath.Join(l.dir, gvisor.Name)}), container.New(container.Config{StateDir: filepath.Join(l.dir, container.Name)})
-	defer gv.Close()
-	defer co.Close()
-	for _, d := range []driver{gv, co} {
-		name := d.Name() + ", " + allAttacks
-		if why := cannotIsolate(ctx, d); why != "" {
-			unmeasured(name, why)
+	for _, name := range attacks.RungNames {
+		if l.quick && (name != microvm.Name || l.image == "") || name == local.Name {
 			continue
 		}
-		plan.Settings = "runtime.mode = \"" + d.Name() + "\""
-		if err := attackRung(ctx, plan, name, func(attacks.Report) {}, emit); err != nil {
+		rung := attacks.FindRung(ctx, name, l.dir, l.image)
+		row := name + ", " + allAttacks
+		if name == microvm.Name {
+			row = name + ", the short set"
+			plan.Names = attacks.ShortSet
+		}
+		if rung.Missing != "" {
+			unmeasured(row, rung.Missing)
+			continue
+		}
+		plan.Settings = rung.Settings
+		if err := attackRung(ctx, plan, row, func(attacks.Report) {}, emit); err != nil {
 			return err
 		}
 	}

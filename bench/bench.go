@@ -18,8 +18,10 @@ type Options struct {
 	Names  []string // what to measure; see Names
 	Quick  bool     // few samples, to see that it runs
 	Events int      // of the large log of log-size; 0 means as many as ANCHORS says
-	JSON   bool     // one Row a line instead of a table
-	Out    io.Writer
+	// Image is an image of virtual machines, with which attacks attacks these too.
+	Image string
+	JSON  bool // one Row a line instead of a table
+	Out   io.Writer
 	// Dir is where the scratch folder is made, on the file system that is to be
 	// measured; empty means /var/tmp, which is on a disk where /tmp may not be.
 	Dir     string

@@ -37,8 +37,19 @@ type asked struct {
 	URL string `json:"url,omitempty"`
 	// Wire is where the page of `open` says what it sees, in raw NATS.
 	Wire string `json:"wire,omitempty"`
+	// Stream is where the page of `open` hears of a JetStream consumer; nil for no such page.
+	Stream *streamWire `json:"stream,omitempty"`
 	// Folder is where `bare` builds the bare page.
 	Folder string `json:"folder,omitempty"`
+}
+
+// streamWire is where and as whom a page connects to the JetStream server, and the subject
+// on which its consumer delivers.
+type streamWire struct {
+	URL     string `json:"url"`
+	User    string `json:"user"`
+	Pass    string `json:"pass"`
+	Subject string `json:"subject"`
 }
 
 // answered is its answer, or what it says at first.

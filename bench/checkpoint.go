@@ -10,37 +10,50 @@ import (
 
 // benchCheckpoint measures a checkpoint after one file changed, as somebody who
 // asks for one gets it: the task through the bus, the git commit inside the
-// sandbox, the snapshot and the durable result.
+// sandbox, the snapshot and the durable result. The peers of the same samples are git and
+// the floor, see commitFloor.
 func benchCheckpoint(ctx context.Context, l *lab, emit func(Row)) error {
 	why := l.cannotServe(ctx)
 	for _, size := range l.treeSizes() {
-		row := Row{Case: size.name(), Unit: "ms", Peer: gitCommitPeer, Isolated: true, Durable: l.onDisk()}
+		beside := Row{Case: size.name(), Unit: "ms", Peer: gitCommitPeer, Isolated: true, Durable: l.onDisk()}
+		above := beside
+		above.Case, above.Peer = above.Case+", above its floor", commitFloorPeer
+		rows := []Row{beside, above}
 		if why != "" {
-			row.Skipped = why
+			rows[0].Skipped, rows[1].Skipped = why, why
+		} else {
+			var err error
+			if rows, err = l.checkpoints(ctx, size, beside, above); err != nil {
+				return err
+			}
+		}
+		for _, row := range rows {
 			emit(row)
-			continue
 		}
-		row, err := l.checkpoints(ctx, size, row)
-		if err != nil {
-			return err
-		}
-		emit(row)
 	}
 	l.leftOut(gitCommitPeer, emit)
 	return nil
 }
 
-func (l *lab) checkpoints(ctx context.Context, size treeSize, row Row) (_ Row, err error) {
+func (l *lab) checkpoints(ctx context.Context, size treeSize, beside, above Row) (_ []Row, err error) {
 	m, err := l.start(ctx, size.files)
 	if err != nil {
-		return row, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, m.stop()) }()
-	peer, err := l.gitTree(ctx, size.files)
+	git, err := l.gitTree(ctx, size.files)
 	if err != nil {
-		return row, err
+		return nil, err
 	}
-	t := turns{n: l.count(size.n), warmup: 3, peer: peer}
+	lowest := against{row: above}
+	floor, err := l.newCommitFloor(ctx, size.files)
+	if err != nil {
+		lowest.row.Skipped = err.Error()
+	} else {
+		lowest.peer = floor.sample
+		defer func() { err = errors.Join(err, floor.close()) }()
+	}
+	t := turns{n: l.count(size.n), warmup: 3}
 	t.ours = func(ctx context.Context) (float64, error) {
 		if err := change(m.file(changedFile(size.files))); err != nil {
 			return 0, err
@@ -53,5 +66,5 @@ func (l *lab) checkpoints(ctx context.Context, size treeSize, row Row) (_ Row, e
 		}
 		return took, err
 	}
-	return t.measure(ctx, row)
+	return t.measureBeside(ctx, against{beside, git}, lowest)
 }

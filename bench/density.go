@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +12,6 @@ import (
 	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer/terminals"
-	"choiros/internal/control/api"
 )
 
 // benchDensity measures the memory of each further computer of one choir, idle and
@@ -62,7 +59,7 @@ func hibernatedCase(n int) string { return fmt.Sprintf("each of %d computers, hi
 
 // measureIdle emits a row for each number of computers.
 func (l *lab) measureIdle(ctx context.Context, data string, sizes []int, emit func(Row)) error {
-	s, err := serveChoir(ctx, data, "0")
+	s, err := serveChoir(ctx, data, "0", 0)
 	if err != nil {
 		return err
 	}
@@ -106,7 +103,7 @@ func (l *lab) measureIdle(ctx context.Context, data string, sizes []int, emit fu
 // measureHibernated opens all computers of a data folder, waits until they hibernate and
 // returns the memory of their choir in MB.
 func (l *lab) measureHibernated(ctx context.Context, data string) (float64, error) {
-	s, err := serveChoir(ctx, data, "1s")
+	s, err := serveChoir(ctx, data, "1s", 0)
 	if err != nil {
 		return 0, err
 	}
@@ -234,74 +231,4 @@ func memoryBelow(pid int) (float64, error) {
 		return 0, choir.E("bench.density", choir.CodeUnavailable, "the memory of process %d cannot be read", pid)
 	}
 	return float64(kb) * 1024 / 1e6, nil
-}
-
-// benchWake measures the time until a computer answers a request, idle and hibernated, and
-// until a hibernated one has a terminal in its sandbox. The start of a bare sandbox is
-// beside it.
-func benchWake(ctx context.Context, l *lab, emit func(Row)) error {
-	idle := Row{Case: "idle", Unit: "ms", Peer: "the health of the same choir", Isolated: true}
-	hibernated := Row{Case: "hibernated", Unit: "ms", Peer: barePeer, Isolated: true}
-	sandbox := Row{Case: "hibernated, until a terminal is open", Unit: "ms", Peer: barePeer, Isolated: true}
-	if why := l.cannotIsolate(ctx); why != "" {
-		for _, r := range []Row{idle, hibernated, sandbox} {
-			r.Skipped = why
-			emit(r)
-		}
-		return nil
-	}
-	data, err := l.folder()
-	if err != nil {
-		return err
-	}
-	s, err := serveChoir(ctx, data, "1s")
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	list, err := s.computers(ctx)
-	if err != nil {
-		return err
-	}
-	timed := func(do func() error) (float64, error) {
-		began := time.Now()
-		err := do()
-		return millis(time.Since(began)), err
-	}
-	woken := func(ctx context.Context) (float64, error) {
-		return timed(func() error { return s.wake(ctx, list[0].ID) })
-	}
-	healthy := func(ctx context.Context) (float64, error) {
-		return timed(func() error { return s.ask(ctx, http.MethodGet, "/api/health", nil, nil) })
-	}
-	if idle, err = (turns{n: l.count(200), warmup: 5, ours: woken, peer: healthy}).measure(ctx, idle); err != nil {
-		return err
-	}
-	emit(idle)
-	asleep := func(ask func(context.Context) (float64, error)) sample {
-		return func(ctx context.Context) (float64, error) {
-			if _, err := s.await(ctx, "hibernated", hibernates); err != nil {
-				return 0, err
-			}
-			return ask(ctx)
-		}
-	}
-	if hibernated, err = (turns{n: l.count(20), warmup: 1, ours: asleep(woken), peer: bareStart}).measure(ctx, hibernated); err != nil {
-		return err
-	}
-	emit(hibernated)
-	path := "/api/computers/" + string(list[0].ID) + "/terminals"
-	opened := func(ctx context.Context) (float64, error) {
-		var t terminals.Info
-		took, err := timed(func() error { return s.ask(ctx, http.MethodPost, path, api.TerminalRequest{}, &t) })
-		if err == nil {
-			err = s.ask(ctx, http.MethodDelete, path+"/"+string(t.ID), nil, nil)
-		}
-		return took, err
-	}
-	if sandbox, err = (turns{n: l.count(20), warmup: 1, ours: asleep(opened), peer: bareStart}).measure(ctx, sandbox); err != nil {
-		return err
-	}
-	emit(sandbox)
-	return nil
 }

@@ -28,6 +28,7 @@ type lab struct {
 	dir      string
 	quick    bool
 	events   int
+	image    string // of virtual machines; empty for none
 	version  string
 	versions Versions
 	driver   driver
@@ -47,7 +48,7 @@ func newLab(o Options) (*lab, error) {
 	if err != nil {
 		return nil, choir.Wrap("bench", choir.CodeUnavailable, err, "make a scratch folder in %s", base)
 	}
-	l := &lab{dir: dir, quick: o.Quick, events: o.Events, version: o.Version, versions: findVersions(o.Version)}
+	l := &lab{dir: dir, quick: o.Quick, events: o.Events, image: o.Image, version: o.Version, versions: findVersions(o.Version)}
 	l.driver = local.New(local.Config{StateDir: filepath.Join(dir, "state")})
 	return l, nil
 }

@@ -17,7 +17,8 @@ type page struct {
 	bare    *site // serves a page with React and nothing else; nil until it was asked for
 	browser *browser
 	raw     *rawNATS
-	window  choir.ID // one whose title is changed
+	stream  *jetStream // nil in a page that does not compare with it
+	window  choir.ID   // one whose title is changed
 	marks   int
 }
 
@@ -59,6 +60,9 @@ func (p *page) close() error {
 	p.browser.close()
 	if p.raw != nil {
 		p.raw.close()
+	}
+	if p.stream != nil {
+		p.stream.close()
 	}
 	for _, s := range []*site{p.site, p.bare} {
 		if s != nil {
@@ -104,7 +108,12 @@ func (p *page) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.browser.ask(asked{Do: "open", URL: link, Wire: p.raw.server.WebsocketURL()}); err != nil {
+	ask := asked{Do: "open", URL: link, Wire: p.raw.server.WebsocketURL()}
+	if p.stream != nil {
+		wire := p.stream.wire()
+		ask.Stream = &wire
+	}
+	if _, err := p.browser.ask(ask); err != nil {
 		return err
 	}
 	opened := choir.WindowOpened{App: "settings", Title: "bench", Bounds: choir.Rect{X: 40, Y: 40, Width: 640, Height: 420}}

@@ -23,10 +23,11 @@ const sightPatience = 60 * time.Second
 
 // Where the page saw something.
 const (
-	seenRaw   = "raw"   // on the connection to the raw server
-	seenBus   = "bus"   // on the product's own connection
-	seenDOM   = "dom"   // in the title of a window
-	seenPixel = "pixel" // the colour of a frame that was drawn
+	seenRaw    = "raw"    // on the connection to the raw server
+	seenStream = "stream" // on the connection to the JetStream server
+	seenBus    = "bus"    // on the product's own connection
+	seenDOM    = "dom"    // in the title of a window
+	seenPixel  = "pixel"  // the colour of a frame that was drawn
 )
 
 // sight records where the page saw a mark, and when by its own clock.

@@ -31,13 +31,13 @@ type served struct {
 	ended  chan struct{} // closed when the process has ended
 }
 
-// serveChoir starts choir on a data folder, with hibernate_after as its only setting.
-func serveChoir(ctx context.Context, data, hibernateAfter string) (s *served, err error) {
+// serveChoir starts choir on a data folder, with these settings of computers alone.
+func serveChoir(ctx context.Context, data, hibernateAfter string, ready int) (s *served, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, choir.Wrap("bench.served", choir.CodeUnavailable, err, "find this binary")
 	}
-	settings := fmt.Sprintf("[listen]\naddress = \"127.0.0.1:0\"\n\n[computers]\nhibernate_after = %q\n", hibernateAfter)
+	settings := fmt.Sprintf("[listen]\naddress = \"127.0.0.1:0\"\n\n[computers]\nhibernate_after = %q\nready = %d\n", hibernateAfter, ready)
 	if err := os.WriteFile(filepath.Join(data, "choir.toml"), []byte(settings), 0o600); err != nil {
 		return nil, choir.Wrap("bench.served", choir.CodeUnavailable, err, "write the configuration")
 	}
@@ -144,6 +144,43 @@ func (s *served) await(ctx context.Context, what string, wanted func(api.Compute
 			return nil, choir.E("bench.served", choir.CodeUnavailable, "choir has ended")
 		}
 	}
+}
+
+// awaitReady waits until sandboxes of n roles wait for a computer that hibernates.
+func (s *served) awaitReady(ctx context.Context, n int) error {
+	ctx, cancel := context.WithTimeout(ctx, servedPatience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	want := fmt.Sprintf("\nchoir_sandboxes_ready %d\n", n)
+	for {
+		figures, err := s.figures(ctx)
+		if err != nil || strings.Contains(figures, want) {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return choir.Wrap("bench.served", choir.CodeUnavailable, ctx.Err(), "no sandboxes are ready")
+		case <-s.ended:
+			return choir.E("bench.served", choir.CodeUnavailable, "choir has ended")
+		}
+	}
+}
+
+// figures returns the text of /metrics.
+func (s *served) figures(ctx context.Context) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://choir/metrics", nil)
+	if err != nil {
+		return "", choir.Wrap("bench.served", choir.CodeInvalid, err, "make a request")
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return "", choir.Wrap("bench.served", choir.CodeUnavailable, err, "read the figures")
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	return string(raw), choir.Wrap("bench.served", choir.CodeUnavailable, err, "read the figures")
 }
 
 func hibernates(c api.ComputerView) bool { return c.Hibernated }

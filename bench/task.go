@@ -16,16 +16,16 @@ const (
 // benchTask measures DirectorTask{kind run, commands [true], verify none}
 // through bus, sandbox and log to the durable AssociateResult, with the check of
 // the tree before and after; then three of them, each submitted after the result
-// of the one before. The peer is one flow of as many durable steps.
+// of the one before. The peers of the same samples are one flow of as many durable
+// steps, and the floor of as many tasks, see taskFloor.
 func benchTask(ctx context.Context, l *lab, emit func(Row)) (err error) {
-	rows := []Row{{Case: "one task"}, {Case: "flow of three"}}
-	for i := range rows {
-		rows[i].Unit, rows[i].Peer, rows[i].Isolated, rows[i].Durable = "ms", taskPeer, true, l.onDisk()
-	}
+	cases := []string{"one task", "flow of three"}
 	if why := l.cannotServe(ctx); why != "" {
-		for _, r := range rows {
-			r.Skipped = why
-			emit(r)
+		for _, name := range cases {
+			beside, above := l.taskRows(name)
+			beside.Skipped, above.Skipped = why, why
+			emit(beside)
+			emit(above)
 		}
 		return nil
 	}
@@ -41,10 +41,17 @@ func benchTask(ctx context.Context, l *lab, emit func(Row)) (err error) {
 	if peer != nil {
 		defer peer.close()
 	}
+	floor, err := l.newTaskFloor(m)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, floor.close()) }()
 	for i, tasks := range []int{1, 3} {
 		t := turns{n: l.count(200 / tasks), warmup: l.count(20)}
-		if rows[i].Skipped = why; peer != nil {
-			t.peer = peer.sample(tasks)
+		beside, above := l.taskRows(cases[i])
+		steps := against{row: beside}
+		if steps.row.Skipped = why; peer != nil {
+			steps.peer = peer.sample(tasks)
 		}
 		t.ours = func(ctx context.Context) (float64, error) {
 			began := time.Now()
@@ -55,13 +62,23 @@ func benchTask(ctx context.Context, l *lab, emit func(Row)) (err error) {
 			}
 			return millis(time.Since(began)), nil
 		}
-		row, err := t.measure(ctx, rows[i])
+		rows, err := t.measureBeside(ctx, steps, against{above, floor.sample(tasks)})
 		if err != nil {
 			return err
 		}
-		emit(row)
+		for _, row := range rows {
+			emit(row)
+		}
 	}
 	return nil
+}
+
+// taskRows returns the rows of one case: beside the Restate server, and above the floor.
+func (l *lab) taskRows(name string) (beside, above Row) {
+	beside = Row{Case: name, Unit: "ms", Peer: taskPeer, Isolated: true, Durable: l.onDisk()}
+	above = beside
+	above.Case, above.Peer = name+", above its floor", floorPeer
+	return beside, above
 }
 
 // nothing is the smallest task there is.

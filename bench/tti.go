@@ -3,7 +3,9 @@ package bench
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/pool"
 )
 
 // firstCommand is the command that a sandbox and its peer run; its output must come.
@@ -33,7 +36,7 @@ func benchTTI(ctx context.Context, l *lab, emit func(Row)) error {
 
 func benchLocalTTI(ctx context.Context, l *lab, emit func(Row)) error {
 	if why := l.cannotIsolate(ctx); why != "" {
-		for _, name := range []string{"sequential", "staggered", "burst", "warm claim"} {
+		for _, name := range []string{"sequential", "staggered", "burst", "warm claim", "claimed"} {
 			emit(Row{Case: name, Unit: "ms", Peer: barePeer, Skipped: why})
 		}
 		return nil
@@ -60,7 +63,60 @@ func benchLocalTTI(ctx context.Context, l *lab, emit func(Row)) error {
 		return err
 	}
 	emit(row)
+	if row, err = l.claimed(ctx, Row{Case: "claimed", Unit: "ms", Peer: "the start of a sandbox, until it answers", Isolated: true}); err != nil {
+		return err
+	}
+	emit(row)
 	return nil
+}
+
+// claimed measures the time until a sandbox that was started beforehand is its computer's, beside
+// the time that it takes to start one.
+func (l *lab) claimed(ctx context.Context, r Row) (Row, error) {
+	spec, err := l.spec()
+	if err != nil {
+		return r, err
+	}
+	p := pool.New(l.driver, pool.Config{Dir: filepath.Join(l.dir, "ready"), Most: 1, Log: slog.New(slog.DiscardHandler)})
+	serving, stop := context.WithCancel(ctx)
+	var served sync.WaitGroup
+	served.Go(func() { _ = p.Serve(serving) }) // it ends with the context
+	defer served.Wait()
+	defer stop()
+	claim := func(ctx context.Context) (float64, error) {
+		p.Prepare([]sandbox.Spec{spec})
+		for p.Counts().Ready == 0 {
+			if err := sleep(ctx, time.Millisecond); err != nil {
+				return 0, err
+			}
+		}
+		began := time.Now()
+		b, err := p.Claim(ctx, spec)
+		ms := millis(time.Since(began))
+		if err == nil && b == nil {
+			err = choir.E("bench.tti", choir.CodeInternal, "a sandbox was ready and could not be claimed")
+		}
+		if err != nil {
+			return 0, err
+		}
+		made := &box{b, guest.NewClient(b.Dial)}
+		return ms, errors.Join(made.first(ctx), made.end(ctx))
+	}
+	return turns{n: l.count(100), warmup: l.count(5), ours: claim, peer: l.startAlone}.measure(ctx, r)
+}
+
+// startAlone starts a sandbox, and runs nothing in it.
+func (l *lab) startAlone(ctx context.Context) (float64, error) {
+	spec, err := l.spec()
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	b, err := l.create(ctx, spec)
+	if err != nil {
+		return 0, err
+	}
+	return millis(time.Since(began)), b.end(ctx)
 }
 
 func burstSize(l *lab) int {

@@ -77,6 +77,7 @@ var reasonless = map[string]string{
 	"internal/sandbox/microvm/serial.go":                  "the log: streams of a machine",
 	"internal/sandbox/microvm/vsock.go":                   "the log: streams of a machine",
 	"internal/sandbox/mount.go":                           "the log: specs that choir itself writes",
+	"internal/sandbox/pool":                               "causes: behind the reason that a sandbox does not run",
 	"internal/sandbox/registry.go:NewRegistry":            "developers: two drivers of one name",
 	"internal/sandbox/sprites/api.go:unreachable":         "causes: behind the reason that a sandbox does not run",
 	"internal/sandbox/sprites/api.go:nonsense":            "causes: behind the reason that a sandbox does not run",

@@ -2,13 +2,13 @@
 # Runs every fuzz target for FUZZTIME, then all tests ROUNDS times in random
 # order with the race detector, then kills each process at every step of every
 # run and does what else takes too long for each day. Stops at the first failure.
-# PART="fuzz race steps large cluster maintenance cgroup2 quota microvm agents random" names the parts that are run, all
+# PART="fuzz race steps large cluster maintenance cgroup2 quota microvm attacks agents random" names the parts that are run, all
 # without it. The last line is the sum.
 set -eu
 cd "$(dirname "$0")/.."
 fuzztime=${FUZZTIME:-30s}
 rounds=${ROUNDS:-5}
-every="fuzz race steps large cluster maintenance cgroup2 quota microvm agents random"
+every="fuzz race steps large cluster maintenance cgroup2 quota microvm attacks agents random"
 wanted=${PART:-$every}
 began=$(date +%s)
 targets=0
@@ -103,6 +103,11 @@ if wants microvm; then
 	tools/vm.sh vsock
 	part="a computer that moves to a virtual machine and back"
 	go test -count=1 -timeout 1h ./cmd/choir -run '^TestAComputerMovesToAVirtualMachineAndBack$' -machines
+fi
+
+if wants attacks; then
+	part="the attacks on every rung of the isolation ladder that this machine has"
+	make --no-print-directory attack RUNGS="local gvisor container microvm"
 fi
 
 if wants agents; then

@@ -18,8 +18,12 @@ import (
 // Corpus is the folder of the programs, from the root of the repository.
 const Corpus = "test/attacks"
 
-// A program that has not ended by then has hung: it is ended, and is broken.
-const limit = 8 * time.Minute
+// A program that has not ended by then has hung: it is ended, and is broken. In an emulated
+// machine it may take longer.
+const (
+	limit         = 8 * time.Minute
+	limitEmulated = 40 * time.Minute
+)
 
 // Plan names the choir under attack and the programs that attack it.
 type Plan struct {
@@ -74,6 +78,10 @@ func find(corpus string, names []string) ([]string, error) {
 
 // attackWith runs one program and reads what it reports.
 func (t *target) attackWith(ctx context.Context, program string) Report {
+	limit := limit
+	if t.slower() > 1 {
+		limit = limitEmulated
+	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	path, err := filepath.Abs(program)

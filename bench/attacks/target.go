@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ import (
 // target is the choir under attack and what surrounds it.
 type target struct {
 	dir, data, choir, origin, secret string
+	settings                         string        // of the rung
 	level                            sandbox.Level // the isolation in force
 	cmd                              *exec.Cmd
 	ended                            chan struct{}
@@ -59,17 +61,17 @@ func newTarget(ctx context.Context, p Plan) (t *target, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t = &target{choir: path, secret: "TOP-SECRET-" + rand.Text(), ended: make(chan struct{}), said: &bytes.Buffer{}}
+	t = &target{choir: path, secret: "TOP-SECRET-" + rand.Text(), settings: p.Settings, ended: make(chan struct{}), said: &bytes.Buffer{}}
 	if t.dir, err = os.MkdirTemp("/var/tmp", "choir-attack-"); err != nil {
 		return nil, err
 	}
-	if err := t.prepare(ctx, p.Settings); err != nil {
+	if err := t.prepare(ctx); err != nil {
 		return nil, errors.Join(err, t.close())
 	}
 	return t, nil
 }
 
-func (t *target) prepare(ctx context.Context, rung string) error {
+func (t *target) prepare(ctx context.Context) error {
 	t.data = filepath.Join(t.dir, "data")
 	if err := errors.Join(os.Chmod(t.dir, 0o711), os.Mkdir(t.data, 0o711)); err != nil {
 		return err
@@ -77,7 +79,7 @@ func (t *target) prepare(ctx context.Context, rung string) error {
 	t.provider = httptest.NewServer(&provider{})
 	address := strings.TrimPrefix(t.provider.URL, "http://")
 	key := filepath.Join(t.dir, "provider.key")
-	config := rung + "\n" + fmt.Sprintf(settings, address, key, priceSetting)
+	config := t.settings + "\n" + fmt.Sprintf(settings, address, key, priceSetting)
 	if err := errors.Join(os.WriteFile(key, []byte(t.secret), 0o600), os.WriteFile(filepath.Join(t.data, "choir.toml"), []byte(config), 0o600)); err != nil {
 		return err
 	}
@@ -136,7 +138,7 @@ func (t *target) start(ctx context.Context) error {
 
 // ready waits until a task runs.
 func (t *target) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, t.choir, "task", "-", "--data", t.data)
 	cmd.Stdin = strings.NewReader(`{"version":1,"kind":"run","instruction":"ready","commands":[{"argv":["true"]}],"verify_profile":{"mode":"none"}}`)
@@ -164,8 +166,17 @@ func (t *target) env() []string {
 	return []string{
 		"CHOIR=" + t.choir, "DATA=" + t.data, "SECRET=" + t.secret, "ORIGIN=choir.localhost:" + port,
 		"BILL=" + strings.TrimPrefix(t.provider.URL, "http://"), fmt.Sprintf("CHOIR_PID=%d", t.cmd.Process.Pid),
-		"RUNG=" + t.level.Driver, "CONFINED=" + t.level.Tasks,
+		"RUNG=" + t.level.Driver, "CONFINED=" + t.level.Tasks, "SETTINGS=" + t.settings, "SLOWER=" + strconv.Itoa(t.slower()),
 	}
+}
+
+// slower returns how many times as long as here programs take in the sandbox: ten in a machine
+// that is emulated, which tells so.
+func (t *target) slower() int {
+	if strings.Contains(t.level.Name, "emulation") {
+		return 10
+	}
+	return 1
 }
 
 // close stops choir and removes all that was made.

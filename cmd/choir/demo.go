@@ -71,7 +71,7 @@ func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error 
 		return err
 	}
 	if !a.json {
-		a.printf("%s\n\n", lines(a.retell(a.retellNested(started.Notice), "demo.notice")))
+		a.printf("%s\n\n", a.demoNotice(started))
 	}
 	runErr := a.quietly(func(q *app) error { return q.followRun(ctx, c, started.Run) })
 	var exit exitError
@@ -102,6 +102,14 @@ func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error 
 	return nil
 }
 
+// demoNotice returns a sentence about where the words of the model come from.
+func (a *app) demoNotice(started api.Demo) string {
+	if started.Models == nil {
+		return a.sentence("demo.notice")
+	}
+	return a.sentence("demo.live", "said", lines(a.modelsInForce(*started.Models)))
+}
+
 // quietly runs f, without output if a.json is set.
 func (a *app) quietly(f func(*app) error) error {
 	if !a.json {
@@ -118,7 +126,7 @@ func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // demoReport collects the results of a demo run and, if they are good, tries the change.
 func (a *app) demoReport(ctx context.Context, c *client, started api.Demo) (demoReport, error) {
-	r := demoReport{Notice: started.Notice, Run: started.Run}
+	r := demoReport{Notice: a.demoNotice(started), Run: started.Run}
 	var v api.RunView
 	if err := c.get(ctx, c.path("/runs/"+string(started.Run)), &v); err != nil {
 		return r, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 
 	"choiros/internal/config"
@@ -11,6 +12,7 @@ import (
 	"choiros/internal/sandbox/gvisor"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/sandbox/microvm"
+	"choiros/internal/sandbox/pool"
 	"choiros/internal/sandbox/sprites"
 )
 
@@ -25,6 +27,11 @@ func newDrivers(file config.Config, state, modules string) (*sandbox.Registry, e
 		container.New(container.Config{StateDir: filepath.Join(state, container.Name), Toolchains: tools, Modules: modules, Socket: file.Container.Socket}),
 		newMicroVM(file, filepath.Join(state, microvm.Name)),
 		newSprites(file, filepath.Join(state, sprites.Name)))
+}
+
+// newPool returns the pool of sandboxes that are started before they are needed, over the drivers.
+func newPool(file config.Config, state string, drivers *sandbox.Registry, log *slog.Logger) *pool.Pool {
+	return pool.New(drivers, pool.Config{Dir: filepath.Join(state, "ready"), Most: file.Computers.Ready, Log: log})
 }
 
 // newMicroVM returns the driver of virtual machines.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"choiros/internal/choir"
 	"choiros/internal/control/api"
 )
 
@@ -29,7 +30,7 @@ func (m *machine) hibernates(c *client) {
 // TestAComputerHibernatesAndWakesForACommand lets a computer go idle for a second, and asks
 // for its files with a command.
 func TestAComputerHibernatesAndWakesForACommand(t *testing.T) {
-	m := newMachine(t, "[computers]\nhibernate_after = '1s'\n")
+	m := newMachine(t, "[computers]\nhibernate_after = '1s'\nready = 0\n")
 	up := m.up()
 	up.healthy()
 	m.must("checkpoint", "-m", "before it sleeps")
@@ -59,7 +60,7 @@ func TestAComputerHibernatesAndWakesForACommand(t *testing.T) {
 // next choir must have all that was acknowledged.
 func TestAKillWhileAComputerHibernatesLosesNothing(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t, "[computers]\nhibernate_after = '1s'\n")
+	m := newMachine(t, "[computers]\nhibernate_after = '1s'\nready = 0\n")
 	up := m.up()
 	up.healthy()
 	dir := m.computers()[0]
@@ -106,4 +107,56 @@ func (m *machine) sandboxNotes(dir string) []string {
 		m.t.Fatal(err)
 	}
 	return found
+}
+
+// TestAHibernatedComputerHasSandboxesReady lets a computer hibernate, wakes it, kills choir while
+// sandboxes are ready for it, and stops choir while they are: nothing of them remains, and no list
+// of people or of the log names them.
+func TestAHibernatedComputerHasSandboxesReady(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "[computers]\nhibernate_after = '1s'\nready = 1\n")
+	up := m.up()
+	up.healthy()
+	ready := func(what string) {
+		m.eventually(what, func() error {
+			if !strings.Contains(m.must("metrics"), "\nchoir_sandboxes_ready 2\n") {
+				return errNotYet
+			}
+			return nil
+		})
+	}
+	ready("sandboxes are ready")
+	if out := m.must("computers"); !strings.Contains(out, "hibernates") {
+		t.Errorf("computers:\n%s", out)
+	}
+	before := m.processes()
+	m.must("checkpoint", "-m", "woken")
+	if out := m.must("metrics"); !strings.Contains(out, "\nchoir_sandboxes_claimed 2\n") {
+		t.Errorf("metrics:\n%s", out)
+	}
+	if out := m.must("log"); strings.Count(out, "woken") == 0 {
+		t.Errorf("log:\n%s", out)
+	}
+	ready("sandboxes are ready again")
+	for _, e := range m.client().log(t) {
+		if e.Type == choir.TypeSandboxStarted && strings.Contains(string(e.Payload), `"recovered":true`) {
+			t.Errorf("event %d: a sandbox that waited counts as one of an earlier choir", e.Seq)
+		}
+	}
+	up.kill()
+	left, err := filepath.Glob(filepath.Join(m.data, "sandbox", "ready", "*.json"))
+	if err != nil || len(left) != 2 {
+		t.Fatalf("notes of %v after a kill, %v", left, err)
+	}
+	up = m.up()
+	if left, _ = filepath.Glob(filepath.Join(m.data, "sandbox", "ready", "*.json")); len(left) != 0 {
+		t.Errorf("the next choir left %v", left)
+	}
+	m.must("checkpoint", "-m", "woken after a kill")
+	ready("sandboxes are ready after a kill")
+	up.stop()
+	m.nothingLeft(filepath.Base(m.computers()[0]))
+	if len(before) < 3 { // choir, and two sandboxes
+		t.Errorf("while sandboxes were ready there were the processes %v", before)
+	}
 }

@@ -152,10 +152,27 @@ func runCheckpoint(ctx context.Context, a *app, c *client, req api.CheckpointReq
 	if a.json {
 		a.printJSON(r)
 	} else {
-		a.printf("%s\n", lines(a.retell(r.Summary, "checkpoint.made", "checkpoint.nothing")))
+		a.printf("%s\n", a.checkpointSaid(r))
 	}
 	if r.Status != choir.StatusOK {
 		return exitError(1)
 	}
 	return nil
+}
+
+// checkpointSaid returns a sentence about the commits of a checkpoint by hand, the English one of the result
+// if it does not say how many.
+func (a *app) checkpointSaid(r choir.AssociateResult) lines {
+	made := r.Committed
+	if made == nil {
+		return lines(r.Summary)
+	}
+	said := a.sentence("checkpoint.nothing")
+	if made.Commits > 0 {
+		said = a.sentence("checkpoint.made", "n", made.Commits, "subject", made.Subject)
+	}
+	if made.Failed != "" {
+		said = a.sentence("checkpoint.notAll", "said", said, "why", made.Failed)
+	}
+	return lines(said)
 }

@@ -223,12 +223,12 @@ func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
 // printMoments prints the events between two moments and the differences of desktop, documents and
 // files.
 func (a *app) printMoments(d api.MomentsView) {
-	a.sayNone(len(d.Events)+len(d.Desktop)+len(d.Documents)+len(d.Files), "diff.none")
+	a.sayNone(len(d.Events)+len(d.Changes)+len(d.Documents)+len(d.Files), "diff.none")
 	for _, e := range d.Events {
 		a.printf("%6d  %s  %s\n", e.Seq, e.At.Std().Local().Format("15:04:05"), e.Text)
 	}
-	for _, line := range d.Desktop {
-		a.printf("%s  %s\n", a.label("diff", "desktop"), a.retell(line, "diff.windowOpened", "diff.windowClosed", "diff.windowMoved", "diff.windowShows", "diff.windowBecame", "diff.setting"))
+	for _, change := range d.Changes {
+		a.printf("%s  %s\n", a.label("diff", "desktop"), lines(change.Say(a.spoken())))
 	}
 	for _, doc := range d.Documents {
 		a.printf("%s  %s\n%s", a.label("diff", "document"), doc.Title, lines(doc.Diff))

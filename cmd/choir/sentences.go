@@ -75,12 +75,6 @@ func sentenceIn(l names.Language, key string, values ...any) string {
 	return s.Fill(string(l), filling)
 }
 
-// retell returns a sentence that the control plane said in English, in the person's language: by the first of
-// the keys whose English sentence it is. A sentence of none of the keys is returned itself.
-func (a *app) retell(said string, keys ...string) string {
-	return a.retellBy(keys, said, func(value string) string { return value })
-}
-
 // retellNested returns the same as retell by the keys that begin with told and models, also for sentences
 // inside of the sentence.
 func (a *app) retellNested(said string) string { return a.retellBy(nestedKeys(), said, a.retellNested) }

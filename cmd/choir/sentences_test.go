@@ -15,7 +15,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/workspace"
-	"choiros/internal/demo"
+	"choiros/internal/control/api"
 	"choiros/internal/eval"
 	"choiros/internal/eventstore"
 	"choiros/internal/machineimage"
@@ -57,11 +57,8 @@ func TestEachSentenceIsInEachLanguage(t *testing.T) {
 	}
 }
 
-func TestTheDemoSaysWhatTheControlPlaneSays(t *testing.T) {
+func TestThePlaceOfModelsIsCalledAsByTheControlPlane(t *testing.T) {
 	t.Parallel()
-	if got := sentences()[names.English]["demo.notice"].Other; got != demo.Notice {
-		t.Errorf("the catalogue says %q, the control plane %q", got, demo.Notice)
-	}
 	if got := sentences()[names.English]["told.modelsPlace"].Other; got != names.ModelsPlace {
 		t.Errorf("the catalogue says %q, the control plane %q", got, names.ModelsPlace)
 	}
@@ -116,23 +113,37 @@ func TestLabelsAreAligned(t *testing.T) {
 	}
 }
 
-// TestASentenceOfTheControlPlaneIsRetold: it speaks English, and people read its sentences in the terminal.
-func TestASentenceOfTheControlPlaneIsRetold(t *testing.T) {
+// TestWhatTheControlPlaneGivesAsDataIsSaidInTheLanguageOfThePerson: nothing of a title, subject or reason is read as
+// part of the sentence.
+func TestWhatTheControlPlaneGivesAsDataIsSaidInTheLanguageOfThePerson(t *testing.T) {
 	t.Parallel()
-	german := speaking("de")
-	keys := []string{"checkpoint.made", "checkpoint.nothing", "diff.windowOpened", "diff.windowBecame", "diff.setting"}
-	for said, want := range map[string]string{
-		"made 1 commit: before (it all) {n}":  "1 Commit angelegt: before (it all) {n}",
-		"made 3 commits: made 1 commit: x":    "3 Commits angelegt: made 1 commit: x",
-		"window Files “home” is opened":       "Fenster Files “home”: geöffnet",
-		"theme: light[], then dark, then red": "theme: light[], then dark, danach red",
-		"It is something else.":               "It is something else.",
+	made := func(n int, failed string) choir.AssociateResult {
+		return choir.AssociateResult{Summary: "English", Committed: &choir.Committed{Commits: n, Subject: "made 1 commit: {n}", Failed: failed}}
+	}
+	live := api.Demo{Models: &api.ModelState{Connected: true, Director: "a/m", Associate: "b/m", Priceless: []string{"b/m"}}}
+	for want, got := range map[string]func(*app) string{
+		"1 Commit angelegt: made 1 commit: {n}":                                                func(a *app) string { return string(a.checkpointSaid(made(1, ""))) },
+		"3 Commits angelegt: made 1 commit: {n}. Git konnte nicht alles eintragen: index.lock": func(a *app) string { return string(a.checkpointSaid(made(3, "index.lock"))) },
+		"nichts einzutragen; der Arbeitsbereich ist als Schnappschuss aufbewahrt":              func(a *app) string { return string(a.checkpointSaid(made(0, ""))) },
+		"English":                    func(a *app) string { return string(a.checkpointSaid(choir.AssociateResult{Summary: "English"})) }, // of an event from before
+		"Dies ist eine Aufzeichnung": func(a *app) string { said, _, _ := strings.Cut(a.demoNotice(api.Demo{}), ":"); return said },
+		"Die Worte kommen vom eingerichteten Modell: Der Director benutzt a/m, der Associate b/m. ": func(a *app) string {
+			said := a.demoNotice(live)
+			at := strings.Index(said, "b/m. ")
+			if at < 0 || !strings.Contains(said[at+5:], "b/m") {
+				return said
+			}
+			return said[:at+5]
+		},
 	} {
-		if got := german.retell(said, keys...); got != want {
-			t.Errorf("%q is retold as %q, want %q", said, got, want)
+		if said := got(speaking("de")); said != want {
+			t.Errorf("it says %q, want %q", said, want)
 		}
-		if got := speaking("C").retell(said, keys...); got != said {
-			t.Errorf("%q is retold in English as %q", said, got)
+		if want == "English" {
+			continue
+		}
+		if said := got(speaking("C")); said == want {
+			t.Errorf("in English it says %q too", said)
 		}
 	}
 }
@@ -355,12 +366,6 @@ func (u *usedSentences) readWords(path string, f *ast.File) {
 				u.use(path, "term."+texts[0]+"."+texts[1])
 			} else if texts[0] != "" {
 				lists = append(lists, texts[0])
-			}
-		case "retell":
-			for at, key := range texts {
-				if at > 0 {
-					u.use(path, key)
-				}
 			}
 		case "line":
 			values = append(values, texts[0])

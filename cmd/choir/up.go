@@ -10,8 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -76,13 +77,15 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	if cfg.Desktop.Modules != nil {
 		modules = cfg.Desktop.Modules.Folder()
 	}
-	driver, err := newDrivers(cfg.File, filepath.Join(a.data, "sandbox"), modules)
+	state := filepath.Join(a.data, "sandbox")
+	drivers, err := newDrivers(cfg.File, state, modules)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg.Driver = driver
 	book := logbook.NewFile(a.logPath(), logbook.FileBytes)
 	cfg.Log = logbook.New(a.err, book)
+	driver := newPool(cfg.File, state, drivers, cfg.Log)
+	cfg.Driver, cfg.Ready = driver, driver
 	cfg.Cluster, cfg.StartBus = clusterOf(cfg.File, cfg.Log), startBus(cfg.File, cfg.Log)
 	spans, err := openTraces(ctx, &cfg)
 	if err != nil {
@@ -249,28 +252,38 @@ func (a *app) printAddress(origin, login string, m api.ModelState) {
 	a.printf("\n  %s\n  %s\n", lines(a.modelsInForce(m)), a.sentence("up.stop"))
 }
 
-// modelsInForce returns the sentence about the models in force. What the control plane's English one
-// says besides stays behind it.
+// modelsInForce returns sentences about the models in force, and about those whose price is not known.
 func (a *app) modelsInForce(m api.ModelState) string {
-	said := func(a *app) string {
-		place := a.sentence("told.modelsPlace")
-		switch {
-		case m.Connected:
-			return a.sentence("models.both", "director", m.Director, "associate", m.Associate)
-		case m.Director != "":
-			return a.sentence("models.noAssociate", "director", m.Director, "place", place)
-		case m.Associate != "":
-			return a.sentence("models.noDirector", "associate", m.Associate, "place", place)
-		}
-		return a.sentence("models.none", "place", place, "file", filepath.Join(a.data, "choir.toml"))
+	said := a.modelsConnected(m)
+	for _, name := range m.Priceless {
+		said += " " + a.sentenceOfReason(choir.ReasonModelPriceUnknown, choir.TextOf("name", name))
 	}
-	english := *a
-	english.forProgram = true
-	rest, ok := strings.CutPrefix(m.Message, said(&english))
-	if !ok {
-		return m.Message
+	return said
+}
+
+// modelsConnected returns a sentence about which roles have a model.
+func (a *app) modelsConnected(m api.ModelState) string {
+	place := a.sentence("told.modelsPlace")
+	switch {
+	case m.Connected:
+		return a.sentence("models.both", "director", m.Director, "associate", m.Associate)
+	case m.Director != "":
+		return a.sentence("models.noAssociate", "director", m.Director, "place", place)
+	case m.Associate != "":
+		return a.sentence("models.noDirector", "associate", m.Associate, "place", place)
 	}
-	return said(a) + rest
+	return a.sentence("models.none", "place", place, "file", filepath.Join(a.data, "choir.toml"))
+}
+
+// sentenceOfReason returns what is said of a reason, and what to do, as one sentence.
+func (a *app) sentenceOfReason(reason choir.Reason, values ...choir.Value) string {
+	said, help, _ := choir.SayReason(string(a.spoken()), reason, values)
+	first, size := utf8.DecodeRuneInString(said)
+	said = string(unicode.ToUpper(first)) + said[size:]
+	if help == "" {
+		return said + "."
+	}
+	return said + ": " + help + "."
 }
 
 // printLink prints a login link alone on its line, so that it is easily selected in a terminal and read

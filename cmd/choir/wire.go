@@ -83,7 +83,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 		Outside: egress.Internet(), Registries: egress.Registries(), Reread: a.loadConfig,
 		Desktop: a.desktop(),
 		Demo: supervisor.DemoConfig{
-			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,
+			Name: demo.Name, Prompt: demo.Prompt, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,
 		},
 		Version: version, Boot: boot(), Now: now, Random: rand.Reader,
 		Log: logbook.New(a.err, io.Discard),

@@ -17,10 +17,18 @@ type AssociateResult struct {
 	Artifacts     []BlobRef     `json:"artifacts" doc:"Files kept."`
 	Usage         TaskUsage     `json:"usage" doc:"Measured where the provider or the kernel tells."`
 	Checkpoint    *string       `json:"checkpoint" doc:"Git commit, or null."`
+	Committed     *Committed    `json:"committed,omitempty" doc:"What a checkpoint by hand committed."`
 	Snapshot      Digest        `json:"snapshot,omitempty" choir:"digest" doc:"The workspace after the task."`
 	Attempt       Digest        `json:"attempt,omitempty" choir:"digest" doc:"The workspace with what a failed task tried, from before that was taken back; another task can begin from it."`
 	Questions     []Question    `json:"questions" doc:"What only the user can answer."`
 	SuggestedNext *string       `json:"suggested_next" doc:"What to do next, or null."`
+}
+
+// Committed describes the commits of a checkpoint by hand.
+type Committed struct {
+	Commits int    `json:"commits" choir:"range=0..1000000" doc:"How many commits were made; none where nothing differed."`
+	Subject string `json:"subject" choir:"len=0..2000" doc:"Subject of the commits."`
+	Failed  string `json:"failed,omitempty" choir:"len=1..2000" doc:"What git said where it could not commit all."`
 }
 
 // Status is how a task ended.

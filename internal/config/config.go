@@ -294,6 +294,8 @@ func (c Config) Policy() (effect.Policy, error) {
 // Computers configures when computers are open.
 type Computers struct {
 	HibernateAfter string `toml:"hibernate_after" report:"shown" doc:"Time without use, such as 30m, after which a computer hibernates: its sandboxes end, and the next request starts them again. It does not while a run is open, a page of it is open, a program runs in the foreground of a terminal, or somebody uses a port. 0 is never."`
+	// Ready needs runtime.mode to be one whose waiting sandboxes cost no money.
+	Ready int `toml:"ready" report:"shown" doc:"Hibernated computers for which new sandboxes wait, started beforehand, so that they wake sooner: those used last and most, while memory is free. 0 is none. With runtime.mode sprites there are none, because they cost money."`
 }
 
 // Idle returns HibernateAfter as a duration; 0 for never. Check has accepted it.
@@ -319,7 +321,7 @@ func Default() Config {
 		},
 		Bus:       Bus{Mode: "embedded", StreamMB: 512, ClusterTimeout: 5},
 		Egress:    Egress{Mode: string(choir.EgressNone)},
-		Computers: Computers{HibernateAfter: "30m"},
+		Computers: Computers{HibernateAfter: "30m", Ready: 1},
 		MicroVM:   MicroVM{VMM: "qemu"},
 	}
 }

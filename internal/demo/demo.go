@@ -19,9 +19,6 @@ const Name = "tally"
 // Prompt is the prompt of the demo.
 const Prompt = "tally lists every word. Give it an option --top N that lists only the N most frequent ones, with a test and a line in the README."
 
-// Notice is the text shown with the demo.
-const Notice = "This is a recording: Claude said the model's words on 27 November 2026. Director, Associate, sandbox, verification and checkpoint are real."
-
 //go:embed all:repo
 var repo embed.FS
 

@@ -51,6 +51,8 @@ func (s *Sentence) UnmarshalJSON(raw []byte) error {
 type Values struct {
 	Text string // {text}
 	Tool string // {tool}
+	From string // {from}
+	To   string // {to}
 	N    int    // {n}; 1 selects the singular
 }
 
@@ -104,7 +106,7 @@ func SayMark(l Language, key string, v Values) (string, bool) {
 	if v.N == 1 {
 		text = s.One
 	}
-	return strings.NewReplacer("{text}", v.Text, "{tool}", v.Tool, "{n}", strconv.Itoa(v.N)).Replace(text), true
+	return strings.NewReplacer("{text}", v.Text, "{tool}", v.Tool, "{from}", v.From, "{to}", v.To, "{n}", strconv.Itoa(v.N)).Replace(text), true
 }
 
 // ListMarked returns the things separated by commas, followed by "and n more" if more > 0, in a

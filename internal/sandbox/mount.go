@@ -65,6 +65,9 @@ type Capabilities struct {
 	// Streams says that Dial may be called any number of times at once; without it one
 	// stream is open at a time. Separate streams are faster in bulk, see ARCHITECTURE.
 	Streams bool
+	// Prestart says that a sandbox may be started before it is needed. It is false where a
+	// sandbox that waits costs money.
+	Prestart bool
 }
 
 // Workspace returns the mount of the workspace; ok is false for a sandbox without one.

@@ -8,6 +8,8 @@ starts one choir for all of them and gives each program these variables:
     SECRET   words that must never be read from inside
     RUNG     the rung of the isolation ladder, such as local
     CONFINED what keeps a task in its project, such as landlock; empty for nothing
+    SETTINGS keys of the configuration, in TOML, of a choir on that rung
+    SLOWER   how many times as long as on this machine programs take in the sandbox
 
 and, inherited as descriptors 40, 41 and 42 like choir itself: a file with SECRET
 that only root may read, the host's root folder, and a connected socket.
@@ -21,11 +23,12 @@ A program prints one line for each promise that it tries to break:
 
 An attack without a control of its name that is ok counts as broken.
 """
-import http.client, json, os, socket, subprocess, sys, time
+import base64, gzip, http.client, json, os, socket, subprocess, sys, tempfile, time
 
 CHOIR, DATA, SECRET = os.environ["CHOIR"], os.environ["DATA"], os.environ["SECRET"]
 ORIGIN, BILL = os.environ["ORIGIN"], os.environ["BILL"]
-RUNG, CONFINED = os.environ["RUNG"], os.environ["CONFINED"]
+RUNG, CONFINED, SETTINGS = os.environ["RUNG"], os.environ["CONFINED"], os.environ["SETTINGS"]
+SLOWER = int(os.environ["SLOWER"])
 INHERITED = (40, 41, 42)
 
 
@@ -72,8 +75,11 @@ def computer():
         return json.load(f)["computers"][0]["id"]
 
 
-def base():
-    return "/api/computers/" + computer()
+def base(name=""):
+    """Is the address of a computer by its name or id; without one the first."""
+    with open(DATA + "/owner.json") as f:
+        known = json.load(f)["computers"]
+    return "/api/computers/" + next(c["id"] for c in known if not name or name in (c["id"], c["name"]))
 
 
 def choir(*args, stdin=None, timeout=120):
@@ -81,11 +87,13 @@ def choir(*args, stdin=None, timeout=120):
     return subprocess.run([CHOIR, *args, "--data", DATA], input=stdin, capture_output=True, timeout=timeout)
 
 
-def sandbox(script, kind="run", budget=120, argv=None, **task):
+def sandbox(script, kind="run", budget=120, argv=None, computer="", **task):
     """Runs a script of bash in the Associate as a task; returns (result, output)."""
+    budget *= SLOWER
     t = {"version": 1, "kind": kind, "instruction": "attack", "commands": [{"argv": argv or ["bash", "-c", script]}],
          "time_budget_s": budget, "verify_profile": {"mode": "none"}, "return": {"logs": True}, **task}
-    p = choir("task", "-", "--json", stdin=json.dumps(t).encode(), timeout=budget + 60)
+    at = ["--computer", computer] if computer else []
+    p = choir("task", "-", "--json", *at, stdin=json.dumps(t).encode(), timeout=budget + 60)
     try:
         result = json.loads(p.stdout)
     except ValueError:
@@ -94,17 +102,19 @@ def sandbox(script, kind="run", budget=120, argv=None, **task):
     for c in result.get("commands_run") or []:
         for stream in ("stdout", "stderr"):
             if c.get(stream):
-                out += api("GET", f"{base()}/blobs/{c[stream]}")[1].decode("utf8", "replace")
+                out += api("GET", f"{base(computer)}/blobs/{c[stream]}")[1].decode("utf8", "replace")
             else:
                 out += c.get(stream + "_tail") or ""
     return result, out
 
 
 def compiled(source, *args):
-    """Is a script that compiles the C file beside the attack program and runs it."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), source)) as f:
-        text = f.read()
-    return f"d=$(mktemp -d); cat >$d/a.c <<'END_OF_C'\n{text}\nEND_OF_C\ngcc -O1 -w -o $d/a $d/a.c && $d/a {' '.join(args)}"
+    """Is a script that runs the C file beside the attack program, which is compiled here: not every sandbox has a compiler."""
+    with tempfile.TemporaryDirectory() as top:
+        subprocess.run(["gcc", "-Os", "-s", "-w", "-o", top + "/a", os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), source)], check=True)
+        with open(top + "/a", "rb") as f:
+            packed = base64.b64encode(gzip.compress(f.read())).decode()
+    return f"d=$(mktemp -d); echo {packed} | base64 -d | gzip -d >$d/a && chmod 700 $d/a && $d/a {' '.join(args)}"
 
 
 def within(seconds, act):

@@ -31,16 +31,19 @@ const verbs = {
   async script({ url }) {
     return { value: (await measureScript({ login: url })) / 1000 };
   },
-  async open({ url, wire }) {
+  async open({ url, wire, stream }) {
     await opened?.close();
     // The page's policies do not let it speak to another server.
     opened = await openBrowser({ stock: true, bypassCSP: true, flags: ["--disable-features=ConnectionAllowlists"] });
     const { page } = opened;
     page.setDefaultTimeout(PATIENCE_MS);
-    await page.addInitScript(tellSights, wire);
+    await page.addInitScript(tellSights, { wire, stream });
     await page.goto(url);
     await desktopOf(page).locator("#prompt").waitFor();
-    await (await frameOf(page)).waitForFunction(() => globalThis.benchRaw && globalThis.benchBus);
+    await (await frameOf(page)).waitForFunction(
+      (streams) => globalThis.benchRaw && globalThis.benchBus && (globalThis.benchStream || !streams),
+      stream !== undefined,
+    );
     return {};
   },
   async cover() {

@@ -34,12 +34,13 @@ type checkpoints struct {
 	task   *choir.DirectorTask
 	land   func() (choir.Digest, error) // brings what a task that is aside committed into the workspace
 
-	known         committedState // before the task
-	since         []string       // raw paths that differ between the snapshot of known and the task's base
-	sinceComplete bool           // since lists all of them
-	made          git.Made       // the commits of git_checkpoint
-	only          []string       // the only folders, escaped, that git_checkpoint changed
-	subject       string         // the commit subject of git_checkpoint
+	known         committedState   // before the task
+	since         []string         // raw paths that differ between the snapshot of known and the task's base
+	sinceComplete bool             // since lists all of them
+	made          git.Made         // the commits of git_checkpoint
+	only          []string         // the only folders, escaped, that git_checkpoint changed
+	subject       string           // the commit subject of git_checkpoint
+	committed     *choir.Committed // the commits of git_checkpoint, for the result
 }
 
 // words are what a checkpoint says of the change.

@@ -9,6 +9,7 @@ import (
 	"choiros/internal/associate/command"
 	"choiros/internal/associate/git"
 	"choiros/internal/choir"
+	"choiros/internal/excerpt"
 )
 
 // runAction executes a task of kind git. It returns the action like a command, with its output or
@@ -46,7 +47,7 @@ func (k *checkpoints) gitVerb(ctx context.Context, at choir.Digest) (string, err
 }
 
 // checkpointByHand commits every path that differs from HEAD, no matter who changed it, in the project or
-// in all projects of the workspace. It returns a sentence about the commits.
+// in all projects of the workspace. It sets committed and returns an English sentence about it.
 func (k *checkpoints) checkpointByHand(ctx context.Context, at choir.Digest) (string, error) {
 	if len(k.task.GitArgs) > 1 {
 		return "", choir.Invalid("git_args[1]", "git_checkpoint takes one subject")
@@ -65,8 +66,10 @@ func (k *checkpoints) checkpointByHand(ctx context.Context, at choir.Digest) (st
 	if len(made.Commits) == 0 {
 		text = "nothing to commit; the workspace is kept as a snapshot"
 	}
+	k.committed = &choir.Committed{Commits: len(made.Commits), Subject: excerpt.FirstRunes(k.subject, 500)}
 	if err != nil && k.task.Repo == "" && ctx.Err() == nil {
 		// The others are committed, and the snapshot has all.
+		k.committed.Failed = excerpt.FirstRunes(strings.ReplaceAll(err.Error(), "\n", "; "), 500)
 		return text + ". Git could not commit all of it: " + strings.ReplaceAll(err.Error(), "\n", "; "), nil
 	}
 	return text, err

@@ -288,7 +288,7 @@ func (j *job) execute(ctx context.Context) error {
 	case j.task.Kind == choir.TaskGit:
 		run, text, err := j.commits.runAction(ctx, j.compared.base)
 		j.report.result.CommandsRun = append(j.report.result.CommandsRun, run)
-		j.report.result.Summary = text
+		j.report.result.Summary, j.report.result.Committed = text, j.commits.committed
 		return err
 	case len(j.task.Commands) > 0:
 		return j.runCommands(ctx)

@@ -24,7 +24,12 @@ func (s *Server) Bridge(ctx context.Context, nc net.Conn) error {
 	if err != nil {
 		return err
 	}
-	defer inside.Close()
+	return Join(ctx, nc, inside)
+}
+
+// Join copies bytes between the connection nc of a client and the connection inside of a
+// NATS server, until either side ends or ctx does. It closes both.
+func Join(ctx context.Context, nc, inside net.Conn) (err error) {
 	ended := make(chan struct{}, 2)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -3,7 +3,6 @@ package moments
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -17,7 +16,8 @@ import (
 // MomentsDiff is the difference between two moments of a computer, except its files.
 type MomentsDiff struct {
 	Documents []DocumentChange `json:"documents" doc:"Documents that differ."`
-	Desktop   []string         `json:"desktop" doc:"Windows, theme and settings that differ, in words."`
+	Changes   []DesktopChange  `json:"changes" doc:"Windows, theme and settings that differ."`
+	Desktop   []string         `json:"desktop" doc:"Changes as English sentences, which desktops from before 27 November 2026 show."`
 	Events    []EventLine      `json:"events" doc:"What happened between, in words, the oldest first."`
 	Counts    []TypeCount      `json:"counts" doc:"How many events of each type lie between."`
 	EventsCut bool             `json:"events_cut,omitempty" doc:"There are more events; the lists were cut."`
@@ -58,7 +58,7 @@ const (
 func (ms *Moments) Diff(ctx context.Context, from, to uint64) (MomentsDiff, error) {
 	head, _ := ms.log.Head()
 	from, to = cmp.Or(from, head), cmp.Or(to, head)
-	out := MomentsDiff{Documents: []DocumentChange{}, Desktop: []string{}, Events: []EventLine{}, Counts: []TypeCount{}}
+	out := MomentsDiff{Documents: []DocumentChange{}, Changes: []DesktopChange{}, Desktop: []string{}, Events: []EventLine{}, Counts: []TypeCount{}}
 	for _, seq := range []uint64{from, to} {
 		if err := ms.log.MustHave(seq); err != nil {
 			return out, err
@@ -121,8 +121,8 @@ func (ms *Moments) compareDesktops(ctx context.Context, from, to uint64, out *Mo
 		return err
 	}
 	for _, p := range pairs(wa, wb, func(w eventstore.Window) choir.ID { return w.ID }) {
-		if words := windowWords(p.a, p.b); words != "" {
-			out.Desktop = append(out.Desktop, words)
+		if change, differs := changeOfWindow(p.a, p.b); differs {
+			out.Changes = append(out.Changes, change)
 		}
 	}
 	sa, err := ms.log.Settings(ctx, from)
@@ -135,64 +135,13 @@ func (ms *Moments) compareDesktops(ctx context.Context, from, to uint64, out *Mo
 	}
 	for _, p := range pairs(sa, sb, func(s eventstore.Setting) string { return s.Key }) {
 		if x, y := settingValue(p.a), settingValue(p.b); x != y {
-			out.Desktop = append(out.Desktop, fmt.Sprintf("%s: %s, then %s", p.key, x, y))
+			out.Changes = append(out.Changes, DesktopChange{Change: SettingSet, Key: p.key, From: x, To: y})
 		}
 	}
+	for i := range out.Changes {
+		out.Desktop = append(out.Desktop, out.Changes[i].Say(names.English))
+	}
 	return nil
-}
-
-// windowWords describes the change of a window between two moments; "" if there is
-// none. nil means that the window was not open.
-func windowWords(a, b *eventstore.Window) string {
-	switch {
-	case a == nil:
-		return windowName(b) + " is opened"
-	case b == nil:
-		return windowName(a) + " is closed"
-	case a.Bounds != b.Bounds || a.Desktop != b.Desktop:
-		return windowName(b) + " is moved"
-	case a.State != b.State || a.Snap != b.Snap:
-		return windowName(b) + " is " + stateWords(b)
-	case a.Title != b.Title || a.Subject != b.Subject:
-		return windowName(a) + " shows " + cmp.Or(quoted(b.Title), "something else") + " instead"
-	}
-	return ""
-}
-
-// windowName returns a window's app and title for a sentence.
-func windowName(w *eventstore.Window) string {
-	app := w.App
-	if name, known := names.Of(w.App); known {
-		app = name.EN
-	}
-	if w.Title == "" || w.Title == app {
-		return "window " + app
-	}
-	return "window " + app + " " + quoted(w.Title)
-}
-
-func quoted(title string) string {
-	if title == "" {
-		return ""
-	}
-	return "“" + title + "”"
-}
-
-func stateWords(w *eventstore.Window) string {
-	if w.State == choir.WindowNormal {
-		return "as large as before"
-	}
-	return string(w.State)
-}
-
-func settingValue(s *eventstore.Setting) string {
-	switch {
-	case s == nil:
-		return "the default"
-	case s.Theme != nil:
-		return fmt.Sprintf("%s%v", s.Theme.Name, s.Theme.Tokens)
-	}
-	return s.Value
 }
 
 // pair is the two entries of a key in two lists; nil where a list has none.

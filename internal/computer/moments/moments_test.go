@@ -8,6 +8,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/workspace/workspacetest"
+	"choiros/internal/names"
 )
 
 func TestTwoMomentsAreComparedByWhatPeopleSee(t *testing.T) {
@@ -26,13 +27,25 @@ func TestTwoMomentsAreComparedByWhatPeopleSee(t *testing.T) {
 	must(l.Log.Append(l.Within(), choir.RoleDirector, d.ForRun(run, "")))(t)
 	head := l.Head()
 	got := must(l.Diff(l.Within(), then, 0))(t)
-	slices.Sort(got.Desktop)
-	if want := []string{"dock: the default, then left", "window Files is minimised", "window Terminal is opened", "window Writer “Plan” is opened"}; !slices.Equal(got.Desktop, want) {
-		t.Errorf("the desktop: %q", got.Desktop)
+	for language, want := range map[names.Language][]string{
+		names.English: {"dock: the default, then left", "window Files is minimised", "window Terminal is opened", "window Writer “Plan” is opened"},
+		names.German:  {"Fenster Dateien: minimiert", "Fenster Terminal: geöffnet", "Fenster Texte „Plan“: geöffnet", "dock: die Vorgabe, danach left"},
+	} {
+		var said []string
+		for i := range got.Changes {
+			said = append(said, got.Changes[i].Say(language))
+		}
+		if language == names.English && !slices.Equal(said, got.Desktop) {
+			t.Errorf("older desktops get %q, want %q", got.Desktop, said)
+		}
+		slices.Sort(said)
+		if !slices.Equal(said, want) {
+			t.Errorf("the desktop in %s: %q", language, said)
+		}
 	}
 	back := must(l.Diff(l.Within(), 0, then))(t)
-	if !slices.Contains(back.Desktop, "window Writer “Plan” is closed") {
-		t.Errorf("the way back: %q", back.Desktop)
+	if !slices.Contains(back.Changes, DesktopChange{Change: WindowClosed, App: "writer", Title: "Plan"}) {
+		t.Errorf("the way back: %q", back.Changes)
 	}
 	if len(got.Documents) != 1 || got.Documents[0].From != nil || *got.Documents[0].To != 0 || got.Documents[0].Title != "Plan" || got.Documents[0].Diff == "" {
 		t.Errorf("documents: %+v", got.Documents)
@@ -44,7 +57,7 @@ func TestTwoMomentsAreComparedByWhatPeopleSee(t *testing.T) {
 	if n != int(head-then) || len(got.Events) != 4 || got.Events[0].Text != "window opened: terminal" || got.EventsCut {
 		t.Errorf("%d events are counted of %d, told are %+v", n, head-then, got.Events)
 	}
-	if same := must(l.Diff(l.Within(), then, then))(t); len(same.Documents)+len(same.Desktop)+len(same.Events)+len(same.Counts) != 0 {
+	if same := must(l.Diff(l.Within(), then, then))(t); len(same.Documents)+len(same.Changes)+len(same.Desktop)+len(same.Events)+len(same.Counts) != 0 {
 		t.Errorf("a moment and itself: %+v", same)
 	}
 	if _, err := l.Diff(l.Within(), then, head+1000); choir.CodeOf(err) != choir.CodeNotFound {

@@ -163,6 +163,19 @@ func (h *Host) Services() []suture.Service {
 	return []suture.Service{h.seats[choir.RoleDirector], h.seats[choir.RoleAssociate]}
 }
 
+// NextSpecs returns what the sandboxes of the next start will be made of, once Services have ended;
+// none if a sandbox is still there, which the next start takes up.
+func (h *Host) NextSpecs() []sandbox.Spec {
+	var specs []sandbox.Spec
+	for _, s := range []*seat{h.seats[choir.RoleDirector], h.seats[choir.RoleAssociate]} {
+		if _, err := s.readNote(); choir.CodeOf(err) != choir.CodeNotFound || h.cfg.ReadOnly {
+			return nil
+		}
+		specs = append(specs, s.spec())
+	}
+	return specs
+}
+
 // Terminals returns the terminals in the Associate's sandbox. They do not end with
 // Services; Terminals.Shut ends them.
 func (h *Host) Terminals() *Terminals { return h.terminals }

@@ -127,11 +127,12 @@ type Doctor struct {
 
 // ModelState is the pair of models in force, and whether both roles have one.
 type ModelState struct {
-	Connected bool   `json:"connected" doc:"Director and Associate both have a model."`
-	Director  string `json:"director,omitempty" doc:"provider/model of the Director."`
-	Associate string `json:"associate,omitempty" doc:"provider/model of the Associate."`
-	OnPage    bool   `json:"on_page,omitempty" doc:"One of them was connected on the shell's page."`
-	Message   string `json:"message" doc:"One sentence for people."`
+	Connected bool     `json:"connected" doc:"Director and Associate both have a model."`
+	Director  string   `json:"director,omitempty" doc:"provider/model of the Director."`
+	Associate string   `json:"associate,omitempty" doc:"provider/model of the Associate."`
+	OnPage    bool     `json:"on_page,omitempty" doc:"One of them was connected on the shell's page."`
+	Priceless []string `json:"priceless,omitempty" doc:"Models in force whose price is not known."`
+	Message   string   `json:"message" doc:"One English sentence for people."`
 }
 
 // DemoParts replace parts of the demo, to test that the demo notices. Only the CLI may
@@ -146,9 +147,9 @@ type DemoParts struct {
 
 // Demo is a started demo.
 type Demo struct {
-	Run    choir.ID `json:"run" doc:"The run."`
-	Repo   string   `json:"repo" doc:"The demo's project under workspace/."`
-	Notice string   `json:"notice" doc:"Says that the model's words are a recording."`
+	Run    choir.ID    `json:"run" doc:"The run."`
+	Repo   string      `json:"repo" doc:"The demo's project under workspace/."`
+	Models *ModelState `json:"models,omitempty" doc:"Models that answer; none where a recording does."`
 }
 
 // API is the HTTP handler of all operations.

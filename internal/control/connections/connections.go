@@ -281,7 +281,8 @@ func (c *Connections) describe(n *inForce) api.ModelState {
 	default:
 		m.Message = "No model is connected: connect one under " + names.ModelsPlace + ", or name it under [models] in " + filepath.Join(c.cfg.Data, "choir.toml") + "; the recorded demo works without one."
 	}
-	for _, name := range n.priceless() {
+	m.Priceless = n.priceless()
+	for _, name := range m.Priceless {
 		m.Message += " " + sentence(modelgw.NoPrice(name))
 	}
 	return m

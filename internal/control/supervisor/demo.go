@@ -15,10 +15,10 @@ import (
 
 // DemoConfig is the content of the recorded demo.
 type DemoConfig struct {
-	Name, Prompt, Notice string
-	At                   time.Time // when the project's first commit was made
-	Recording            []byte    // the model's words
-	Repo                 []byte    // the project, a tar stream
+	Name, Prompt string
+	At           time.Time // when the project's first commit was made
+	Recording    []byte    // the model's words
+	Repo         []byte    // the project, a tar stream
 	// Play returns the routes of a recording. Calls over them use wait for the time that
 	// a model would take; nil means no wait. Code corrupt: the recording is damaged.
 	Play func(recording []byte, wait Wait) (map[string]modelgw.Route, error)
@@ -91,8 +91,10 @@ func (d *demos) start(ctx context.Context, c *computer.Computer, role choir.Role
 		demo.Repo = other.Repo
 	}
 	prompt := choir.PromptSubmitted{Text: demo.Prompt, Repo: demo.Name}
+	var models *api.ModelState
 	if other.Live {
-		demo.Notice = "The words come from the configured model: " + d.models().Message
+		now := d.models()
+		models = &now
 	} else {
 		if _, err := demo.Play(demo.Recording, nil); err != nil {
 			return api.Demo{}, err
@@ -112,7 +114,7 @@ func (d *demos) start(ctx context.Context, c *computer.Computer, role choir.Role
 		return api.Demo{}, err
 	}
 	run, _, err := c.Runs().Prompt(ctx, role, prompt, "")
-	return api.Demo{Run: run, Repo: demo.Name, Notice: demo.Notice}, err
+	return api.Demo{Run: run, Repo: demo.Name, Models: models}, err
 }
 
 // hurry plays the rest of a paced open run at full speed. Other runs are unaffected.

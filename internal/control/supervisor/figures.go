@@ -15,6 +15,7 @@ import (
 	"choiros/internal/control/hibernation"
 	"choiros/internal/eventstore"
 	"choiros/internal/foldersize"
+	"choiros/internal/sandbox/pool"
 )
 
 // Figures are measurements of a control plane at one moment: numbers and ids, without
@@ -25,6 +26,7 @@ type Figures struct {
 	Bus       bus.Figures
 	Disk      DiskFigures
 	Pool      hibernation.Counts
+	Ready     pool.Counts       // sandboxes that were started beforehand
 	Computers []ComputerFigures // that are open
 }
 
@@ -58,6 +60,9 @@ type ComputerFigures struct {
 // of folders are those of the most recent measurement in the background.
 func (s *System) Figures(ctx context.Context) Figures {
 	f := Figures{Failing: map[string]int{}, Bus: s.bus.Figures(), Disk: diskFigures(s.cfg.Data), Pool: s.computers.pool.Counts()}
+	if s.cfg.Ready != nil {
+		f.Ready = s.cfg.Ready.Counts()
+	}
 	for _, part := range Parts {
 		f.Failing[part] = 0
 	}

@@ -87,8 +87,12 @@ func (s *System) hibernate(ctx context.Context, id choir.ID, c *computer.Compute
 		return errors.Join(hibernation.ErrKept, err)
 	}
 	s.demos.drop(id)
+	next := c.Roles().NextSpecs()
 	err := joined([]error{s.gateways.drainCalls(c), s.closeComputer(context.WithoutCancel(ctx), c)})
 	s.cfg.Log.Info("a computer hibernates", "computer", id)
+	if err == nil && s.cfg.Ready != nil {
+		s.cfg.Ready.Prepare(next)
+	}
 	return err
 }
 

@@ -29,6 +29,7 @@ import (
 	"choiros/internal/packages"
 	"choiros/internal/replica"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/pool"
 	"choiros/internal/snapshot"
 )
 
@@ -38,6 +39,8 @@ type Config struct {
 	File   config.Config
 	From   string // file the configuration came from, or empty
 	Driver sandbox.Driver
+	// Ready is the pool that Driver is, which keeps sandboxes ready; nil for none.
+	Ready *pool.Pool
 	// OpenBlobs opens the content-addressed store in a computer's folder.
 	OpenBlobs func(dir string) (blob.Store, error)
 	// StartBus starts the bus of all computers.
@@ -171,6 +174,9 @@ func (s *System) open(ctx context.Context) (err error) {
 	if err := s.disks.limitAll(s.folder); err != nil {
 		return err
 	}
+	if s.cfg.Ready != nil {
+		s.cfg.Ready.Clean(ctx)
+	}
 	if err := s.openAll(ctx); err != nil {
 		return err
 	}
@@ -234,6 +240,9 @@ func (s *System) Serve(ctx context.Context) error {
 	})
 	sup.Add(watchdog{s.bus})
 	sup.Add(s.computers.pool)
+	if s.cfg.Ready != nil {
+		sup.Add(s.cfg.Ready)
+	}
 	s.computers.services.serve(sup)
 	err := sup.Serve(ctx)
 	if ctx.Err() != nil {

@@ -215,8 +215,11 @@ func tighten(Config) error {
 
 func raiseLoopback(Config) error { return RaiseLoopback() }
 
-// RaiseLoopback makes the only network of a sandbox, loopback, work.
+// RaiseLoopback makes the only network of a sandbox, loopback, work, and lets programs listen at
+// every port of it: init answers questions for names at one, and stands for hosts at others.
 func RaiseLoopback() error {
+	// Best effort: where it fails, programs that do not know the proxy reach nothing, as without it.
+	_ = os.WriteFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", []byte("0"), 0)
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err

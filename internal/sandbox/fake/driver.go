@@ -57,7 +57,7 @@ func (d *Driver) Name() string { return Name }
 
 // capabilities are the capabilities of this driver: choir-init's server runs in the
 // test's process on folders of the host, so nothing can be mounted.
-var capabilities = sandbox.Capabilities{Transports: []sandbox.Transport{sandbox.TransportBind, sandbox.TransportCopy}, Streams: true}
+var capabilities = sandbox.Capabilities{Transports: []sandbox.Transport{sandbox.TransportBind, sandbox.TransportCopy}, Streams: true, Prestart: true}
 
 // Capabilities implements sandbox.Driver.
 func (d *Driver) Capabilities() sandbox.Capabilities { return capabilities }

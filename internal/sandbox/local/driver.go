@@ -35,7 +35,7 @@ func (d *Driver) Name() string { return Name }
 // capabilities are the capabilities of this driver. A copied workspace is a folder in
 // memory.
 var capabilities = sandbox.Capabilities{
-	Transports: []sandbox.Transport{sandbox.TransportBind, sandbox.TransportCopy}, Mounts: true, Streams: true,
+	Transports: []sandbox.Transport{sandbox.TransportBind, sandbox.TransportCopy}, Mounts: true, Streams: true, Prestart: true,
 }
 
 // Capabilities implements sandbox.Driver.

@@ -93,5 +93,5 @@ func (c Config) withDefaults() Config {
 const deviceKVM = "/dev/kvm"
 
 func (c Config) capabilities() sandbox.Capabilities {
-	return sandbox.Capabilities{Transports: []sandbox.Transport{sandbox.TransportCopy}, Streams: c.VMM == VMMFirecracker}
+	return sandbox.Capabilities{Transports: []sandbox.Transport{sandbox.TransportCopy}, Streams: c.VMM == VMMFirecracker, Prestart: true}
 }

@@ -53,6 +53,7 @@ func (s suite) profile(t *testing.T) {
 	})
 	t.Run("processes", func(t *testing.T) { onlyOwnProcesses(t, f.Processes) })
 	t.Run("network", func(t *testing.T) { b.noNetwork(t, f.Interfaces) })
+	t.Run("names are asked of init", func(t *testing.T) { b.asksInitForNames(t) })
 	t.Run("system is read-only", func(t *testing.T) {
 		for _, path := range []string{
 			"/x", "/usr/x", "/usr/bin/env", "/etc/passwd", "/etc/x", "/opt/x", "/var/x", "/home/x", "/run/x",
@@ -151,6 +152,26 @@ func (b inside) noNetwork(t *testing.T, interfaces []string) {
 	}
 	for _, a := range []string{"192.0.2.1:80", "169.254.169.254:80", "[2001:db8::1]:80"} {
 		b.refused(t, noRoute, "connect", "tcp", a)
+	}
+}
+
+// asksInitForNames checks that a program which knows no proxy asks init for names: once a control
+// plane is there init listens at the port of DNS, and the system's resolver is told to ask there.
+func (b inside) asksInitForNames(t *testing.T) {
+	a, err := b.client.Attach(timeout(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	// No control plane is asked for a name below choir.internal: init says itself that there is none.
+	const script = `exec 3<>/dev/udp/127.0.0.1/53 && ` +
+		`printf '\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01x\x05choir\x08internal\x00\x00\x01\x00\x01' >&3 && ` +
+		`timeout 60 head -c 4 <&3 | od -An -tx1 && cat /etc/resolv.conf /etc/nsswitch.conf`
+	said := b.run(t, "/bin/bash", "-c", script)
+	for _, want := range []string{"12 34 81 83", "nameserver 127.0.0.1\n", "hosts: files dns\n"} {
+		if !strings.Contains(string(said.Stdout), want) {
+			t.Errorf("there is no %q in %s%s", want, said.Stdout, said.Stderr)
+		}
 	}
 }
 

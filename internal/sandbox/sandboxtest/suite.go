@@ -68,6 +68,7 @@ func run(t *testing.T, newDriver Maker, s suite) *Outcome {
 	t.Run("limits", s.part(s.limits))
 	t.Run("lifecycle", s.lifecycle)
 	t.Run("survival", s.survival)
+	t.Run("started beforehand", s.part(s.prestart))
 	out.whole = !t.Failed() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/")
 	return out
 }

@@ -78,7 +78,7 @@ def send(cases):
 
 def policy(*hosts, mode="allowlist"):
     """Writes the policy; a choir that runs puts it in force."""
-    text = "[listen]\naddress = '127.0.0.1:0'\n[egress]\nmode = '%s'\n" % mode
+    text = lib.SETTINGS + "\n[listen]\naddress = '127.0.0.1:0'\n[egress]\nmode = '%s'\n" % mode
     for h in hosts:
         name, _, port = h.rpartition(":")
         text += "[[egress.allowlist]]\nhost = '%s'\nport = %s\n" % (name, port)

@@ -408,7 +408,7 @@ lib.DATA = TOP + "/data"
 os.chmod(TOP, 0o755)
 os.mkdir(lib.DATA, 0o711)
 with open(lib.DATA + "/choir.toml", "w") as f:
-    f.write("[listen]\naddress = '127.0.0.1:0'\n[egress]\nmode = 'allowlist'\n")
+    f.write(lib.SETTINGS + "\n[listen]\naddress = '127.0.0.1:0'\n[egress]\nmode = 'allowlist'\n")
     for h in ("bank.test", "thief.test", "x.bank.test", "bank.test.thief.test"):
         for port in (80, 443, 8080):
             f.write(f"[[egress.allowlist]]\nhost = '{h}'\nport = {port}\n")

@@ -5,6 +5,8 @@ import { defineWords, say, type Values } from "./words";
 export const baseWords = defineWords({
   en: {
     verificationFailed: "Verification failed",
+    nothingNew: "Nothing to commit; the files are kept as a snapshot",
+    demoNotice: "The model’s words are recorded. Agents, sandbox, files and tests are real; it costs nothing.",
     ticked: "done",
     notTicked: "open",
     changesIn: "Changes in {path}",
@@ -19,6 +21,8 @@ export const baseWords = defineWords({
   },
   de: {
     verificationFailed: "Prüfung gescheitert",
+    nothingNew: "Nichts einzutragen; die Dateien sind als Schnappschuss aufbewahrt",
+    demoNotice: "Die Worte des Modells sind aufgezeichnet. Agenten, Sandbox und Tests sind echt; es kostet nichts.",
     ticked: "erledigt",
     notTicked: "offen",
     changesIn: "Änderungen in {path}",

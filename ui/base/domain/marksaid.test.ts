@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { speak } from "./language";
-import { markSaid, type Tellable } from "./marksaid";
+import { changeSaid, markSaid, type Tellable } from "./marksaid";
 
 afterEach(() => speak("en"));
 
@@ -54,4 +54,25 @@ it.each([
 
 it("says a mark that it does not know in the words of the log", () => {
   expect(markSaid({ ...mark("theme", { sentence: "later" }), text: "something new" })).toBe("Something new");
+});
+
+it.each([
+  [{ change: "opened", app: "writer", title: "Plan" }, "Window Writer “Plan” is opened", "Fenster Texte „Plan“: geöffnet"],
+  [{ change: "minimised", app: "files", title: "Files" }, "Window Files is minimised", "Fenster Dateien: minimiert"],
+  [{ change: "closed", app: "mine" }, "Window mine is closed", "Fenster mine: geschlossen"],
+  [
+    { change: "shows", app: "files", title: "home", to: "{text}" },
+    "Window Files “home” shows “{text}” instead",
+    "Fenster Dateien „home“: zeigt jetzt „{text}“",
+  ],
+  [
+    { change: "shows", app: "files" },
+    "Window Files shows something else instead",
+    "Fenster Dateien: zeigt jetzt etwas anderes",
+  ],
+  [{ change: "set", key: "dock", to: "left" }, "Dock: the default, then left", "Dock: die Vorgabe, danach left"],
+] as const)("says how the desktop differs: $change", (change, english, german) => {
+  expect(changeSaid(change)).toBe(english);
+  speak("de");
+  expect(changeSaid(change)).toBe(german);
 });

@@ -2,8 +2,8 @@ import { spoken } from "./language";
 import { markWords } from "./markwords";
 import { names } from "./names";
 import { capital } from "./problem";
-import type { Mark } from "./views";
-import { fill, type Text } from "./words";
+import type { DesktopChange, Mark } from "./views";
+import { fill, type Named, type Text } from "./words";
 
 type Sentence = keyof typeof markWords.en;
 
@@ -23,6 +23,29 @@ export function markSaid({ kind, text, told, files = 0 }: Tellable): string {
   // A name at the head of a sentence stays as it is written.
   return told.about?.[0] === "" ? capital(said) : said;
 }
+
+/** How a window or setting differs at another moment, in the language of the page. */
+export function changeSaid({ change, app = "", title, key = "", from, to }: DesktopChange): string {
+  const quoted = (text: string) => say("quoted", { text });
+  if (change === "set") {
+    const unset = say("theDefault");
+    return capital(say("settingSet", { text: key, from: from || unset, to: to || unset }));
+  }
+  const name = (names as Readonly<Record<string, Named>>)[app] ?? { en: app, de: app };
+  const text = title && title !== name.en ? `${name[spoken()]} ${quoted(title)}` : name[spoken()];
+  return capital(say(WINDOW_CHANGES[change], { text, to: to ? quoted(to) : say("somethingElse") }));
+}
+
+const WINDOW_CHANGES = {
+  opened: "windowOpened",
+  closed: "windowClosed",
+  moved: "windowMoved",
+  minimised: "windowMinimised",
+  maximised: "windowMaximised",
+  snapped: "windowSnapped",
+  restored: "windowRestored",
+  shows: "windowShows",
+} as const satisfies Record<Exclude<DesktopChange["change"], "set">, Sentence>;
 
 function say(sentence: Sentence, values: Record<string, string | number> = {}): string {
   const text: Text = markWords[spoken()][sentence];

@@ -74,7 +74,19 @@ en: {
   "andMore": "{text} and {n} more",
   "aWindow": "a window",
   "aDocument": "a document",
-  "nothing": "nothing"
+  "nothing": "nothing",
+  "quoted": "“{text}”",
+  "somethingElse": "something else",
+  "theDefault": "the default",
+  "settingSet": "{text}: {from}, then {to}",
+  "windowOpened": "window {text} is opened",
+  "windowClosed": "window {text} is closed",
+  "windowMoved": "window {text} is moved",
+  "windowMinimised": "window {text} is minimised",
+  "windowMaximised": "window {text} is maximised",
+  "windowSnapped": "window {text} is snapped",
+  "windowRestored": "window {text} is as large as before",
+  "windowShows": "window {text} shows {to} instead"
 },
 de: {
   "asked": "Auftrag: {text}",
@@ -146,6 +158,18 @@ de: {
   "andMore": "{text} und {n} weitere",
   "aWindow": "ein Fenster",
   "aDocument": "ein Dokument",
-  "nothing": "nichts"
+  "nothing": "nichts",
+  "quoted": "„{text}“",
+  "somethingElse": "etwas anderes",
+  "theDefault": "die Vorgabe",
+  "settingSet": "{text}: {from}, danach {to}",
+  "windowOpened": "Fenster {text}: geöffnet",
+  "windowClosed": "Fenster {text}: geschlossen",
+  "windowMoved": "Fenster {text}: verschoben",
+  "windowMinimised": "Fenster {text}: minimiert",
+  "windowMaximised": "Fenster {text}: maximiert",
+  "windowSnapped": "Fenster {text}: angedockt",
+  "windowRestored": "Fenster {text}: so groß wie zuvor",
+  "windowShows": "Fenster {text}: zeigt jetzt {to}"
 },
 } as const;

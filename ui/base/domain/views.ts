@@ -54,6 +54,9 @@ export type DiffView = Pick<Schema<"Rewound">, "files" | "cut">;
 /** How the computer differs between two moments. */
 export type MomentsView = Schema<"MomentsView">;
 
+/** One window or setting that differs between two moments. */
+export type DesktopChange = MomentsView["changes"][number];
+
 /** What a rewind did, or would do. */
 export type Rewound = Schema<"Rewound">;
 

@@ -4,16 +4,17 @@
  * Runs in a page before anything else of it. In a desktop it tells when a mark
  * comes over the raw connection, over the page's own, into the title of a window,
  * and when a frame with another colour of the probe was drawn.
- * @param {string} address of the raw server's WebSocket
+ * @param {{wire: string, stream?: {url: string, user: string, pass: string, subject: string}}} where
+ * the raw server's WebSocket is, and the JetStream server's if the page is to hear of its consumer
  */
-export function tellSights(address) {
+export function tellSights({ wire, stream }) {
   if (!/^[0-9a-f-]{36}\.localhost$/.test(location.hostname)) return;
   const Plain = globalThis.WebSocket;
   const now = () => performance.timeOrigin + performance.now();
   const text = new TextDecoder();
   const markIn = (words) => /bench-(?:\d{6}|clock)/.exec(words)?.[0];
   const waiting = [];
-  const raw = new Plain(address);
+  const raw = new Plain(wire);
   raw.binaryType = "arraybuffer";
   const tell = (where, mark, at) => {
     const body = JSON.stringify({ where, mark, at });
@@ -35,6 +36,24 @@ export function tellSights(address) {
       for (const line of waiting.splice(0)) raw.send(line);
     }
   });
+
+  if (stream) {
+    const held = new Plain(stream.url);
+    const bytes = new TextEncoder(); // the proxy takes binary frames only
+    held.binaryType = "arraybuffer";
+    held.addEventListener("message", ({ data }) => {
+      const at = now();
+      const said = text.decode(data);
+      const mark = markIn(said);
+      if (mark) tell("stream", mark, at);
+      if (said.startsWith("INFO ")) {
+        const who = { verbose: false, pedantic: false, headers: true, user: stream.user, pass: stream.pass };
+        held.send(bytes.encode(`CONNECT ${JSON.stringify(who)}\r\nSUB ${stream.subject} 1\r\nPING\r\n`));
+      }
+      if (/(^|\n)PING\r\n/.test(said)) held.send(bytes.encode("PONG\r\n"));
+      if (/(^|\n)PONG\r\n/.test(said)) globalThis.benchStream = true;
+    });
+  }
 
   globalThis.WebSocket = class extends Plain {
     constructor(...args) {

@@ -36,6 +36,8 @@ export interface AssociateResult {
   usage: TaskUsage;
   /** Git commit, or null. */
   checkpoint: string | null;
+  /** What a checkpoint by hand committed. */
+  committed?: Committed;
   /** The workspace after the task. */
   snapshot?: Digest;
   /** The workspace with what a failed task tried, from before that was taken back; another task can begin from it. */
@@ -136,6 +138,16 @@ export interface TaskUsage {
   max_rss_bytes: number;
   /** 0: what the programs of the task sent and received is in the events egress.passed. */
   egress_bytes: number;
+}
+
+/** Committed describes the commits of a checkpoint by hand. */
+export interface Committed {
+  /** How many commits were made; none where nothing differed. */
+  commits: number;
+  /** Subject of the commits. */
+  subject: string;
+  /** What git said where it could not commit all. */
+  failed?: string;
 }
 
 /** Question is something only the user can answer. */

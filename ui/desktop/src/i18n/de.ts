@@ -130,7 +130,6 @@ export const de: { [K in keyof typeof en]: Text } = {
   connectModel: "Ein Modell verbinden",
   showDemo: "Eine Vorführung zeigen",
   startingDemo: "Die Vorführung beginnt…",
-  demoNotice: "Die Worte des Modells sind aufgezeichnet. Agenten, Sandbox und Tests sind echt; es kostet nichts.",
   faster: "Schneller",
   closeDemo: "Vorführung schließen",
   ideas: "Worte zum Ausprobieren",

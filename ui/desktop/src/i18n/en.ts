@@ -128,7 +128,6 @@ export const en = {
   connectModel: "Connect a model",
   showDemo: "Show me a demo",
   startingDemo: "The demo begins…",
-  demoNotice: "The model’s words are recorded. Agents, sandbox, files and tests are real; it costs nothing.",
   faster: "Faster",
   closeDemo: "Close the demo",
   ideas: "Words to try",

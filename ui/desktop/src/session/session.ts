@@ -1,5 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
+import { tell } from "#base/domain/basewords.ts";
 import type { Event, ID } from "#base/domain/contracts.ts";
 import { isOpen, type Run } from "#base/domain/views.ts";
 import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
@@ -100,7 +101,7 @@ export class Session {
     notifyDone(
       result.checkpoint
         ? say(deskWords, language, "checkpointMade", { id: result.checkpoint.slice(0, 7) })
-        : result.summary,
+        : tell("nothingNew"),
     );
   }
 

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { capital } from "#base/domain/problem.ts";
+import { changeSaid } from "#base/domain/marksaid.ts";
 import type { Rewound } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
@@ -103,9 +103,9 @@ function Effects({ would, seq }: { would: Rewound; seq: number }) {
             : t("step.documentBack", { title: d.title, version: String(d.to) })}
         </li>
       ))}
-      {way?.desktop.map((words, i) => (
+      {way?.changes.map((change, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two windows may have one name
-        <li key={i}>{capital(words)}</li>
+        <li key={i}>{changeSaid(change)}</li>
       ))}
       <li>{t("step.stays")}</li>
       {ends && <li className="effects-stop">{ends}</li>}

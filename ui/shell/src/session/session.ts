@@ -1,5 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
+import { tell } from "#base/domain/basewords.ts";
 import type { Event, ID } from "#base/domain/contracts.ts";
 import type { Computer } from "#base/domain/views.ts";
 import { notifyDone } from "#base/kit/notify.ts";
@@ -188,15 +189,17 @@ export class Session {
   /** Plays the demo: on the desktop at the pace of a reader, with its windows, else on the page of its run. */
   async demo(): Promise<void> {
     const shown = desktopAnswers();
-    const { run, notice } = await this.api.demo(shown);
+    const { run } = await this.api.demo(shown);
     if (shown) return; // the desktop says what it is
     this.go({ page: "run", run });
-    notifyDone(notice);
+    notifyDone(tell("demoNotice"));
   }
 
   async checkpoint(): Promise<void> {
     const result = await this.api.checkpoint("");
-    notifyDone(result.checkpoint ? t("step.checkpointMade", { id: result.checkpoint.slice(0, 7) }) : result.summary);
+    notifyDone(
+      result.checkpoint ? t("step.checkpointMade", { id: result.checkpoint.slice(0, 7) }) : tell("nothingNew"),
+    );
   }
 
   /** Looks at the computer as it was after an event, or as it is now. */

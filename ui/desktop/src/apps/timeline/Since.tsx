@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { changeSaid } from "#base/domain/marksaid.ts";
 import type { MomentsView } from "#base/domain/views.ts";
 import { DiffView } from "#base/kit/DiffView.tsx";
 import { unawaited } from "#base/kit/unawaited.ts";
@@ -20,8 +21,8 @@ export function Since({ seq }: { seq: number | undefined }) {
   if (seq === undefined) return <Empty title={t("isNow")}>{t("isNowMore")}</Empty>;
   if (error) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   if (!data) return <Loading />;
-  const { documents, desktop, files } = data;
-  if (files.length + documents.length + desktop.length === 0) return <Empty title={t("same")}>{t("sameMore")}</Empty>;
+  const { documents, changes, files } = data;
+  if (files.length + documents.length + changes.length === 0) return <Empty title={t("same")}>{t("sameMore")}</Empty>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
     <section className="timeline-since scroll" aria-label={t("since")} tabIndex={0}>
@@ -40,8 +41,8 @@ export function Since({ seq }: { seq: number | undefined }) {
       {documents.map((d) => (
         <Document key={d.id} document={d} />
       ))}
-      {desktop.length > 0 && <h3>{t("desktop")}</h3>}
-      {desktop.map((line) => (
+      {changes.length > 0 && <h3>{t("desktop")}</h3>}
+      {changes.map(changeSaid).map((line) => (
         <p key={line}>{line}</p>
       ))}
     </section>

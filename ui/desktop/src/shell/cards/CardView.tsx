@@ -11,6 +11,7 @@ import {
   X,
 } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId } from "react";
+import { tell } from "#base/domain/basewords.ts";
 import { isOpen } from "#base/domain/views.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { type Card, type CardState, gist, oneLine, stateOf } from "../../domain/card";
@@ -107,7 +108,7 @@ export function CardView({ card, unfolded }: { card: Card; unfolded: boolean }) 
           </button>
         )}
       </header>
-      {card.paced && open && <p className="card-notice">{t("demoNotice")}</p>}
+      {card.paced && open && <p className="card-notice">{tell("demoNotice")}</p>}
       {unfolded && (
         <div className="card-body" id={body}>
           {open && <AtWork card={card} />}

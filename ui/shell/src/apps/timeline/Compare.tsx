@@ -1,5 +1,6 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { changeSaid } from "#base/domain/marksaid.ts";
 import { names } from "#base/domain/names.ts";
 import type { Moment, MomentsView } from "#base/domain/views.ts";
 import { named } from "#base/domain/words.ts";
@@ -55,7 +56,7 @@ const TOLD = 200;
 
 /** What differs besides files, and what happened between. */
 function Beside({ difference }: { difference: MomentsView }) {
-  const { documents, desktop, events } = difference;
+  const { documents, changes, events } = difference;
   return (
     <>
       {documents.map((d) => {
@@ -68,7 +69,7 @@ function Beside({ difference }: { difference: MomentsView }) {
           </section>
         );
       })}
-      {desktop.map((words) => (
+      {changes.map(changeSaid).map((words) => (
         <p key={words}>{words}</p>
       ))}
       {events.length > 0 && (
