@@ -36,6 +36,7 @@ func benchCheckpoint(ctx context.Context, l *lab, emit func(Row)) error {
 }
 
 func (l *lab) checkpoints(ctx context.Context, size treeSize, beside, above Row) (_ []Row, err error) {
+	above.Skipped = tooBusyForFloor(ctx)
 	m, err := l.start(ctx, size.files)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ func benchTask(ctx context.Context, l *lab, emit func(Row)) (err error) {
 		}
 		return nil
 	}
+	busy := tooBusyForFloor(ctx)
 	m, err := l.start(ctx, taskFiles)
 	if err != nil {
 		return err
@@ -49,6 +50,7 @@ func benchTask(ctx context.Context, l *lab, emit func(Row)) (err error) {
 	for i, tasks := range []int{1, 3} {
 		t := turns{n: l.count(200 / tasks), warmup: l.count(20)}
 		beside, above := l.taskRows(cases[i])
+		above.Skipped = busy
 		steps := against{row: beside}
 		if steps.row.Skipped = why; peer != nil {
 			steps.peer = peer.sample(tasks)
