@@ -103,7 +103,7 @@ func runOne(ctx context.Context, b benchmark, o Options) (met bool, err error) {
 			err = cerr
 		}
 	}()
-	p := printer{out: o.Out, json: o.JSON, met: true}
+	p := printer{out: o.Out, json: o.JSON}
 	p.head(b.name)
 	err = b.run(ctx, l, func(r Row) {
 		r.Bench, r.Host, r.Versions = b.name, l.host(), l.versions
@@ -113,19 +113,24 @@ func runOne(ctx context.Context, b benchmark, o Options) (met bool, err error) {
 	if ctx.Err() != nil {
 		return false, choir.Wrap("bench", choir.CodeCancelled, ctx.Err(), "%s was stopped", b.name)
 	}
-	return p.met, choir.Wrap("bench", "", err, "measure %s", b.name)
+	return !p.lost && len(stillMissed(b.name, p.missed, p.met)) == 0, choir.Wrap("bench", "", err, "measure %s", b.name)
 }
 
-// printer writes rows and remembers whether a target was missed.
+// printer writes rows and remembers which cases met their targets and which missed them.
 type printer struct {
-	out  io.Writer
-	json bool
-	met  bool
+	out         io.Writer
+	json        bool
+	lost        bool // a row could not be written
+	met, missed []string
 }
 
 func (p *printer) row(r Row) {
-	if r.Met != nil && !*r.Met {
-		p.met = false
+	switch {
+	case r.Met == nil:
+	case *r.Met:
+		p.met = append(p.met, r.Case)
+	default:
+		p.missed = append(p.missed, r.Case)
 	}
 	if !p.json {
 		io.WriteString(p.out, r.text())
@@ -134,7 +139,7 @@ func (p *printer) row(r Row) {
 	e := json.NewEncoder(p.out)
 	e.SetEscapeHTML(false) // targets are written with < and >
 	if err := e.Encode(r); err != nil {
-		p.met = false // nobody reads any more
+		p.lost = true // nobody reads any more
 	}
 }
 

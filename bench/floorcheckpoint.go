@@ -61,7 +61,8 @@ func (l *lab) newCommitFloor(ctx context.Context, files int) (*commitFloor, erro
 	if err := os.Mkdir(work, 0o755); err != nil {
 		return nil, choir.Wrap("bench.floor", choir.CodeUnavailable, err, "make a tree")
 	}
-	if _, err := newGitPeer(ctx, work, files); err != nil {
+	// Else git packs in the background what this reads.
+	if _, err := newGitPeer(ctx, work, files, "gc.auto=0", "maintenance.auto=false"); err != nil {
 		return nil, err
 	}
 	f := &commitFloor{dir: work, at: benchTime.Std().Unix()}

@@ -30,7 +30,7 @@ type floorFolder struct {
 	files []floorStamp
 }
 
-// floorStamp is what a stat says of a path that a write changes.
+// floorStamp has the fields of a stat that a write changes.
 type floorStamp struct {
 	ino, mode    uint64
 	size         int64

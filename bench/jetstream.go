@@ -118,7 +118,7 @@ func (j *jetStream) serveProxy() error {
 	return nil
 }
 
-// wire is what the page needs to connect and to subscribe.
+// wire returns the address, user and subject of the page.
 func (j *jetStream) wire() streamWire {
 	return streamWire{URL: j.url, User: "page", Pass: "page", Subject: bus.InboxPrefix(streamConnection) + ".events"}
 }

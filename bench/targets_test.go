@@ -3,6 +3,7 @@ package bench
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,6 +83,32 @@ func TestEveryTargetIsOfABenchmark(t *testing.T) {
 	for _, target := range targets {
 		if !names[target.Bench] {
 			t.Errorf("nothing measures %s %q", target.Bench, target.Case)
+		}
+	}
+}
+
+func TestOneOfTwoAlternativesIsEnough(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		missed, met, left []string
+	}{
+		{"the floor is met", []string{"one task"}, []string{"one task, above its floor"}, nil},
+		{"the peer is met", []string{"one task, above its floor"}, []string{"one task"}, nil},
+		{"both are missed", []string{"one task", "one task, above its floor"}, []string{"flow of three"}, []string{"one task", "one task, above its floor"}},
+		{"another case is met", []string{"flow of three"}, []string{"one task, above its floor"}, []string{"flow of three"}},
+	} {
+		if left := stillMissed("task", c.missed, c.met); !slices.Equal(left, c.left) {
+			t.Errorf("%s: %q", c.name, left)
+		}
+	}
+	if left := stillMissed("append", []string{"one task"}, []string{"one task, above its floor"}); len(left) != 1 {
+		t.Errorf("the alternatives of another benchmark count: %q", left)
+	}
+	for _, a := range alternatives {
+		for _, name := range []string{a.either, a.or} {
+			if _, ok := findTarget(a.bench, name); !ok {
+				t.Errorf("%s %q has no target", a.bench, name)
+			}
 		}
 	}
 }

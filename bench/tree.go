@@ -72,15 +72,16 @@ func tarOf(files int) (*bytes.Reader, error) {
 
 // gitPeer is an identical tree under git.
 type gitPeer struct {
-	dir   string
-	files int
+	dir      string
+	files    int
+	settings []string // name=value
 }
 
 const gitCommitPeer = "git add -A && git commit in an identical tree"
 
-// newGitPeer makes the tree and its first commit.
-func newGitPeer(ctx context.Context, dir string, files int) (*gitPeer, error) {
-	g := &gitPeer{dir, files}
+// newGitPeer makes the tree and its first commit, with settings for git's command line.
+func newGitPeer(ctx context.Context, dir string, files int, settings ...string) (*gitPeer, error) {
+	g := &gitPeer{dir, files, settings}
 	for i := range files {
 		name, content := treeFile(i)
 		file := filepath.Join(dir, name)
@@ -98,7 +99,11 @@ func newGitPeer(ctx context.Context, dir string, files int) (*gitPeer, error) {
 
 // git runs git as it is when nobody has configured it.
 func (g *gitPeer) git(ctx context.Context, args ...string) error {
-	cmd := quiet(ctx, g.dir, append([]string{"git", "-c", "user.name=bench", "-c", "user.email=bench@choir.invalid"}, args...)...)
+	argv := []string{"git", "-c", "user.name=bench", "-c", "user.email=bench@choir.invalid"}
+	for _, s := range g.settings {
+		argv = append(argv, "-c", s)
+	}
+	cmd := quiet(ctx, g.dir, append(argv, args...)...)
 	out, err := cmd.CombinedOutput()
 	return choir.Wrap("bench", choir.CodeUnavailable, err, "git %s: %s", args[0], bytes.TrimSpace(out))
 }

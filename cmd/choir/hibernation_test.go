@@ -160,3 +160,48 @@ func TestAHibernatedComputerHasSandboxesReady(t *testing.T) {
 		t.Errorf("while sandboxes were ready there were the processes %v", before)
 	}
 }
+
+// TestAnIdleComputerStandsStill lets a computer freeze, uses it, kills choir while it is frozen and
+// takes it up again.
+func TestAnIdleComputerStandsStill(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, "[computers]\nhibernate_after = '0'\nfreeze_after = '1s'\n")
+	up := m.up()
+	up.healthy()
+	frozen := func(what string) {
+		m.eventually(what, func() error {
+			if !strings.Contains(m.must("metrics"), "\nchoir_computers_frozen 1\n") {
+				return errNotYet
+			}
+			return nil
+		})
+	}
+	frozen("the computer is frozen")
+	if out := m.must("metrics"); strings.Contains(out, "choir_sandboxes_ready 1") || !strings.Contains(out, "\nchoir_computers_thaws ") {
+		t.Errorf("metrics:\n%s", out)
+	}
+	began := m.client().log(t)
+	if run := m.run("checkpoint", "-m", "thawed"); run.code != 0 {
+		t.Fatalf("a checkpoint of a frozen computer: %+v", run)
+	}
+	if now := m.client().log(t); len(now) <= len(began) {
+		t.Error("the checkpoint is in no event")
+	}
+	frozen("the computer is frozen again")
+	up.kill()
+	up = m.up()
+	up.healthy()
+	recovered := 0
+	for _, e := range m.client().log(t) {
+		if e.Type == choir.TypeSandboxStarted && strings.Contains(string(e.Payload), `"recovered":true`) {
+			recovered++
+		}
+	}
+	if recovered != 2 {
+		t.Errorf("%d sandboxes were taken up, not 2", recovered)
+	}
+	m.must("checkpoint", "-m", "thawed after a kill")
+	frozen("the computer is frozen after a kill")
+	up.stop()
+	m.nothingLeft(filepath.Base(m.computers()[0]))
+}

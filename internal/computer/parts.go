@@ -162,11 +162,17 @@ func (b boundTasks) withEgress(ctx context.Context, task choir.ID, reply choir.T
 	if err != nil {
 		return reply, err
 	}
-	t, err := b.of.store.Task(ctx, task)
-	if err == nil {
-		reply.Online, reply.EgressWider = b.of.cfg.EgressOf(b.of, t.Task.EgressProfile)
+	// The journal has it; the SQLite copy would have to write the start of the task first.
+	e, err := b.of.store.First(ctx, choir.TypeTaskDispatched, string(task))
+	if err != nil {
+		return reply, err
 	}
-	return reply, err
+	p, err := choir.ReadPayload(e.Type, e.Payload)
+	if err != nil {
+		return reply, choir.Wrap("computer.task", choir.CodeCorrupt, err, "event %d", e.Seq)
+	}
+	reply.Online, reply.EgressWider = b.of.cfg.EgressOf(b.of, p.(*choir.TaskDispatched).Task.EgressProfile)
+	return reply, nil
 }
 
 // Compare implements verbs.Tasks.

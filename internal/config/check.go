@@ -309,18 +309,22 @@ func (c Config) checkTrace() error {
 	return nil
 }
 
-// The range of computers.hibernate_after, besides 0.
+// The range of computers.hibernate_after and freeze_after, besides 0.
 const (
 	minIdle = time.Second
 	maxIdle = 366 * 24 * time.Hour
 )
 
-// checkHibernation returns an error unless computers.hibernate_after is 0 or a time in its
-// range.
+// checkHibernation returns an error unless computers.hibernate_after and freeze_after are 0 or a
+// time in their range.
 func (c Config) checkHibernation() error {
-	d, err := time.ParseDuration(c.Computers.HibernateAfter)
-	if err != nil || d != 0 && (d < minIdle || d > maxIdle) {
-		return choir.RefuseField("computers.hibernate_after", choir.ReasonConfigIdle, choir.TextOf("given", c.Computers.HibernateAfter))
+	for _, f := range []struct{ key, given string }{
+		{"computers.hibernate_after", c.Computers.HibernateAfter}, {"computers.freeze_after", c.Computers.FreezeAfter},
+	} {
+		d, err := time.ParseDuration(f.given)
+		if err != nil || d != 0 && (d < minIdle || d > maxIdle) {
+			return choir.RefuseField(f.key, choir.ReasonConfigIdle, choir.TextOf("given", f.given))
+		}
 	}
 	return nil
 }

@@ -294,6 +294,7 @@ func (c Config) Policy() (effect.Policy, error) {
 // Computers configures when computers are open.
 type Computers struct {
 	HibernateAfter string `toml:"hibernate_after" report:"shown" doc:"Time without use, such as 30m, after which a computer hibernates: its sandboxes end, and the next request starts them again. It does not while a run is open, a page of it is open, a program runs in the foreground of a terminal, or somebody uses a port. 0 is never."`
+	FreezeAfter    string `toml:"freeze_after" report:"shown" doc:"Time without use, such as 5m, after which the programs of a computer that is open stand still, until the next request, a few milliseconds later. Where a computer would not hibernate it is not frozen either; programs in the background are. Needs cgroups. 0 is never."`
 	// Ready needs runtime.mode to be one whose waiting sandboxes cost no money.
 	Ready int `toml:"ready" report:"shown" doc:"Hibernated computers for which new sandboxes wait, started beforehand, so that they wake sooner: those used last and most, while memory is free. 0 is none. With runtime.mode sprites there are none, because they cost money."`
 }
@@ -301,6 +302,12 @@ type Computers struct {
 // Idle returns HibernateAfter as a duration; 0 for never. Check has accepted it.
 func (c Computers) Idle() time.Duration {
 	d, _ := time.ParseDuration(c.HibernateAfter)
+	return d
+}
+
+// Freezing returns FreezeAfter as a duration; 0 for never. Check has accepted it.
+func (c Computers) Freezing() time.Duration {
+	d, _ := time.ParseDuration(c.FreezeAfter)
 	return d
 }
 
@@ -321,7 +328,7 @@ func Default() Config {
 		},
 		Bus:       Bus{Mode: "embedded", StreamMB: 512, ClusterTimeout: 5},
 		Egress:    Egress{Mode: string(choir.EgressNone)},
-		Computers: Computers{HibernateAfter: "30m", Ready: 1},
+		Computers: Computers{HibernateAfter: "30m", FreezeAfter: "5m", Ready: 1},
 		MicroVM:   MicroVM{VMM: "qemu"},
 	}
 }

@@ -48,7 +48,7 @@ func TestAStrangerReadsNoTextButThoseThatAreNamedHere(t *testing.T) {
 		}
 	}
 	want := []string{
-		"auth.mode", "bus.mode", "computers.hibernate_after", "egress.mode", "listen.address", "listen.domain", "listen.scheme", "listen.shell", "microvm.vmm", "models.associate", "models.director", "models.price[0].model", "models.price[1].model",
+		"auth.mode", "bus.mode", "computers.freeze_after", "computers.hibernate_after", "egress.mode", "listen.address", "listen.domain", "listen.scheme", "listen.shell", "microvm.vmm", "models.associate", "models.director", "models.price[0].model", "models.price[1].model",
 		"models.provider[0].kind", "models.provider[0].name", "models.provider[0].region", "models.provider[1].kind", "models.provider[1].name", "models.provider[1].region",
 		"runtime.mode", "storage.durability",
 	}

@@ -43,6 +43,24 @@ func copyOfVersion(t *testing.T, version int) *sqlite.Conn {
 	return conn
 }
 
+// TestEachVersionOfTheSchemaBroughtSomething: versions follow each other without a gap, so that a new table is of
+// the next one.
+func TestEachVersionOfTheSchemaBroughtSomething(t *testing.T) {
+	t.Parallel()
+	brought := map[int]bool{cursorsVersion: true, repoIndexVersion: true}
+	for version := 1; version <= scripted; version++ {
+		brought[version] = true
+	}
+	for _, p := range projections {
+		brought[p.projected().since] = true
+	}
+	for version := 1; version <= schemaVersion; version++ {
+		if !brought[version] {
+			t.Errorf("no table is since %d, and the newest is since %d: a new one is since %d", version, schemaVersion, version)
+		}
+	}
+}
+
 func TestACopyOfEachOlderSchemaGetsTheSchemaOfANewCopy(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())

@@ -24,9 +24,6 @@ func TestMain(m *testing.M) {
 		if os.Getenv("CHOIR_STORE_MAINTAINED") != "" {
 			os.Exit(maintainedChild(dir))
 		}
-		if os.Getenv("CHOIR_STORE_CONSUMING") != "" {
-			os.Exit(consumingChild(dir))
-		}
 		os.Exit(child(dir))
 	}
 	// Each check of a property opens stores on a disk; more with -rapid.checks.

@@ -68,6 +68,13 @@ func (m Manifest) HasModule(name string) bool {
 	return slices.ContainsFunc(m.Modules, func(f File) bool { return f.Path == name })
 }
 
+// AsksForNames reports whether programs in the image ask choir-init for names, by the egress
+// policy. Those of an image that an earlier choir made find none.
+func (m Manifest) AsksForNames() bool {
+	want := choir.DigestOf([]byte(madeUp["nsswitch.conf"]))
+	return slices.ContainsFunc(m.Files, func(f File) bool { return f.Path == "etc/nsswitch.conf" && f.Digest == want })
+}
+
 // KernelInfo is the kernel of an image.
 type KernelInfo struct {
 	File

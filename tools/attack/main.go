@@ -81,7 +81,7 @@ func attackRungs(ctx context.Context, rungs []string, p attacks.Plan, image stri
 }
 
 // makeImage makes the image of virtual machines, of this machine's packages, if it is not there,
-// and makes its path one that holds in every folder.
+// and makes its path absolute.
 func makeImage(ctx context.Context, choir string, image *string) (err error) {
 	if *image, err = filepath.Abs(*image); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -84,5 +85,18 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 	got = slices.Compact(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestEveryDriverOfASandboxIsKnown: a driver that the rules do not name is held to none of theirs.
+func TestEveryDriverOfASandboxIsKnown(t *testing.T) {
+	drivers, err := filepath.Glob("../../internal/sandbox/*/driver.go")
+	if err != nil || len(drivers) < 5 {
+		t.Fatal(drivers, err)
+	}
+	for _, path := range drivers {
+		if name := filepath.Base(filepath.Dir(path)); !slices.Contains(implementations["./internal/sandbox"], name) {
+			t.Errorf("internal/sandbox/%s is a driver, and tools/imports/rules.go does not name it in implementations", name)
+		}
 	}
 }

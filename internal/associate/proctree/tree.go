@@ -21,9 +21,12 @@ type Tree struct {
 	gone    context.Context
 	cutAll  context.CancelFunc // ends gone: the output pipes are closed
 
-	mu      sync.Mutex // guards next, waiting and lost
+	clearing sync.Mutex // held during a Clear
+
+	mu      sync.Mutex // guards next, waiting, used and lost
 	next    int
 	waiting map[int]chan reply
+	used    bool  // a command was started since the last Clear
 	lost    error // set when the tree process is gone
 }
 
@@ -122,6 +125,7 @@ func (t *Tree) ask(req request, files ...*os.File) (int, <-chan reply, error) {
 	t.next++
 	req.ID = t.next
 	t.waiting[req.ID] = ch
+	t.used = t.used || req.Op == opRun
 	t.mu.Unlock()
 	if err := t.wire.send(req, files...); err != nil {
 		t.mu.Lock()
@@ -133,8 +137,22 @@ func (t *Tree) ask(req request, files ...*os.File) (int, <-chan reply, error) {
 }
 
 // Clear kills every process below the tree and returns the resources of all processes
-// that ended since the last Clear. Code timeout: a process does not end.
+// that ended since the last Clear. It does not ask the tree process if no command was
+// started since then: nothing is below it. Code timeout: a process does not end.
 func (t *Tree) Clear() (Usage, error) {
+	t.clearing.Lock()
+	defer t.clearing.Unlock()
+	if used, err := t.beginClear(); !used {
+		return Usage{}, err
+	}
+	cleared := false
+	defer func() {
+		if !cleared {
+			t.mu.Lock()
+			t.used = true
+			t.mu.Unlock()
+		}
+	}()
 	_, ch, err := t.ask(request{Op: opClear, Grace: Grace})
 	if err != nil {
 		return Usage{}, err
@@ -146,8 +164,22 @@ func (t *Tree) Clear() (Usage, error) {
 	case r.Error != "":
 		return r.Usage, choir.E("proctree.clear", choir.CodeTimeout, "%s", r.Error)
 	}
+	cleared = true
 	t.drains.Wait() // without processes every pipe has ended
 	return r.Usage, nil
+}
+
+// beginClear reports whether a command was started since the last Clear, and records that
+// one begins; a command that is started meanwhile counts for the next. The error says that
+// the tree process is gone.
+func (t *Tree) beginClear() (used bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	used, t.used = t.used, false
+	if t.lost != nil {
+		return false, t.lost
+	}
+	return used, nil
 }
 
 // Spec describes a command. Without Stderr, both output streams go to Stdout.

@@ -3,6 +3,7 @@ package proctree_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -260,6 +261,46 @@ func BenchmarkTrue(b *testing.B) {
 		}
 		if _, err := tree.Clear(); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestAClearWithoutCommandsAsksNobody stops the tree process itself after a Clear: the
+// next one has nothing to kill, and returns without an answer of that process.
+func TestAClearWithoutCommandsAsksNobody(t *testing.T) {
+	t.Parallel()
+	tree := start(t, t.Name())
+	clears := func() chan error {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := tree.Clear()
+			ended <- err
+		}()
+		return ended
+	}
+	for range 2 {
+		out := newSink()
+		if _, err := tree.Run(t.Context(), sh("echo $PPID", out, nil)); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-clears(); err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(out.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		ended := clears()
+		select {
+		case err = <-ended:
+		case <-time.After(5 * time.Second):
+			err = errors.New("a Clear waits for a tree process below which nothing runs")
+		}
+		if cerr := syscall.Kill(pid, syscall.SIGCONT); err != nil || cerr != nil {
+			t.Fatal(err, cerr)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"choiros/internal/choir"
 )
 
@@ -62,14 +64,25 @@ func (f *fresh) remove() error {
 // copying is the work of copying a tree into a place.
 type copying struct {
 	*fresh
-	from    *os.Root
-	ctx     context.Context
-	files   int
-	bytes   int64
-	exact   bool     // modes stay, and folders are linked only when they are surely caches
-	whole   bool     // nothing is linked or left out
-	folders []string // that were copied
+	from   *os.Root
+	ctx    context.Context
+	files  int
+	bytes  int64
+	exact  bool   // modes stay, and folders are linked only when they are surely caches
+	whole  bool   // nothing is linked or left out
+	buffer []byte // for content
 }
+
+// pair is a folder that is copied, and its copy. Names in them are looked up without the way to
+// them, which takes most of the time in a tree with many small files.
+type pair struct {
+	from, to *os.Root
+	path     string // from the root of the tree
+	depth    int
+}
+
+// maxDepth bounds the folders inside of each other, of which each has files open.
+const maxDepth = 500
 
 // copyFrom copies the folder top of the tree at root. Code too_large: it is larger than
 // may be copied.
@@ -104,24 +117,7 @@ func CopyTree(ctx context.Context, root, dir, top string, whole bool) error {
 	if err := to.MkdirAll(path.Dir(filepath.ToSlash(top)), 0o700); err != nil {
 		return err
 	}
-	if err := c.walk(filepath.ToSlash(top)); err != nil {
-		return err
-	}
-	return c.closeFolders()
-}
-
-// closeFolders sets modes and times of the copied folders, those in others first.
-func (c *copying) closeFolders() error {
-	for _, p := range slices.Backward(c.folders) {
-		info, err := c.from.Stat(p)
-		if err != nil {
-			continue // gone meanwhile
-		}
-		if err := errors.Join(c.root.Chtimes(p, info.ModTime(), info.ModTime()), c.root.Chmod(p, info.Mode().Perm())); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.walk(filepath.ToSlash(top))
 }
 
 // isCache reports whether a folder is linked rather than copied: one of another's packages
@@ -140,16 +136,59 @@ func (c *copying) isCache(p string) bool {
 
 // walk copies the folder top.
 func (c *copying) walk(top string) error {
-	return fs.WalkDir(c.from.FS(), top, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // gone meanwhile, or not readable for tests either
+	c.buffer = make([]byte, 256<<10)
+	if err := c.root.MkdirAll(top, 0o700); err != nil {
+		return err
+	}
+	return c.open(pair{from: c.from, to: c.root, path: path.Dir(top)}, top, top)
+}
+
+// open copies the folder name of a pair, which has been made in the copy, to the path p.
+func (c *copying) open(in pair, name, p string) (err error) {
+	if in.depth >= maxDepth {
+		return errTooLarge
+	}
+	from, err := in.from.OpenRoot(name)
+	if err != nil {
+		return nil // gone meanwhile, or not readable for tests either
+	}
+	defer from.Close()
+	to, err := in.to.OpenRoot(name)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	if err := c.folder(pair{from, to, p, in.depth + 1}); err != nil || !c.exact {
+		return err
+	}
+	info, err := from.Stat(".")
+	if err != nil {
+		return nil // gone meanwhile
+	}
+	return errors.Join(to.Chtimes(".", info.ModTime(), info.ModTime()), to.Chmod(".", info.Mode().Perm()))
+}
+
+// folder copies what is in a folder.
+func (c *copying) folder(in pair) error {
+	dir, err := in.from.Open(".")
+	if err != nil {
+		return nil // not readable for tests either
+	}
+	entries, err := dir.ReadDir(-1)
+	dir.Close()
+	if err != nil {
+		return nil // gone meanwhile
+	}
+	for _, d := range entries {
+		if err := c.entry(in, path.Join(in.path, d.Name()), d); err != nil {
+			return err
 		}
-		return c.entry(p, d)
-	})
+	}
+	return nil
 }
 
 // entry copies one file, folder or link.
-func (c *copying) entry(p string, d fs.DirEntry) error {
+func (c *copying) entry(in pair, p string, d fs.DirEntry) error {
 	if err := c.ctx.Err(); err != nil {
 		return context.Cause(c.ctx)
 	}
@@ -157,63 +196,72 @@ func (c *copying) entry(p string, d fs.DirEntry) error {
 	if c.files > maxCopied {
 		return errTooLarge
 	}
-	switch base := path.Base(p); {
+	base := d.Name()
+	switch {
 	case d.IsDir() && strings.HasSuffix(p, ".git/objects"):
-		if err := c.objects(p); err != nil {
-			return err
-		}
-		return fs.SkipDir
-	case d.IsDir() && c.whole:
-		c.folders = append(c.folders, p)
-		return c.root.MkdirAll(p, 0o700)
-	case d.IsDir() && (base == "__pycache__" || base == ".pytest_cache" || base == ".tox" || base == ".mypy_cache"):
-		return fs.SkipDir
-	case d.IsDir() && c.isCache(p):
-		if err := c.link(p); err != nil {
-			return err
-		}
-		return fs.SkipDir
-	case d.IsDir() && base == "node_modules":
-		if err := c.packages(p); err != nil {
-			return err
-		}
-		return fs.SkipDir
+		return c.objects(p)
+	case d.IsDir() && !c.whole && (base == "__pycache__" || base == ".pytest_cache" || base == ".tox" || base == ".mypy_cache"):
+		return nil
+	case d.IsDir() && !c.whole && c.isCache(p):
+		return c.link(p)
+	case d.IsDir() && !c.whole && base == "node_modules":
+		return c.packages(p)
 	case d.IsDir():
-		c.folders = append(c.folders, p)
-		return c.root.MkdirAll(p, 0o700)
+		if err := in.to.Mkdir(base, 0o700); err != nil {
+			return err
+		}
+		return c.open(in, base, p)
 	case d.Type()&fs.ModeSymlink != 0:
-		target, err := c.from.Readlink(p)
+		target, err := in.from.Readlink(base)
 		if err != nil {
 			return nil // gone meanwhile
 		}
-		return c.root.Symlink(target, p)
+		return in.to.Symlink(target, base)
 	case d.Type().IsRegular():
-		return c.file(p, d)
+		return c.file(in, base)
 	}
 	return nil
 }
 
-func (c *copying) file(p string, d fs.DirEntry) error {
-	info, err := d.Info()
+func (c *copying) file(in pair, name string) error {
+	// A pipe in the place of the file must not be waited for.
+	from, err := in.from.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil // gone meanwhile
+		return nil // gone meanwhile, or not readable for tests either
+	}
+	defer from.Close()
+	info, err := from.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil // it is another one now
 	}
 	if c.bytes += info.Size(); c.bytes > maxCopiedSize { // before it is read: a file may be all holes
 		return errTooLarge
 	}
-	content, err := c.from.ReadFile(p)
+	to, err := in.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm()|0o200)
 	if err != nil {
-		return nil // gone meanwhile, or not readable for tests either
-	}
-	if err := c.root.WriteFile(p, content, info.Mode().Perm()|0o200); err != nil {
 		return err
 	}
+	err = c.content(from, to, info.Size())
 	if c.exact {
-		if err := c.root.Chmod(p, info.Mode().Perm()); err != nil {
-			return err
+		err = errors.Join(err, to.Chmod(info.Mode().Perm()))
+	}
+	return errors.Join(err, to.Close(), in.to.Chtimes(name, info.ModTime(), info.ModTime()))
+}
+
+// content copies no more than the bytes that a file had when it was looked at, which were counted.
+func (c *copying) content(from, to *os.File, bytes int64) error {
+	for bytes > 0 {
+		n, err := from.Read(c.buffer[:min(bytes, int64(len(c.buffer)))])
+		if n > 0 {
+			if _, err := to.Write(c.buffer[:n]); err != nil {
+				return err
+			}
+		}
+		if bytes -= int64(n); err != nil {
+			return nil // shorter now
 		}
 	}
-	return c.root.Chtimes(p, info.ModTime(), info.ModTime())
+	return nil
 }
 
 // link makes a link to a folder that tests only read.

@@ -40,6 +40,8 @@ type TaskLog interface {
 	OpenTasks(ctx context.Context) ([]eventstore.Task, error)
 	Task(ctx context.Context, id choir.ID) (eventstore.Task, error)
 	Result(ctx context.Context, task choir.ID) (choir.AssociateResult, error)
+	// CatchUp hurries the SQLite copy, which has the tasks, see eventstore.Store.
+	CatchUp()
 	Checkpoints(ctx context.Context, limit int, before uint64) ([]eventstore.Checkpoint, error)
 }
 

@@ -59,7 +59,9 @@ func (ts *Tasks) Submit(ctx context.Context, role choir.Role, task choir.Directo
 	if fault.NoTaskKeys {
 		id = choir.DeriveID(id, ts.cfg.Now().String())
 	}
-	return ts.events.AppendToRun(ctx, role, id, task.RunID, task.TaskID, choir.TaskDispatched{Task: task})
+	receipt, err := ts.events.AppendToRun(ctx, role, id, task.RunID, task.TaskID, choir.TaskDispatched{Task: task})
+	ts.log.CatchUp() // while the Associate hears of it, whose first request reads the task
+	return receipt, err
 }
 
 // NewTask returns the task with its version, and with fresh ids where it has none.

@@ -151,7 +151,11 @@ func (s *seat) attend(ctx context.Context, l *live) error {
 			}
 		case <-renew.C:
 			delay = 100 * time.Millisecond
-			renew.Reset(s.renewOrWarn(ctx, l))
+			next, err := s.renewResumed(ctx, l)
+			if err != nil {
+				return err
+			}
+			renew.Reset(next)
 		}
 	}
 }

@@ -33,6 +33,9 @@ type seat struct {
 	failed  error         // the error of the last start of the sandbox; nil after a success
 
 	rolePID atomic.Int64 // pid of the role process inside, 0 when there is none
+
+	pausing sync.Mutex                     // held while the sandbox is paused or resumed; before mu
+	paused  atomic.Pointer[sandbox.Pauser] // the sandbox while it is paused, else nil
 }
 
 // live is a running sandbox with its connections.
@@ -67,7 +70,7 @@ func (s *seat) guest(ctx context.Context) (*guest.Client, error) {
 	return l.client, nil
 }
 
-// running returns the running sandbox and waits for it up to GuestPatience, or
+// running returns the running sandbox, no longer paused, and waits for it up to GuestPatience, or
 // failedPatience after a failed start. Code unavailable: it does not run.
 func (s *seat) running(ctx context.Context) (*live, error) {
 	if s.h.cfg.ReadOnly {
@@ -81,7 +84,7 @@ func (s *seat) running(ctx context.Context) (*live, error) {
 		l, changed, failed := s.live, s.waiters, s.failed
 		s.mu.Unlock()
 		if l != nil {
-			return l, nil
+			return l, s.resume(ctx)
 		}
 		if failed != nil && enough == nil {
 			enough = time.After(failedPatience)
@@ -156,7 +159,7 @@ func (s *seat) Serve(ctx context.Context) error {
 	s.set(l)
 	err = s.attend(ctx, l)
 	s.set(nil)
-	return errors.Join(err, s.close(ctx, l))
+	return errors.Join(err, s.resume(ctx), s.close(ctx, l))
 }
 
 // open finds or creates the sandbox, serves its doors and starts its role. It returns the

@@ -47,7 +47,9 @@ func (c *Changes) Commit(ctx context.Context, id choir.ID, reason string, only [
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
-	return choir.TaskCommitReply{Snapshot: now.Root}, c.workspace.RecordTask(ctx, now, reason, reason == "checkpoint", &t, "")
+	err = c.workspace.RecordTask(ctx, now, reason, reason == "checkpoint", &t, "")
+	c.log.CatchUp() // the result comes next, and its append asks about the task
+	return choir.TaskCommitReply{Snapshot: now.Root}, err
 }
 
 // CommitCommand appends the changes since the last scan as those of a command of a task

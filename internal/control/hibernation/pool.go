@@ -16,7 +16,8 @@ import (
 // ErrKept is wrapped by an error of Config.Close after which the computer is still open.
 var ErrKept = errors.New("the computer stays open")
 
-// Config configures a Pool. All functions but Reclaim, and Log, are required.
+// Config configures a Pool. All functions but Reclaim, Freeze and
+// Thaw, and Log, are required.
 type Config[C any] struct {
 	// Open opens a computer. Its context ends with Pool.Stop, not with the request that
 	// wanted the computer.
@@ -29,6 +30,14 @@ type Config[C any] struct {
 	Check func() (busy func(ctx context.Context, id choir.ID, c C) string)
 	// After is the time without use after which a computer is closed; 0 is never.
 	After time.Duration
+	// Freeze stops an idle computer where it is, and may be called again while it is stopped; nil
+	// for nothing. After code conflict it is tried again, after another error not before the next
+	// use.
+	Freeze func(ctx context.Context, id choir.ID, c C) error
+	// Thaw lets a frozen computer go on; after an error too it counts as not frozen.
+	Thaw func(ctx context.Context, id choir.ID, c C) error
+	// FreezeAfter is the time without use after which a computer is frozen; 0 is never.
+	FreezeAfter time.Duration
 	// Retry is the time after a failed opening in which uses get its error without another
 	// attempt.
 	Retry time.Duration
@@ -53,12 +62,15 @@ type Pool[C any] struct {
 	slots   map[choir.ID]*slot[C]
 	stopped bool
 	opened  uint64 // computers opened since New
+	thawed  uint64 // computers thawed since New
 	closed  uint64 // computers closed by Sweep since New
 }
 
 // slot is the state of one computer.
 type slot[C any] struct {
 	open     bool
+	frozen   bool      // if open
+	warm     bool      // freezing failed since the last use
 	computer C         // if open
 	uses     int       // uses and holds that are not released; 0 unless open
 	used     time.Time // when the last use or business ended, if open
@@ -127,8 +139,12 @@ func (p *Pool[C]) tryUse(id choir.ID) (c C, wait *change, opens bool, err error)
 		return c, nil, false, choir.Refuse("computer.use", choir.ReasonChoirStopping)
 	case s.change != nil:
 		return c, s.change, !s.open, nil
+	case s.open && s.frozen:
+		p.beginThaw(id, s)
+		return c, s.change, false, nil
 	case s.open:
 		s.uses++
+		s.warm = false
 		return s.computer, nil, false, nil
 	case s.failed != nil && p.cfg.Now().Sub(s.failedAt) < p.cfg.Retry:
 		return c, nil, false, s.failed

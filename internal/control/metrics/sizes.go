@@ -63,6 +63,8 @@ func newSizes(s Source) *sizes {
 			{newGauge("bus_store_bytes", "Bytes of the delivery stream on disk."), func(f *supervisor.Figures) float64 { return float64(f.Bus.StoreBytes) }},
 			{newGauge("computers_opened", "Computers that were opened since choir started."), func(f *supervisor.Figures) float64 { return float64(f.Pool.Opened) }},
 			{newGauge("computers_hibernations", "Computers that were closed because they were idle, since choir started."), func(f *supervisor.Figures) float64 { return float64(f.Pool.Closed) }},
+			{newGauge("computers_frozen", "Open computers whose programs stand still."), func(f *supervisor.Figures) float64 { return float64(f.Pool.Frozen) }},
+			{newGauge("computers_thaws", "Frozen computers that went on, since choir started."), func(f *supervisor.Figures) float64 { return float64(f.Pool.Thawed) }},
 			{newGauge("sandboxes_ready", "Sandboxes that were started before they are needed."), func(f *supervisor.Figures) float64 { return float64(f.Ready.Ready) }},
 			{newGauge("sandboxes_claimed", "Sandboxes that were ready when they were needed, since choir started."), func(f *supervisor.Figures) float64 { return float64(f.Ready.Claimed) }},
 			{newGauge("sandboxes_missed", "Sandboxes that were needed and not ready, since choir started."), func(f *supervisor.Figures) float64 { return float64(f.Ready.Missed) }},

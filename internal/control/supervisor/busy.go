@@ -60,7 +60,7 @@ func workRemains(ctx context.Context, c *computer.Computer) string {
 // foregroundBusy returns a reason if a program runs in the foreground of a terminal, or
 // nobody knows; "" if all terminals are at their prompt.
 func foregroundBusy(ctx context.Context, c *computer.Computer) string {
-	if c.Roles().Terminals().Count() == 0 {
+	if c.Roles().Terminals().Count() == 0 || c.Roles().Paused() { // it stands as it stood when it was idle
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, foregroundPatience)

@@ -21,6 +21,7 @@ const retryOpening = 5 * time.Second
 func (s *System) newPool() *hibernation.Pool[*computer.Computer] {
 	return hibernation.New(hibernation.Config[*computer.Computer]{
 		Open: s.openComputer, Close: s.hibernate, Check: s.checkBusy,
+		Freeze: s.freeze, Thaw: s.thaw, FreezeAfter: s.cfg.File.Computers.Freezing(),
 		After: s.cfg.File.Computers.Idle(), Retry: retryOpening, Now: s.cfg.Now, Log: s.cfg.Log, Reclaim: debug.FreeOSMemory,
 	})
 }
@@ -94,6 +95,16 @@ func (s *System) hibernate(ctx context.Context, id choir.ID, c *computer.Compute
 		s.cfg.Ready.Prepare(next)
 	}
 	return err
+}
+
+// freeze stops the processes of an idle computer's sandboxes where they are.
+func (s *System) freeze(ctx context.Context, id choir.ID, c *computer.Computer) error {
+	return c.Roles().Pause(ctx)
+}
+
+// thaw lets a frozen computer's sandboxes go on.
+func (s *System) thaw(ctx context.Context, id choir.ID, c *computer.Computer) error {
+	return c.Roles().Resume(ctx)
 }
 
 // Sweep begins to hibernate the computers that are idle now, as Serve does regularly.

@@ -17,6 +17,7 @@ type box struct {
 	state   state // what its handle says
 	machine *machine
 	init    *host.Process // the container's first process; nil when it has ended
+	pausing host.Pausing
 }
 
 func newBox(m *machine, s state) *box {
@@ -25,6 +26,7 @@ func newBox(m *machine, s state) *box {
 
 var (
 	_ sandbox.Sandbox = (*box)(nil)
+	_ sandbox.Pauser  = (*box)(nil)
 	_ host.Remains    = (*box)(nil)
 )
 
@@ -52,7 +54,37 @@ func (b *box) Usage(context.Context) (sandbox.Usage, error) {
 
 // Destroy kills the container's first process, which ends every process inside, and waits
 // until the watcher has removed the rest. It implements sandbox.Sandbox.
-func (b *box) Destroy(ctx context.Context) error { return b.Ending.Destroy(ctx, b.init) }
+func (b *box) Destroy(ctx context.Context) error {
+	if err := b.Resume(ctx); err != nil {
+		return err
+	}
+	return b.Ending.Destroy(ctx, b.init)
+}
+
+// Pause stops the processes by the cgroup that the engine made for the container, and not by the
+// engine: what an engine paused nobody would resume if this process were killed. It implements
+// sandbox.Pauser.
+func (b *box) Pause(ctx context.Context) error {
+	if err := b.CheckRunning("container.pause"); err != nil {
+		return err
+	}
+	group := b.group()
+	if group == nil {
+		return choir.E("container.pause", choir.CodeUnavailable, "the container has no cgroup of its own")
+	}
+	return b.pausing.Pause(ctx, group)
+}
+
+// Resume implements sandbox.Pauser.
+func (b *box) Resume(context.Context) error { return b.pausing.Resume(b.group()) }
+
+// group returns the container's own cgroup; nil for none, and once it has ended.
+func (b *box) group() host.Group {
+	if b.init == nil || b.state.Container == "" {
+		return nil
+	}
+	return host.OpenGroupNamed(b.state.Init.PID, b.state.Container)
+}
 
 // Clear removes everything of a sandbox whose first process has ended or was never there: the
 // container, the control door and the folder.
@@ -82,7 +114,10 @@ func (b *box) awaitMonitor(ctx context.Context) error {
 }
 
 // Release closes the control plane's files of the sandbox; the sandbox may live on.
-func (b *box) Release() { b.init.Close() }
+func (b *box) Release() {
+	_ = b.pausing.Resume(b.group()) // best effort: the guard does it too
+	b.init.Close()
+}
 
 // find returns the sandbox of a handle; its init is nil if it has ended. An error means that
 // the sandbox may live but cannot be opened.

@@ -108,6 +108,8 @@ func (m *machine) options(p program) client.ContainerCreateOptions {
 		},
 		HostConfig: &container.HostConfig{
 			NetworkMode: "none", IpcMode: "private", CgroupnsMode: "private", UsernsMode: m.userns(),
+			// Init answers questions for names at port 53 of loopback, and stands for hosts at others.
+			Sysctls:        map[string]string{"net.ipv4.ip_unprivileged_port_start": "0"},
 			ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: m.engine.options,
 			LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logBytes}},
 			Tmpfs: map[string]string{

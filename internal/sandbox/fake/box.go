@@ -23,6 +23,7 @@ type box struct {
 	ctx      context.Context // ends with the sandbox
 	end      context.CancelFunc
 	done     chan struct{}
+	pauses   pauses
 }
 
 // openWorkspace returns the folder of a sandbox's workspace: the host's folder, or a new

@@ -128,7 +128,8 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	if err != nil {
 		return nil, err
 	}
-	return &held{b, d}, nil
+	found := &held{b, d}
+	return found, found.Resume(ctx)
 }
 
 // state is the content of a handle.
@@ -193,6 +194,9 @@ func (h *held) Dial(ctx context.Context) (net.Conn, error) {
 	if err := h.driver.mustBeOpen(); err != nil {
 		return nil, err
 	}
+	if err := h.pauses.await(ctx, h.done); err != nil {
+		return nil, err
+	}
 	u, err := h.control.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -203,6 +207,9 @@ func (h *held) Dial(ctx context.Context) (net.Conn, error) {
 // Destroy implements sandbox.Sandbox.
 func (h *held) Destroy(ctx context.Context) error {
 	if err := h.driver.mustBeOpen(); err != nil {
+		return err
+	}
+	if err := h.Resume(ctx); err != nil {
 		return err
 	}
 	return h.destroy(ctx)

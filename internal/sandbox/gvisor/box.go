@@ -24,6 +24,8 @@ type box struct {
 	// others are the monitor and the relay as somebody's children; empty when made here.
 	others []*host.Process
 	output *os.File // nil when recovered
+
+	pausing host.Pausing
 }
 
 func newBox(s state) *box {
@@ -32,6 +34,7 @@ func newBox(s state) *box {
 
 var (
 	_ sandbox.Sandbox = (*box)(nil)
+	_ sandbox.Pauser  = (*box)(nil)
 	_ host.Remains    = (*box)(nil)
 )
 
@@ -60,7 +63,23 @@ func (b *box) Usage(context.Context) (sandbox.Usage, error) {
 
 // Destroy kills the sentry, which ends every process inside, and waits until the watcher
 // has removed the rest. It implements sandbox.Sandbox.
-func (b *box) Destroy(ctx context.Context) error { return b.Ending.Destroy(ctx, b.sentry) }
+func (b *box) Destroy(ctx context.Context) error {
+	if err := b.Resume(ctx); err != nil {
+		return err
+	}
+	return b.Ending.Destroy(ctx, b.sentry)
+}
+
+// Pause stops runsc with all its processes, and the relay. It implements sandbox.Pauser.
+func (b *box) Pause(ctx context.Context) error {
+	if err := b.CheckRunning("gvisor.pause"); err != nil {
+		return err
+	}
+	return b.pausing.Pause(ctx, b.group)
+}
+
+// Resume implements sandbox.Pauser.
+func (b *box) Resume(context.Context) error { return b.pausing.Resume(b.group) }
 
 // Clear removes everything of a sandbox whose sentry has ended or was never there: its
 // processes, the cgroups, the control door and the folder with the bundle and runsc's
@@ -116,6 +135,7 @@ func (b *box) removeFolder() error {
 
 // Release closes the control plane's files of the sandbox; the sandbox may live on.
 func (b *box) Release() {
+	_ = b.pausing.Resume(b.group) // best effort: the guard does it too
 	b.sentry.Close()
 	for _, p := range b.others {
 		p.Close()

@@ -93,6 +93,10 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	if err != nil {
 		return nil, err
 	}
+	if err := b.Resume(ctx); err != nil {
+		b.Release()
+		return nil, err
+	}
 	if b.sentry == nil {
 		return nil, b.RemoveGone(ctx, b.sentry, b, "the sandbox has ended")
 	}

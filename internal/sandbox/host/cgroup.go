@@ -59,10 +59,15 @@ type Group interface {
 	Usage() (sandbox.Usage, error)
 	// Remove removes the empty group. It is idempotent.
 	Remove() error
+	// findFreezer returns how the group is stopped as a whole; false if it cannot be.
+	findFreezer() (freezer, bool)
 }
 
-// KillAll kills the processes in the group until none is left or ctx ends.
+// KillAll kills the processes in the group, paused or not, until none is left or ctx ends.
 func KillAll(ctx context.Context, g Group) error {
+	if err := resumeGroup(g); err != nil {
+		return err
+	}
 	for {
 		pids := g.Processes()
 		if len(pids) == 0 {

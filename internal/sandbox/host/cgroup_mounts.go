@@ -32,7 +32,11 @@ func hierarchies() []hierarchy {
 
 // OpenGroupOf returns the group of a running process that another program has put into one;
 // nil if there is none with limits.
-func OpenGroupOf(pid int) Group {
+func OpenGroupOf(pid int) Group { return OpenGroupNamed(pid, "") }
+
+// OpenGroupNamed is OpenGroupOf for folders alone whose path has name in it, so that a process that
+// shares its starter's group gives none.
+func OpenGroupNamed(pid int, name string) Group {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil // no proc, no cgroups
@@ -43,6 +47,9 @@ func OpenGroupOf(pid int) Group {
 	}
 	var folders []string
 	for _, h := range parseHierarchies(string(mounts), string(its)) {
+		if !strings.Contains(h.own, name) {
+			continue
+		}
 		if h.version == 2 {
 			if _, err := os.Stat(filepath.Join(h.own, "memory.current")); err == nil {
 				return &v2Group{dir: h.own}

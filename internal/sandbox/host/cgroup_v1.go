@@ -56,7 +56,7 @@ func newV1(all []hierarchy, label string) *v1Limiter {
 }
 
 func usesV1(controller string) bool {
-	return slices.Contains([]string{"pids", "memory", "cpu", "cpuacct"}, controller)
+	return slices.Contains([]string{"pids", "memory", "cpu", "cpuacct", "freezer"}, controller)
 }
 
 func writable(path string) bool {

@@ -9,12 +9,13 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-// fdListener, fdSeccomp and fdInfo are the descriptor numbers of the files passed to
-// bubblewrap. The listener comes first because choir-init expects it as 3.
+// fdListener, fdSeccomp, fdInfo and fdGate are the descriptor numbers of the files passed to
+// bubblewrap, the last one by ordinary users only. The listener comes first because choir-init expects it as 3.
 const (
 	fdListener = 3 + iota
 	fdSeccomp
 	fdInfo
+	fdGate
 )
 
 // tmpBytes and the following constants are the sizes of the folders in memory. Their

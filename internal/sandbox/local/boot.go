@@ -64,11 +64,21 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return err
 	}
 	defer info.Close()
-	err = m.start(b, spec, listener, info)
-	// Bubblewrap has its own: if it dies, dialling must fail.
-	listener.Close()
+	closed, open, err := m.gate()
 	if err != nil {
 		return err
+	}
+	defer open.Close() // once more does nothing
+	err = m.start(b, spec, listener, info, closed)
+	// Bubblewrap has its own: if it dies, dialling must fail.
+	listener.Close()
+	closed.Close()
+	if err != nil {
+		return err
+	}
+	if open != nil {
+		_ = openPortsEarly(ctx, b.monitor.Pid, info) // see openPorts
+		open.Close()
 	}
 	// Bubblewrap says the process before it lets it run, so that it stands in the
 	// file when choir-init answers.
@@ -83,12 +93,24 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return b.notMade(err, "the sandbox has ended already")
 	}
 	b.state.Init = host.ProcessName{PID: pid, Start: b.init.Start}
-	_ = m.openPorts(pid) // see there
+	if m.root {
+		_ = openPorts(pid) // see there
+	}
 	return nil
 }
 
+// gate returns the two ends of a pipe for an ordinary user, and nil for root. Bubblewrap holds the
+// sandbox back until the second is closed, as it is when the control plane ends.
+func (m *machine) gate() (closed, open *os.File, err error) {
+	if m.root {
+		return nil, nil, nil
+	}
+	closed, open, err = os.Pipe()
+	return closed, open, choir.Wrap("local.create", choir.CodeUnavailable, err, "make a pipe")
+}
+
 // start starts bubblewrap in the sandbox's group, as the sandbox's host user.
-func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) error {
+func (m *machine) start(b *box, spec sandbox.Spec, listener, info, gate *os.File) error {
 	// A second opening of the same file has a position of its own.
 	filter, err := os.Open("/proc/self/fd/" + strconv.Itoa(int(m.filter.Fd())))
 	if err != nil {
@@ -100,12 +122,16 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) erro
 		return choir.Wrap("local.create", choir.CodeInternal, err, "open %s", os.DevNull)
 	}
 	defer null.Close()
+	files := []*os.File{null, b.output, b.output, listener, filter, info}
+	if gate != nil {
+		files = append(files, gate)
+	}
 	err = m.withView(spec, func() error {
 		return b.group.Start(func(attr *syscall.SysProcAttr) error {
 			attr.Setsid = true // a ^C in the control plane's terminal is not for sandboxes
 			b.monitor, err = os.StartProcess(m.bwrap, m.argv(spec), &os.ProcAttr{
 				Dir: "/", Env: []string{}, Sys: m.asHostUser(attr, spec),
-				Files: []*os.File{null, b.output, b.output, listener, filter, info},
+				Files: files,
 			})
 			return err
 		})
@@ -122,7 +148,11 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) erro
 func (m *machine) argv(spec sandbox.Spec) []string {
 	argv := append([]string{m.bwrap}, m.commonFor(spec)...)
 	argv = append(argv, folderArgs(spec)...)
-	argv = append(argv, "--seccomp", strconv.Itoa(fdSeccomp), "--info-fd", strconv.Itoa(fdInfo), "--")
+	argv = append(argv, "--seccomp", strconv.Itoa(fdSeccomp), "--info-fd", strconv.Itoa(fdInfo))
+	if !m.root {
+		argv = append(argv, "--block-fd", strconv.Itoa(fdGate))
+	}
+	argv = append(argv, "--")
 	argv = append(argv, filepath.Join(sandbox.GuestInside, initName), "--max-files", strconv.Itoa(spec.Limits.OpenFiles))
 	if _, has := spec.Workspace(); !has {
 		argv = append(argv, "--workspace", "")

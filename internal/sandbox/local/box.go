@@ -20,6 +20,7 @@ type box struct {
 	monitor *os.Process   // bubblewrap as our child; nil when recovered
 	outer   *host.Process // bubblewrap as somebody's child; nil when made here
 	output  *os.File      // nil when recovered
+	pausing host.Pausing
 }
 
 func newBox(s state, root bool) *box {
@@ -28,6 +29,7 @@ func newBox(s state, root bool) *box {
 
 var (
 	_ sandbox.Sandbox = (*box)(nil)
+	_ sandbox.Pauser  = (*box)(nil)
 	_ host.Remains    = (*box)(nil)
 )
 
@@ -55,7 +57,23 @@ func (b *box) Usage(context.Context) (sandbox.Usage, error) {
 
 // Destroy kills PID 1, which ends every process in its namespace, and waits until the
 // watcher has removed the rest. It implements sandbox.Sandbox.
-func (b *box) Destroy(ctx context.Context) error { return b.Ending.Destroy(ctx, b.init) }
+func (b *box) Destroy(ctx context.Context) error {
+	if err := b.Resume(ctx); err != nil {
+		return err
+	}
+	return b.Ending.Destroy(ctx, b.init)
+}
+
+// Pause implements sandbox.Pauser.
+func (b *box) Pause(ctx context.Context) error {
+	if err := b.CheckRunning("local.pause"); err != nil {
+		return err
+	}
+	return b.pausing.Pause(ctx, b.group)
+}
+
+// Resume implements sandbox.Pauser.
+func (b *box) Resume(context.Context) error { return b.pausing.Resume(b.group) }
 
 // abandon removes a sandbox that was not completed. It returns no error, because the
 // caller has the first one.
@@ -117,6 +135,7 @@ func (b *box) reap(ctx context.Context) {
 
 // Release closes the control plane's files of the sandbox; the sandbox may live on.
 func (b *box) Release() {
+	_ = b.pausing.Resume(b.group) // best effort: the guard does it too
 	b.init.Close()
 	b.outer.Close()
 	b.output.Close()

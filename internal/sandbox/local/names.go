@@ -1,10 +1,13 @@
 package local
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"choiros/internal/sandbox/host"
 
@@ -17,13 +20,9 @@ const portsFile = "/proc/sys/net/ipv4/ip_unprivileged_port_start"
 
 // openPorts lets programs of a sandbox listen at every port of its loopback. It is best effort:
 // where it fails, programs that do not know the proxy reach nothing, as without it.
-func (m *machine) openPorts(pid int) error {
-	ns := filepath.Join("/proc", strconv.Itoa(pid), "ns/net")
-	if !m.root {
-		return openPortsAsOwner(ns)
-	}
+func openPorts(pid int) error {
 	return host.OnOwnThread(func() error {
-		f, err := os.Open(ns)
+		f, err := os.Open(networkOf(pid))
 		if err != nil {
 			return err
 		}
@@ -33,6 +32,37 @@ func (m *machine) openPorts(pid int) error {
 		}
 		return os.WriteFile(portsFile, []byte("0"), 0)
 	})
+}
+
+// networkOf returns the file that stands for the network of a process.
+func networkOf(pid int) string { return filepath.Join("/proc", strconv.Itoa(pid), "ns/net") }
+
+// setUpPatience bounds the time for which bubblewrap is waited for until it has made the users of
+// a sandbox.
+const setUpPatience = 5 * time.Second
+
+// openPortsEarly does it for an ordinary user, while bubblewrap holds the sandbox back: of
+// choir-init, whose file nobody may read, that user cannot open the network.
+func openPortsEarly(ctx context.Context, bubblewrap int, info *os.File) error {
+	ctx, cancel := context.WithTimeout(ctx, setUpPatience)
+	defer cancel()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for {
+		pid, err := childPID(info)
+		// As long as no user is mapped a program that enters has no rights.
+		if users, mapErr := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "uid_map")); err == nil && mapErr == nil && len(users) > 0 {
+			return openPortsAsOwner(networkOf(pid))
+		}
+		if s, err := host.ReadStat(bubblewrap); err != nil || s.State == 'Z' {
+			return errors.New("bubblewrap has ended")
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // openPortsAsOwner does it for an ordinary user, who has made the user namespace that the network

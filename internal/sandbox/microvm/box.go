@@ -26,6 +26,7 @@ type box struct {
 	vmm     *host.Process // the monitor; nil when it has ended
 	child   *os.Process   // what was started; nil when recovered
 	console *os.File      // nil when recovered
+	pausing host.Pausing
 }
 
 func newBox(s state) *box {
@@ -54,6 +55,7 @@ func (b *box) Dial(ctx context.Context) (net.Conn, error) {
 
 var (
 	_ sandbox.Sandbox = (*box)(nil)
+	_ sandbox.Pauser  = (*box)(nil)
 	_ host.Remains    = (*box)(nil)
 )
 
@@ -88,7 +90,24 @@ func (b *box) Usage(ctx context.Context) (sandbox.Usage, error) {
 
 // Destroy kills the monitor and waits until the watcher has removed the rest. It implements
 // sandbox.Sandbox.
-func (b *box) Destroy(ctx context.Context) error { return b.Ending.Destroy(ctx, b.vmm) }
+func (b *box) Destroy(ctx context.Context) error {
+	if err := b.Resume(ctx); err != nil {
+		return err
+	}
+	return b.Ending.Destroy(ctx, b.vmm)
+}
+
+// Pause stops the monitor, and with it the machine, whose clock jumps when it goes on. It
+// implements sandbox.Pauser.
+func (b *box) Pause(ctx context.Context) error {
+	if err := b.CheckRunning("microvm.pause"); err != nil {
+		return err
+	}
+	return b.pausing.Pause(ctx, b.group)
+}
+
+// Resume implements sandbox.Pauser.
+func (b *box) Resume(context.Context) error { return b.pausing.Resume(b.group) }
 
 // Clear kills the monitor, waits for its end and removes the cgroups and its way in.
 func (b *box) Clear(ctx context.Context) error {
@@ -121,6 +140,7 @@ func (b *box) Clear(ctx context.Context) error {
 
 // Release closes the control plane's files of the sandbox; the sandbox may live on.
 func (b *box) Release() {
+	_ = b.pausing.Resume(b.group) // best effort: the guard does it too
 	if b.shared != nil {
 		b.shared.Close()
 	}

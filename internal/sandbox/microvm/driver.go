@@ -83,6 +83,9 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	b := newBox(s)
 	b.shareStream(d.Capabilities())
 	b.group = host.OpenGroup(s.Limits, s.Groups)
+	if err := b.Resume(ctx); err != nil {
+		return nil, err
+	}
 	if s.Boot == host.BootID() {
 		b.vmm, err = host.OpenProcess(s.PID, s.Start)
 	}

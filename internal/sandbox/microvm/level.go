@@ -15,6 +15,8 @@ type facts struct {
 	Host     string `json:"host"`   // what limits the monitor on the host
 	VMM      string `json:"vmm,omitempty"`
 	Jailed   bool   `json:"jailed,omitempty"` // by Firecracker's jailer
+	// Nameless says that programs in the image do not ask init for names.
+	Nameless bool `json:"nameless,omitempty"`
 }
 
 // monitor names the program that runs the machine.
@@ -62,6 +64,9 @@ func (f facts) level() sandbox.Level {
 	}
 	if f.Emulated {
 		l.Missing = append(l.Missing, "KVM does not serve here: machines are emulated, by code that is not written to hold an attacker, and programs take 10 to 30 times as long.")
+	}
+	if f.Nameless {
+		l.Missing = append(l.Missing, "Programs that know no proxy find no host by its name: the image is of an earlier choir, make it anew with choir image build.")
 	}
 	if f.Host == host.LimitsRlimits {
 		l.Missing = append(l.Missing, "No cgroup limits "+f.monitor()+": what breaks out of the machine's kernel has no limits of memory and CPU.")

@@ -62,7 +62,7 @@ func newMachineParts(cfg Config) (*machineParts, error) {
 		return nil, choir.Wrap(op, choir.CodeInternal, err, "make the driver's folder")
 	}
 	m.limits = host.FindLimiter(false, host.GroupLabel(cfg.StateDir))
-	m.facts = facts{Kernel: m.image.Kernel.Release, Root: os.Geteuid() == 0, Host: m.limits.Name()}
+	m.facts = facts{Kernel: m.image.Kernel.Release, Root: os.Geteuid() == 0, Host: m.limits.Name(), Nameless: !m.image.AsksForNames()}
 	if err := m.vmm.setUp(ctx, m); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"choiros/internal/choir"
@@ -16,7 +17,7 @@ type place struct {
 	pool   *Pool
 	spec   sandbox.Spec
 	claims chan chan<- sandbox.Sandbox
-	ready  chan struct{} // closed when the sandbox is ready
+	ready  atomic.Bool   // the sandbox can be claimed
 	ended  chan struct{} // closed when nothing of the sandbox is the pool's any more
 	late   chan struct{} // closed when a start or an end has taken too long
 	isLate sync.Once
@@ -27,7 +28,7 @@ type place struct {
 func newPlace(p *Pool, spec sandbox.Spec) *place {
 	at := &place{
 		pool: p, spec: spec, claims: make(chan chan<- sandbox.Sandbox),
-		ready: make(chan struct{}), ended: make(chan struct{}), late: make(chan struct{}),
+		ended: make(chan struct{}), late: make(chan struct{}),
 	}
 	at.left, at.leave = context.WithCancel(context.Background())
 	return at
@@ -35,18 +36,6 @@ func newPlace(p *Pool, spec sandbox.Spec) *place {
 
 // retire makes the place destroy its sandbox.
 func (at *place) retire() { at.leave() }
-
-// isReady reports whether the sandbox is ready.
-func (at *place) isReady() bool {
-	select {
-	case <-at.ended:
-		return false
-	case <-at.ready:
-		return true
-	default:
-		return false
-	}
-}
 
 // claim returns the sandbox once it is ready; nil if it has ended or does not suit, in which case
 // nothing is left of it. Code unavailable: it neither starts nor ends; cancelled: ctx ended.
@@ -107,9 +96,11 @@ func (at *place) hold(ctx context.Context) end {
 		return endFailed
 	}
 	late.Stop()
-	close(at.ready)
+	at.ready.Store(true)
+	defer at.ready.Store(false)
 	select {
 	case reply := <-at.claims:
+		at.ready.Store(false)
 		if r.release() {
 			reply <- r.sandbox
 			r.disconnect() // the claimer need not wait for that, nor the sandbox know of it

@@ -107,7 +107,7 @@ func (p *Pool) Counts() Counts {
 	defer p.mu.Unlock()
 	n := p.counts
 	for _, at := range p.places {
-		if at.isReady() {
+		if at.ready.Load() {
 			n.Ready++
 		}
 	}

@@ -233,7 +233,7 @@ func (h *hanging) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbo
 // TestADriverThatHangsHoldsUpItsComputerOnly starts a sandbox that neither starts nor fails.
 func TestADriverThatHangsHoldsUpItsComputerOnly(t *testing.T) {
 	h := &hanging{begun: make(chan struct{}, 9), until: make(chan struct{})}
-	l := newLab(t, func(d sandbox.Driver) sandbox.Driver { h.Driver = d; return h }, func(c *pool.Config) { c.StartPatience = 50 * time.Millisecond })
+	l := newLab(t, func(d sandbox.Driver) sandbox.Driver { h.Driver = d; return h }, func(c *pool.Config) { c.StartPatience = time.Second })
 	t.Cleanup(sync.OnceFunc(func() { close(h.until) })) // before Serve is waited for
 	specs := l.specs()[1:]
 	h.computer = specs[0].Computer

@@ -53,6 +53,8 @@ var Demands = map[string]Demand{
 	"lifecycle/a failed create leaves nothing":              Processes,
 	"survival/recovered after the control plane was killed": Processes,
 	"survival/ended by itself when nobody came":             Processes,
+	"paused/stands still and goes on":                       Processes,
+	"paused/killed with its control plane":                  Processes,
 }
 
 // Outcome records which cases of a suite were run and which were skipped.

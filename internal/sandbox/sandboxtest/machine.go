@@ -30,7 +30,7 @@ var builtImage = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	out := filepath.Join(dir, "image")
-	if m, err := machineimage.Load(out); err == nil && m.HasModule(machineimage.VsockModule) {
+	if m, err := machineimage.Load(out); err == nil && m.HasModule(machineimage.VsockModule) && m.AsksForNames() {
 		return out, nil
 	}
 	_, err = machineimage.Build(context.Background(), machineimage.Config{Out: out, Environ: os.Environ()})

@@ -71,3 +71,19 @@ func (b *narrowBox) Dial(ctx context.Context) (net.Conn, error) {
 	}
 	return b.Sandbox.Dial(ctx)
 }
+
+// Pause implements sandbox.Pauser by the sandbox. Code unavailable: it cannot be paused.
+func (b *narrowBox) Pause(ctx context.Context) error {
+	if p, ok := b.Sandbox.(sandbox.Pauser); ok {
+		return p.Pause(ctx)
+	}
+	return choir.E("sandboxtest.pause", choir.CodeUnavailable, "sandboxes of this driver cannot be paused")
+}
+
+// Resume implements sandbox.Pauser by the sandbox.
+func (b *narrowBox) Resume(ctx context.Context) error {
+	if p, ok := b.Sandbox.(sandbox.Pauser); ok {
+		return p.Resume(ctx)
+	}
+	return nil
+}

@@ -69,6 +69,7 @@ func run(t *testing.T, newDriver Maker, s suite) *Outcome {
 	t.Run("lifecycle", s.lifecycle)
 	t.Run("survival", s.survival)
 	t.Run("started beforehand", s.part(s.prestart))
+	t.Run("paused", s.paused)
 	out.whole = !t.Failed() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/")
 	return out
 }

@@ -22,6 +22,7 @@ const childVariable = "CHOIR_SANDBOXTEST_CHILD"
 type orders struct {
 	Setup Setup        `json:"setup"`
 	Spec  sandbox.Spec `json:"spec"`
+	Pause bool         `json:"pause"` // before it waits to be killed
 }
 
 // survival checks that a sandbox outlives its control plane for the configured time.
@@ -129,6 +130,11 @@ func runChild(t *testing.T, newDriver Maker, raw string) {
 		t.Fatal(err)
 	}
 	connect(t, d, b, o.Spec).startSleeper(t)
+	if o.Pause {
+		if err := b.(sandbox.Pauser).Pause(timeout(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	text, err := json.Marshal(b.Handle())
 	if err != nil {
 		t.Fatal(err)

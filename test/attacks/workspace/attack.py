@@ -2,7 +2,7 @@
 import sys; sys.path.insert(0, sys.path[0] + "/..")
 from lib import *
 
-ACCEPTED = 2.0  # seconds until stop, rewind, terminals and deletion are accepted
+ACCEPTED = 2.0 * SLOWER  # seconds until stop, rewind, terminals and deletion are accepted
 FILL = {
     "a file of 8 TB without blocks": ("truncate -s 8T /workspace/sparse", "rm -f /workspace/sparse"),
     "folders 20,000 deep": ("python3 -c \"\nimport os\nos.makedirs('/workspace/deep',exist_ok=True)\nos.chdir('/workspace/deep')\nfor i in range(20000):\n  os.mkdir('d'); os.chdir('d')\n\"",
@@ -32,14 +32,14 @@ def disk():
 
 
 def listed():
-    status, raw = api("GET", base() + "/folder?path=", timeout=10)
+    status, raw = api("GET", base() + "/folder?path=", timeout=10 * SLOWER)
     return status == 200
 
 
 api("PUT", base() + "/files/workspace/before.txt", b"before\n", If_None_Match="*")
 head = json.loads(api("GET", base())[1])["head"]
 api("PUT", base() + "/files/workspace/before.txt", b"after\n", If_Match="*")
-p, took = within(60, lambda: choir("rewind", str(head), timeout=60))
+p, took = within(60, lambda: choir("rewind", str(head), timeout=60 * SLOWER))
 content = api("GET", base() + "/files/workspace/before.txt")[1]
 control("rewind", not isinstance(p, Exception) and p.returncode == 0 and content == b"before\n", f"{took:.2f} s")
 control("host's disk", disk() > 0)
@@ -56,7 +56,7 @@ for name, (fill, _) in FILL.items():
     attack("rewind", isinstance(got, Exception) or got[0] >= 300 or took > ACCEPTED, f"a terminal with {name}: {took:.2f} s {got[0] if not isinstance(got, Exception) else got}")
     got, took = within(ACCEPTED, listed)
     attack("rewind", got is not True or took > ACCEPTED, f"a listing with {name}: {took:.2f} s")
-    p, took = within(60, lambda: choir("rewind", str(head), timeout=60))
+    p, took = within(60, lambda: choir("rewind", str(head), timeout=60 * SLOWER))
     attack("rewind", isinstance(p, Exception) or p.returncode != 0, f"a rewind with {name}: {took:.1f} s {'' if isinstance(p, Exception) else (p.stdout + p.stderr)[-200:]}")
     content = api("GET", base() + "/files/workspace/before.txt")[1]
     attack("rewind", content != b"before\n", f"a file's content after a rewind with {name}: {content[:80]}")

@@ -1,0 +1,114 @@
+package rolehost
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+// Pause stops the processes of both sandboxes where they are, until Resume or the next use of a
+// sandbox. Code unavailable: this driver or machine cannot do that; conflict: a start is under way.
+// After an error both run.
+func (h *Host) Pause(ctx context.Context) error {
+	for _, s := range h.seats {
+		if err := s.pause(ctx); err != nil {
+			return errors.Join(err, h.Resume(ctx))
+		}
+	}
+	return nil
+}
+
+// Resume lets both sandboxes go on. A sandbox that cannot is ended, and started anew.
+func (h *Host) Resume(ctx context.Context) error {
+	var errs []error
+	for _, s := range h.seats {
+		errs = append(errs, s.resume(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// Paused reports whether the Associate's sandbox is paused.
+func (h *Host) Paused() bool { return h.seats[choir.RoleAssociate].paused.Load() != nil }
+
+// pause pauses the running sandbox; a paused one is left as it is.
+func (s *seat) pause(ctx context.Context) error {
+	s.pausing.Lock()
+	defer s.pausing.Unlock()
+	s.mu.Lock()
+	l := s.live
+	s.mu.Unlock()
+	switch {
+	case s.paused.Load() != nil:
+		return nil
+	case l == nil || s.rolePID.Load() == 0 || !l.first.ended():
+		return choir.E("computer.pause", choir.CodeConflict, "the sandbox of the %s is being started", s.role)
+	}
+	p, ok := l.sandbox.(sandbox.Pauser)
+	if !ok {
+		return choir.E("computer.pause", choir.CodeUnavailable, "sandboxes of this driver cannot be paused")
+	}
+	if err := p.Pause(ctx); err != nil {
+		return err
+	}
+	s.paused.Store(&p)
+	return nil
+}
+
+// resumePatience is the time that a sandbox has to go on.
+const resumePatience = 5 * time.Second
+
+// resume lets a paused sandbox go on, also when ctx has ended. A sandbox that cannot is destroyed;
+// the seat then starts another.
+func (s *seat) resume(ctx context.Context) error {
+	if s.paused.Load() == nil {
+		return nil
+	}
+	s.pausing.Lock()
+	defer s.pausing.Unlock()
+	return s.resumeLocked(ctx)
+}
+
+// renewResumed renews the credentials of a role that is not paused meanwhile, and returns the time
+// until the next renewal. A paused sandbox goes on for it, until it is paused again.
+func (s *seat) renewResumed(ctx context.Context, l *live) (next time.Duration, err error) {
+	s.pausing.Lock()
+	defer s.pausing.Unlock()
+	if err := s.resumeLocked(ctx); err != nil {
+		return 0, err
+	}
+	return s.renewOrWarn(ctx, l), nil
+}
+
+// resumeLocked is resume for callers that hold pausing.
+func (s *seat) resumeLocked(ctx context.Context) error {
+	p := s.paused.Load()
+	if p == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resumePatience)
+	defer cancel()
+	err := (*p).Resume(ctx)
+	if err != nil {
+		if b, ok := (*p).(sandbox.Sandbox); ok {
+			err = errors.Join(err, b.Destroy(ctx))
+		}
+	}
+	s.paused.Store(nil)
+	return err
+}
+
+// ended reports whether the look has ended; true for nil.
+func (f *firstLook) ended() bool {
+	if f == nil {
+		return true
+	}
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
+	}
+}

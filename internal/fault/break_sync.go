@@ -1,5 +1,0 @@
-//go:build sabotage_sync
-
-package fault
-
-const sabotageSync = true

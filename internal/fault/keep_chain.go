@@ -1,5 +1,0 @@
-//go:build !sabotage_chain
-
-package fault
-
-const sabotageChain = false

@@ -1,5 +1,0 @@
-//go:build !sabotage_keys
-
-package fault
-
-const sabotageKeys = false

@@ -1,0 +1,171 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/inherited"
+)
+
+// freezer is the file of a group by which the kernel stops its processes, and the values to write
+// to it.
+type freezer struct {
+	file, stop, run string
+	// frozen reports whether all processes stand still.
+	frozen func() bool
+}
+
+// findFreezer returns the freezer of a version 1 group; false if it has none.
+func (g *v1Group) findFreezer() (freezer, bool) {
+	i := slices.IndexFunc(g.dirs, func(dir string) bool { return writable(filepath.Join(dir, "freezer.state")) })
+	if i < 0 {
+		return freezer{}, false
+	}
+	file := filepath.Join(g.dirs[i], "freezer.state")
+	return freezer{file, "FROZEN", "THAWED", func() bool {
+		raw, err := os.ReadFile(file) // which also makes the kernel look again
+		return err == nil && strings.TrimSpace(string(raw)) == "FROZEN"
+	}}, true
+}
+
+// findFreezer returns the freezer of a version 2 group; false before Linux 5.2.
+func (g *v2Group) findFreezer() (freezer, bool) {
+	file := filepath.Join(g.dir, "cgroup.freeze")
+	return freezer{file, "1", "0", func() bool {
+		raw, err := os.ReadFile(filepath.Join(g.dir, "cgroup.events"))
+		return err == nil && slices.Contains(strings.Split(string(raw), "\n"), "frozen 1")
+	}}, writable(file)
+}
+
+// findFreezer returns false: a group without cgroups cannot be stopped as a whole.
+func (noGroup) findFreezer() (freezer, bool) { return freezer{}, false }
+
+// freezePatience is the time that the processes of a group have to stand still.
+const freezePatience = 2 * time.Second
+
+// Pausing pauses and resumes the processes of a sandbox by the freezer of their group. It is safe
+// for concurrent use.
+type Pausing struct {
+	mu    sync.Mutex // guards guard
+	guard *guard     // nil unless paused
+}
+
+// Pause stops the processes of a group and returns when they stand still, see sandbox.Pauser.
+func (p *Pausing) Pause(ctx context.Context, g Group) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.guard != nil {
+		return nil
+	}
+	f, ok := g.findFreezer()
+	if !ok {
+		return choir.E("host.pause", choir.CodeUnavailable, "the cgroup of a sandbox has no freezer here")
+	}
+	guard, err := startGuard(f)
+	if err != nil {
+		return choir.Wrap("host.pause", choir.CodeUnavailable, err, "start the process that resumes a sandbox whose control plane was killed")
+	}
+	ctx, cancel := context.WithTimeout(ctx, freezePatience)
+	defer cancel()
+	if err = writeKnob(f.file, f.stop); err == nil {
+		err = f.await(ctx)
+	}
+	if err != nil {
+		guard.end()
+		return choir.Wrap("host.pause", choir.CodeUnavailable, errors.Join(err, writeKnob(f.file, f.run)), "stop the processes of a sandbox")
+	}
+	p.guard = guard
+	return nil
+}
+
+// await waits until the group is frozen. If ctx ends first it returns its error.
+func (f freezer) await(ctx context.Context) error {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !f.frozen() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// Resume lets the processes of a group go on, see sandbox.Pauser. A group that is gone is no
+// error.
+func (p *Pausing) Resume(g Group) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.guard != nil {
+		p.guard.end() // first: later it would interfere with the next pause
+		p.guard = nil
+	}
+	return resumeGroup(g)
+}
+
+// resumeGroup lets the processes of a group go on.
+func resumeGroup(g Group) error {
+	if g == nil {
+		return nil
+	}
+	f, ok := g.findFreezer()
+	if !ok {
+		return nil // nothing could have stopped them
+	}
+	err := writeKnob(f.file, f.run)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return choir.Wrap("host.resume", choir.CodeUnavailable, err, "let the processes of a sandbox go on")
+}
+
+// guard is a process that resumes a group when this process ends, which else nobody would: what
+// stands still cannot notice that it has no control plane.
+type guard struct {
+	process *os.Process
+	held    *os.File // the end of a pipe that the kernel closes with this process
+}
+
+// guardScript waits for the end of its input and writes a value to a file.
+const guardScript = `read -r _; printf %s "$2" >"$1"`
+
+// startGuard starts the guard of a group.
+func startGuard(f freezer) (*guard, error) {
+	if err := inherited.KeepFromChildren(); err != nil {
+		return nil, err
+	}
+	in, held, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, errors.Join(err, held.Close())
+	}
+	defer null.Close()
+	p, err := os.StartProcess("/bin/sh", []string{"choir-guard", "-c", guardScript, "choir-guard", f.file, f.run}, &os.ProcAttr{
+		Dir: "/", Env: []string{}, Files: []*os.File{in, null, null},
+		Sys: &syscall.SysProcAttr{Setsid: true}, // a ^C in the control plane's terminal is not for it
+	})
+	if err != nil {
+		return nil, errors.Join(err, held.Close())
+	}
+	return &guard{p, held}, nil
+}
+
+// end ends the guard before it can write.
+func (g *guard) end() {
+	g.process.Kill() // it may have ended
+	g.process.Wait() // how it ended says nothing that matters
+	g.held.Close()
+}

@@ -1,0 +1,160 @@
+package sandboxtest
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+)
+
+// paused checks that a sandbox that can be paused stands still, goes on, and hinders nobody.
+func (s suite) paused(t *testing.T) {
+	t.Run("stands still and goes on", s.part(s.standsStill))
+	t.Run("can be destroyed", s.part(func(t *testing.T) {
+		b := s.create(t, choir.RoleAssociate, nil)
+		s.pause(t, b)
+		destroy(t, b)
+		ended(t, b)
+		if s.lacks[Processes] == "" {
+			nothingLeft(t, b.spec)
+		}
+	}))
+	t.Run("is resumed by the driver that takes it up", s.part(func(t *testing.T) {
+		setup := Setup{StateDir: DataDir(t)}
+		spec := s.spec(t, choir.RoleAssociate)
+		first := s.newDriver(t, setup)
+		b, err := first.Create(timeout(t), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeDriver(t, first)
+		s.pause(t, b)
+		second := s.newDriver(t, setup)
+		defer closeDriver(t, second)
+		found, err := second.Recover(timeout(t), b.Handle())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer destroy(t, found)
+		if _, err := connect(t, second, found, spec).client.Hello(timeout(t)); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Run("killed with its control plane", s.part(func(t *testing.T) {
+		o := s.newOrders(t, time.Second)
+		probe, err := s.driver.Create(timeout(t), o.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.pause(t, probe) // or the case is skipped
+		destroy(t, probe)
+		o.Pause = true
+		h := createAndDie(t, o)
+		waitForEnd(t, o.Spec) // though no driver looks after it
+		d := s.newDriver(t, o.Setup)
+		defer closeDriver(t, d)
+		_, err = d.Recover(timeout(t), h)
+		wantVerdict(t, sandbox.Gone, err)
+		nothingLeft(t, o.Spec)
+	}))
+}
+
+// pause pauses a sandbox, twice. Where that is not possible it skips the test.
+func (s suite) pause(t *testing.T, b sandbox.Sandbox) {
+	t.Helper()
+	p, ok := b.(sandbox.Pauser)
+	if in, wrapped := b.(inside); wrapped {
+		p, ok = in.Sandbox.(sandbox.Pauser)
+	}
+	if !ok {
+		t.Skip("sandboxes of this driver cannot be paused")
+	}
+	err := p.Pause(timeout(t))
+	if choir.CodeOf(err) == choir.CodeUnavailable && !s.limited {
+		destroy(t, b)
+		t.Skip("no cgroups here: ", err)
+	}
+	if err == nil {
+		err = p.Pause(timeout(t))
+	}
+	if err != nil {
+		destroy(t, b)
+		t.Fatal(err)
+	}
+}
+
+// ticks counts the lines that a command printed.
+type ticks struct {
+	mu sync.Mutex // guards n
+	n  int
+}
+
+// Write implements io.Writer.
+func (k *ticks) Write(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.n += bytes.Count(p, []byte("\n"))
+	return len(p), nil
+}
+
+func (k *ticks) count() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.n
+}
+
+// waitMore waits until there are more ticks than n.
+func (k *ticks) waitMore(t *testing.T, n int) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := timeout(t); k.count() <= n; {
+		select {
+		case <-tick.C:
+		case <-deadline.Done():
+			t.Fatalf("there are %d ticks, no more than %d", k.count(), n)
+		}
+	}
+}
+
+// standsStill pauses a sandbox in which a program prints lines without end.
+func (s suite) standsStill(t *testing.T) {
+	b := s.create(t, choir.RoleAssociate, nil)
+	ctx, cancel := context.WithCancel(timeout(t))
+	p, err := b.client.Exec(ctx, guest.ExecSpec{Argv: []string{"/bin/sh", "-c", "while :; do echo tick; sleep 0.01; done"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen ticks
+	var reading sync.WaitGroup
+	reading.Go(func() { _, _ = p.Wait(&seen, &seen) }) // it is ended
+	defer reading.Wait()
+	defer cancel()
+	seen.waitMore(t, 3)
+	s.pause(t, b)
+	quiet := func(d time.Duration) int {
+		before := seen.count()
+		<-time.After(d)
+		return seen.count() - before
+	}
+	quiet(200 * time.Millisecond) // what it had printed is on its way
+	if n := quiet(500 * time.Millisecond); n > 0 {
+		t.Errorf("%d lines came while it was paused", n)
+	}
+	at := seen.count()
+	began := time.Now()
+	if err := b.Sandbox.(sandbox.Pauser).Resume(timeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	resumed := time.Since(began)
+	if _, err := b.client.Hello(timeout(t)); err != nil {
+		t.Error(err)
+	}
+	t.Logf("resumed in %s, answered in %s", resumed, time.Since(began))
+	seen.waitMore(t, at+3)
+}
