@@ -22,14 +22,10 @@ import (
 // app holds the streams and the common flags of all commands.
 type app struct {
 	in io.Reader
-	console
+	printer
 	data     string
 	config   string
 	computer string
-	json     bool
-	// forProgram is set if --json is among the arguments, before they are parsed.
-	forProgram bool
-	env        func(string) string
 	// record is the file for recorded model exchanges; recording closes it, nil before the first.
 	record    string
 	recording func() error
@@ -40,13 +36,13 @@ type app struct {
 }
 
 // language returns the person's language, from the environment's locale.
-func (a *app) language() names.Language {
+func (a *speaker) language() names.Language {
 	return names.LanguageOf(cmp.Or(a.env("LC_ALL"), a.env("LC_MESSAGES"), a.env("LANG")))
 }
 
 // newApp returns an app with the process's streams and environment.
 func newApp() *app {
-	return &app{in: os.Stdin, console: newConsole(os.Stdout, os.Stderr), env: os.Getenv}
+	return &app{in: os.Stdin, printer: newPrinter(newConsole(os.Stdout, os.Stderr), os.Getenv)}
 }
 
 // execute runs one command line, reports its error and returns its exit code.

@@ -111,7 +111,7 @@ func answerApproval(ctx context.Context, a *app, c *client, task string, req api
 }
 
 // printApproval prints a result without its change; the words of guests are untrusted.
-func (a *app) printApproval(v api.Approval) {
+func (a *printer) printApproval(v api.Approval) {
 	state := a.sentence("approval.waits")
 	if v.Answer != "" {
 		state = a.sentence("approval.answered", "answer", a.term("answer", v.Answer))

@@ -155,7 +155,7 @@ func writeSocket(ctx context.Context, ws *websocket.Conn, say api.TerminalSay) e
 }
 
 // sayEnd prints how a command ended, and that it did so now.
-func (a *app) sayEnd(e terminals.End) {
+func (a *printer) sayEnd(e terminals.End) {
 	at := time.Now().Format("15:04:05")
 	switch {
 	case e.Reason == choir.TerminalLost:

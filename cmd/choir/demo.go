@@ -160,7 +160,7 @@ func (a *app) demoReport(ctx context.Context, c *client, started api.Demo) (demo
 }
 
 // demoFailure returns the reason why a demo run failed, "" if it did not.
-func (a *app) demoFailure(v api.RunView, r demoReport) string {
+func (a *printer) demoFailure(v api.RunView, r demoReport) string {
 	for _, t := range v.Tasks {
 		if t.Result != nil && t.Result.Code == choir.ResultVerifyFailed {
 			return a.sentence("demo.verifyFailed", "log", timeline.Line(t.Result.Verify.Log))

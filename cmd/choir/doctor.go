@@ -78,7 +78,7 @@ func examine(ctx context.Context, cfg supervisor.Config) (api.Doctor, error) {
 	return supervisor.NewDoctor(ctx, cfg), nil
 }
 
-func (a *app) showDoctor(d api.Doctor) {
+func (a *printer) showDoctor(d api.Doctor) {
 	line := func(name, text string) { a.printf("%s %s\n", a.label("doctor", name), text) }
 	a.say("doctor.head", "version", d.Version, "data", d.Data)
 	a.printf("\n")

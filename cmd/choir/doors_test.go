@@ -115,7 +115,7 @@ func TestEveryVerbSaysWhatIsMissing(t *testing.T) {
 		}
 		for _, json := range []bool{false, true} {
 			var out, said strings.Builder
-			a := &app{console: newConsole(&out, &said), env: func(string) string { return "" }}
+			a := &app{printer: newPrinter(newConsole(&out, &said), func(string) string { return "" })}
 			args := append(strings.Fields(verb), "--data", t.TempDir())
 			if json {
 				args = append(args, "--json")

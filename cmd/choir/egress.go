@@ -110,7 +110,7 @@ func newEgressModeCommand(a *app) *cobra.Command {
 }
 
 // printEgressInForce prints the policy for hosts outside that a request put in force.
-func (a *app) printEgressInForce(done api.EgressReloaded) {
+func (a *printer) printEgressInForce(done api.EgressReloaded) {
 	if a.json {
 		a.printJSON(done)
 		return
@@ -176,7 +176,7 @@ func runEgressGrant(ctx context.Context, a *app, c *client, req api.GrantRequest
 }
 
 // until says when a grant ends by itself; "" for never.
-func (a *app) until(t choir.Time) string {
+func (a *printer) until(t choir.Time) string {
 	if t == 0 {
 		return ""
 	}
@@ -210,7 +210,7 @@ func runEgress(ctx context.Context, a *app, c *client) error {
 }
 
 // ofWork names the run and task of a grant; "" for none.
-func (a *app) ofWork(run, task choir.ID) string {
+func (a *printer) ofWork(run, task choir.ID) string {
 	switch {
 	case task != "":
 		return a.sentence("egress.ofTask", "task", task)
@@ -221,7 +221,7 @@ func (a *app) ofWork(run, task choir.ID) string {
 }
 
 // printAsker prints who asks for a host and what it was doing; its words are untrusted.
-func (a *app) printAsker(asker api.EgressAsker) {
+func (a *printer) printAsker(asker api.EgressAsker) {
 	key := "egress.asker"
 	if asker.Over {
 		key = "egress.askerOver"

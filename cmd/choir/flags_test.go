@@ -16,7 +16,7 @@ import (
 func said(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errOut strings.Builder
-	a := &app{console: newConsole(&out, &errOut), env: func(string) string { return "" }}
+	a := &app{printer: newPrinter(newConsole(&out, &errOut), func(string) string { return "" })}
 	if code := execute(t.Context(), append([]string{"--data", t.TempDir()}, args...), a); code != 2 {
 		t.Errorf("choir %q ends with %d: %s", args, code, errOut.String())
 	}
@@ -99,7 +99,7 @@ func TestHelpSaysWhichVerbsEndTerminals(t *testing.T) {
 func TestASentenceIsSaidWithoutItsField(t *testing.T) {
 	t.Parallel()
 	var out, said strings.Builder
-	a := &app{console: newConsole(&out, &said), env: func(string) string { return "" }}
+	a := &app{printer: newPrinter(newConsole(&out, &said), func(string) string { return "" })}
 	a.report(choir.Refuse("computer.prompt", choir.ReasonNoRunToFollow, choir.TextOf("run", "x")).At("after"))
 	if want := "choir: there is no run x to follow up\n  choir run lists the runs\n"; said.String() != want {
 		t.Errorf("choir says %q, want %q", said.String(), want)

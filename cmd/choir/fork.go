@@ -52,7 +52,7 @@ func runFork(ctx context.Context, a *app, c *client, req api.ForkRequest) error 
 }
 
 // warnWithheld prints a warning for each path left out because it looks like a key.
-func (a *app) warnWithheld(paths []string) {
+func (a *printer) warnWithheld(paths []string) {
 	for _, path := range paths {
 		a.warn("withheld", "path", path)
 	}

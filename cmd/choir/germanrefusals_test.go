@@ -14,9 +14,9 @@ import (
 func saidInGerman(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	var out, errOut strings.Builder
-	a := &app{console: newConsole(&out, &errOut), env: func(name string) string {
+	a := &app{printer: newPrinter(newConsole(&out, &errOut), func(name string) string {
 		return map[string]string{"LC_ALL": "de_DE.UTF-8"}[name]
-	}}
+	})}
 	code := execute(t.Context(), append([]string{"--data", t.TempDir()}, args...), a)
 	return errOut.String(), code
 }
@@ -65,7 +65,7 @@ func TestAWrongConfigurationIsSaidInGerman(t *testing.T) {
 func TestAWrappedRefusalKeepsItsReasonInGerman(t *testing.T) {
 	t.Parallel()
 	var errOut strings.Builder
-	a := &app{console: newConsole(io.Discard, &errOut), env: func(string) string { return "de" }}
+	a := &app{printer: newPrinter(newConsole(io.Discard, &errOut), func(string) string { return "de" })}
 	a.report(choir.Wrap("eval", "", choir.Wrap("", "", choir.Refuse("", choir.ReasonNoModel), "the run"), "task %s", "a"))
 	if want := "choir: kein Modell ist verbunden\n  "; !strings.HasPrefix(errOut.String(), want) {
 		t.Errorf("says %q, want %q", errOut.String(), want)

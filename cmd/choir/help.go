@@ -78,7 +78,7 @@ func verbOf(c *cobra.Command) string {
 }
 
 // fill returns a text of the help with its placeholders replaced.
-func (a *app) fill(text string, values []any) string {
+func (a *speaker) fill(text string, values []any) string {
 	filling := make([]choir.Value, len(values)/2)
 	for i := range filling {
 		filling[i] = valueOf(values[2*i].(string), values[2*i+1])
@@ -87,7 +87,7 @@ func (a *app) fill(text string, values []any) string {
 }
 
 // showUsage prints how a command is used, in the form of the command library.
-func (a *app) showUsage(c *cobra.Command) error {
+func (a *speaker) showUsage(c *cobra.Command) error {
 	var b strings.Builder
 	section := func(key string) { fmt.Fprintf(&b, "\n\n%s\n", a.sentence(key)) }
 	b.WriteString(a.sentence("help.usage"))
@@ -129,7 +129,7 @@ func (a *app) showUsage(c *cobra.Command) error {
 var typedFlag = regexp.MustCompile(`(?m)^( +(?:-\w, )?--[\w-]+ )(string|int|uint|duration|stringArray)( +)`)
 
 // flagUsages returns the lines of the flags. The library's words in them are those of the language.
-func (a *app) flagUsages(flags *pflag.FlagSet) string {
+func (a *speaker) flagUsages(flags *pflag.FlagSet) string {
 	text := typedFlag.ReplaceAllStringFunc(flags.FlagUsages(), func(found string) string {
 		part := typedFlag.FindStringSubmatch(found)
 		word := a.term("flag", part[2])

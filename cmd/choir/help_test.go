@@ -15,12 +15,12 @@ import (
 // speaking returns an app whose person speaks the language of a locale.
 func speaking(locale string) *app {
 	var out strings.Builder
-	return &app{console: newConsole(&out, &out), env: func(name string) string {
+	return &app{printer: newPrinter(newConsole(&out, &out), func(name string) string {
 		if name == "LC_ALL" {
 			return locale
 		}
 		return ""
-	}}
+	})}
 }
 
 // everyVerb calls visit with choir and every command below it.

@@ -21,12 +21,12 @@ func TestKeysAreToldOfAndNeverTold(t *testing.T) {
 		}
 		return path
 	}
-	a := &app{env: func(name string) string {
+	a := &app{printer: newPrinter(console{}, func(name string) string {
 		if name == "SET" {
 			return secret
 		}
 		return ""
-	}}
+	})}
 	for _, c := range []struct {
 		name     string
 		provider config.Provider

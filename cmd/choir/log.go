@@ -70,7 +70,7 @@ func runLog(ctx context.Context, a *app, c *client, after uint64, follow bool) e
 }
 
 // printEvent prints one event as a line of text or JSON.
-func (a *app) printEvent(e choir.Event) {
+func (a *printer) printEvent(e choir.Event) {
 	if a.json {
 		a.printJSON(e)
 		return
@@ -113,7 +113,7 @@ func runVerify(ctx context.Context, a *app, c *client) error {
 
 // sayCluster prints the comparison with the cluster's copy, and returns an error if it differs or was
 // not compared.
-func (a *app) sayCluster(r eventstore.Report) error {
+func (a *printer) sayCluster(r eventstore.Report) error {
 	switch c := r.Cluster; {
 	case c == nil:
 		return nil
@@ -162,7 +162,7 @@ func runCheckpoint(ctx context.Context, a *app, c *client, req api.CheckpointReq
 
 // checkpointSaid returns a sentence about the commits of a checkpoint by hand, the English one of the result
 // if it does not say how many.
-func (a *app) checkpointSaid(r choir.AssociateResult) lines {
+func (a *printer) checkpointSaid(r choir.AssociateResult) lines {
 	made := r.Committed
 	if made == nil {
 		return lines(r.Summary)

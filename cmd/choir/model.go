@@ -52,7 +52,7 @@ func runModelTest(ctx context.Context, a *app, c *client, req api.TestModelsRequ
 }
 
 // printTested prints what one model showed.
-func (a *app) printTested(m api.TestedModel) {
+func (a *printer) printTested(m api.TestedModel) {
 	a.printf("%s (%s)\n", m.Model, strings.Join(m.Roles, ", "))
 	if m.Code != "" {
 		a.printf("  %s\n", a.sentence("model.failed", "why", m.Error))

@@ -16,7 +16,7 @@ func TestAnAnswerSaysFirstHowMuchIsDone(t *testing.T) {
 		"": "\nSo it is.\n", choir.AnsweredPartly: "\nPartly done.\n\nSo it is.\n", choir.AnsweredNotDone: "\nNot done.\n\nSo it is.\n",
 	} {
 		var out, errs bytes.Buffer
-		a := &app{console: newConsole(&out, &errs), env: func(string) string { return "" }}
+		a := &app{printer: newPrinter(newConsole(&out, &errs), func(string) string { return "" })}
 		run := eventstore.Run{State: eventstore.RunDone, Status: status, Answer: "So it is."}
 		if err := a.showOutcome(api.RunView{Run: run}); err != nil || !strings.HasPrefix(out.String(), want) || errs.Len() > 0 {
 			t.Errorf("%q: %v\n%s%s", status, err, out.String(), errs.String())

@@ -20,6 +20,14 @@ func newConsole(out, err io.Writer) console {
 	return console{out: visible.NewWriter(out), err: visible.NewWriter(err), raw: out}
 }
 
+// printer prints what choir answers.
+type printer struct{ speaker }
+
+// newPrinter returns a printer for people, in the language that the environment names.
+func newPrinter(c console, env func(string) string) printer {
+	return printer{speaker{console: c, env: env}}
+}
+
 // lines is a text that may have several lines. printf prints other strings on one line.
 type lines string
 

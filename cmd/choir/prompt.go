@@ -92,7 +92,7 @@ func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after ui
 
 // showOutcome prints the outcome of a run and returns its exit code as an exitError, nil if it is
 // done.
-func (a *app) showOutcome(v api.RunView) error {
+func (a *printer) showOutcome(v api.RunView) error {
 	if a.json {
 		a.printJSON(v)
 	}
@@ -131,7 +131,7 @@ func (a *app) showOutcome(v api.RunView) error {
 }
 
 // spent describes the cost of a run: calls, tokens and money.
-func (a *app) spent(u eventstore.Usage) string {
+func (a *printer) spent(u eventstore.Usage) string {
 	return a.sentence("prompt.cost", "cost", a.dollars(u.CostUSD), "n", u.Calls, "in", u.InputTokens, "out", u.OutputTokens)
 }
 

@@ -138,7 +138,7 @@ func runRepoList(ctx context.Context, a *app, c *client) error {
 }
 
 // pushState describes how the pushes of a project stand; what git said is untrusted.
-func (a *app) pushState(p api.RepoPush) string {
+func (a *printer) pushState(p api.RepoPush) string {
 	switch p.State {
 	case "pushed":
 		return a.sentence("repo.hasCommit", "commit", p.Commit)

@@ -118,7 +118,7 @@ func TestTheLinkOfAStartStandsAloneOnItsLine(t *testing.T) {
 	const login = "http://choir.localhost:8080/login#secret"
 	for _, link := range []string{login, ""} {
 		var out strings.Builder
-		a := &app{console: newConsole(&out, io.Discard), env: func(string) string { return "" }}
+		a := &app{printer: newPrinter(newConsole(&out, io.Discard), func(string) string { return "" })}
 		a.printAddress("http://choir.localhost:8080", link, api.ModelState{Message: "No model is connected."})
 		if got := aloneOnItsLine.FindString(out.String()); got != link {
 			t.Errorf("the link %q is printed as\n%s", link, out.String())

@@ -147,7 +147,7 @@ func stopRewind(ctx context.Context, a *app, c *client) error {
 }
 
 // workLine describes the progress of work on a workspace.
-func (a *app) workLine(w *workspace.Work) string {
+func (a *printer) workLine(w *workspace.Work) string {
 	return a.label("work", w.Kind) + " " + a.sentence("rewind.work", "paths", w.Entries, "size", w.Bytes>>20)
 }
 
@@ -162,17 +162,17 @@ func cancelRewind(ctx context.Context, a *app, c *client) error {
 	return nil
 }
 
-func (a *app) printChanges(files []moments.FileDiff) {
+func (a *printer) printChanges(files []moments.FileDiff) {
 	for _, f := range files {
 		a.printChange(string(f.Change), f.Path)
 	}
 }
 
 // printChange prints one line of what a step changes, behind the label of its kind.
-func (a *app) printChange(kind, what string) { a.printf("%s %s\n", a.label("change", kind), what) }
+func (a *printer) printChange(kind, what string) { a.printf("%s %s\n", a.label("change", kind), what) }
 
 // printEnds prints how many terminals a step ends, or would end if dry; nothing for none.
-func (a *app) printEnds(e api.Ends, dry bool) {
+func (a *printer) printEnds(e api.Ends, dry bool) {
 	if e.Terminals == 0 {
 		return
 	}
@@ -222,7 +222,7 @@ func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
 
 // printMoments prints the events between two moments and the differences of desktop, documents and
 // files.
-func (a *app) printMoments(d api.MomentsView) {
+func (a *printer) printMoments(d api.MomentsView) {
 	a.sayNone(len(d.Events)+len(d.Changes)+len(d.Documents)+len(d.Files), "diff.none")
 	for _, e := range d.Events {
 		a.printf("%6d  %s  %s\n", e.Seq, e.At.Std().Local().Format("15:04:05"), e.Text)
@@ -236,7 +236,7 @@ func (a *app) printMoments(d api.MomentsView) {
 	a.printDiff(d.DiffView)
 }
 
-func (a *app) printDiff(d api.DiffView) {
+func (a *printer) printDiff(d api.DiffView) {
 	for _, f := range d.Files {
 		switch {
 		case f.From != "":

@@ -157,7 +157,7 @@ func runCancel(ctx context.Context, a *app, c *client, id string) error {
 }
 
 // showState prints the sentence with a key about what a command did to a run, and the run's state.
-func (a *app) showState(v api.RunView, key string) {
+func (a *printer) showState(v api.RunView, key string) {
 	if a.json {
 		a.printJSON(v)
 		return

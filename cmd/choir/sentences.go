@@ -47,8 +47,17 @@ func readCatalogue[T any](name string, l names.Language) (out T) {
 	return out
 }
 
+// speaker says sentences in the person's language.
+type speaker struct {
+	console
+	env  func(string) string
+	json bool // a program reads the output
+	// forProgram is set if --json is among the arguments, before they are parsed.
+	forProgram bool
+}
+
 // spoken returns the language of sentences: that of the person, or English if a program reads them.
-func (a *app) spoken() names.Language {
+func (a *speaker) spoken() names.Language {
 	if a.json || a.forProgram {
 		return names.English
 	}
@@ -58,7 +67,7 @@ func (a *app) spoken() names.Language {
 // sentence returns the sentence with a key. The values are pairs of a placeholder's name and its
 // value: a number is written as it is, and chooses the form if its name is n; any other value becomes
 // one visible line, except lines. An unknown key is returned itself.
-func (a *app) sentence(key string, values ...any) string {
+func (a *speaker) sentence(key string, values ...any) string {
 	return sentenceIn(a.spoken(), key, values...)
 }
 
@@ -77,10 +86,12 @@ func sentenceIn(l names.Language, key string, values ...any) string {
 
 // retellNested returns the same as retell by the keys that begin with told and models, also for sentences
 // inside of the sentence.
-func (a *app) retellNested(said string) string { return a.retellBy(nestedKeys(), said, a.retellNested) }
+func (a *speaker) retellNested(said string) string {
+	return a.retellBy(nestedKeys(), said, a.retellNested)
+}
 
 // retellBy returns said in the person's language. It calls inside for the text of each placeholder.
-func (a *app) retellBy(keys []string, said string, inside func(string) string) string {
+func (a *speaker) retellBy(keys []string, said string, inside func(string) string) string {
 	if a.spoken() == names.English {
 		return said
 	}
@@ -153,33 +164,33 @@ func valueOf(name string, value any) choir.Value {
 }
 
 // say prints the sentence with a key as a line of its own.
-func (a *app) say(key string, values ...any) {
+func (a *speaker) say(key string, values ...any) {
 	a.printf("%s\n", lines(a.sentence(key, values...)))
 }
 
 // sayNone prints the sentence that stands for an empty list of n things.
-func (a *app) sayNone(n int, key string) {
+func (a *speaker) sayNone(n int, key string) {
 	if n == 0 {
 		a.say(key)
 	}
 }
 
 // sayAside prints the sentence with a key to the error output, as a line of its own.
-func (a *app) sayAside(key string, values ...any) {
+func (a *speaker) sayAside(key string, values ...any) {
 	a.errorf("%s\n", lines(a.sentence(key, values...)))
 }
 
 // warn prints the sentence with a key to the error output, behind the program's name.
-func (a *app) warn(key string, values ...any) {
+func (a *speaker) warn(key string, values ...any) {
 	a.errorf("choir: %s\n", lines(a.sentence(key, values...)))
 }
 
 // count returns a number with its noun, such as "3 paths".
-func (a *app) count(noun string, n any) string { return a.sentence("count."+noun, "n", n) }
+func (a *speaker) count(noun string, n any) string { return a.sentence("count."+noun, "n", n) }
 
 // term returns the word for a value of a closed list, such as the state of a run; the value itself if
 // the catalogue has no word for it.
-func (a *app) term(list string, value any) string {
+func (a *speaker) term(list string, value any) string {
 	key := fmt.Sprintf("term.%s.%v", list, value)
 	if word := a.sentence(key); word != key {
 		return word
@@ -189,7 +200,7 @@ func (a *app) term(list string, value any) string {
 
 // label returns the same as term, filled with spaces to the width of the longest word of the list, so
 // that what stands behind labels is aligned in every language.
-func (a *app) label(list string, value any) string {
+func (a *speaker) label(list string, value any) string {
 	width := 0
 	for key, s := range sentences()[a.spoken()] {
 		if strings.HasPrefix(key, "term."+list+".") {
@@ -200,15 +211,15 @@ func (a *app) label(list string, value any) string {
 }
 
 // dollars returns an amount of money, such as "$0.0123".
-func (a *app) dollars(usd float64) string {
+func (a *speaker) dollars(usd float64) string {
 	return a.sentence("dollars", "usd", a.decimal(usd, 4))
 }
 
 // size returns a number of bytes as people read it, such as "12.3 kB".
-func (a *app) size(n int64) string { return timeline.BytesIn(a.spoken(), n) }
+func (a *speaker) size(n int64) string { return timeline.BytesIn(a.spoken(), n) }
 
 // decimal returns a number with this many digits behind the decimal point of the language.
-func (a *app) decimal(n float64, digits int) string {
+func (a *speaker) decimal(n float64, digits int) string {
 	text := strconv.FormatFloat(n, 'f', digits, 64)
 	if a.spoken() == names.German {
 		return strings.Replace(text, ".", ",", 1)

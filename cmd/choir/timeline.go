@@ -111,7 +111,7 @@ func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint6
 }
 
 // printMark prints a mark of the timeline with the id by which it can be undone.
-func (a *app) printMark(m moments.Mark) {
+func (a *printer) printMark(m moments.Mark) {
 	files := ""
 	if m.Files > 0 && m.Kind != eventstore.MarkRepo {
 		files = "  (" + a.count("path", m.Files) + ")"
@@ -176,7 +176,7 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 }
 
 // sayEvents puts lines of the person's language in the place of the control plane's English ones.
-func (a *app) sayEvents(ctx context.Context, c *client, list []moments.EventLine) error {
+func (a *printer) sayEvents(ctx context.Context, c *client, list []moments.EventLine) error {
 	if a.spoken() == names.English {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (a *app) sayEvents(ctx context.Context, c *client, list []moments.EventLine
 }
 
 // meaning describes an event type for people.
-func (a *app) meaning(t choir.Type) string {
+func (a *printer) meaning(t choir.Type) string {
 	info, ok := choir.LookupType(t)
 	if !ok {
 		return a.sentence("event.unknown")

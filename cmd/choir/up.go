@@ -212,7 +212,7 @@ func runUp(ctx context.Context, a *app) error {
 }
 
 // printFailed prints the computers that could not be opened, with their remedies.
-func (a *app) printFailed(failed []api.FailedComputer) {
+func (a *printer) printFailed(failed []api.FailedComputer) {
 	for _, f := range failed {
 		said, help := choir.SayProblem(string(a.spoken()), choir.Problem{Code: f.Why.Code, Message: f.Why.Msg, Remedy: f.Why.Remedy, Reason: f.Why.Reason, Values: f.Why.Values})
 		a.warn("up.failed", "why", said)
@@ -223,7 +223,7 @@ func (a *app) printFailed(failed []api.FailedComputer) {
 }
 
 // printUnusable prints the failed checks of model keys and services, with their remedies.
-func (a *app) printUnusable(checks []sandbox.Check) {
+func (a *printer) printUnusable(checks []sandbox.Check) {
 	for _, c := range checks {
 		a.errorf("choir: %s: %s\n", c.Name, a.retellNested(c.Detail))
 		if c.Remedy != "" {
@@ -276,7 +276,7 @@ func (a *app) modelsConnected(m api.ModelState) string {
 }
 
 // sentenceOfReason returns what is said of a reason, and what to do, as one sentence.
-func (a *app) sentenceOfReason(reason choir.Reason, values ...choir.Value) string {
+func (a *printer) sentenceOfReason(reason choir.Reason, values ...choir.Value) string {
 	said, help, _ := choir.SayReason(string(a.spoken()), reason, values)
 	first, size := utf8.DecodeRuneInString(said)
 	said = string(unicode.ToUpper(first)) + said[size:]
@@ -288,7 +288,7 @@ func (a *app) sentenceOfReason(reason choir.Reason, values ...choir.Value) strin
 
 // printLink prints a login link alone on its line, so that it is easily selected in a terminal and read
 // by scripts.
-func (a *app) printLink(login string) {
+func (a *printer) printLink(login string) {
 	if a.json {
 		a.printJSON(struct {
 			Login string `json:"login"`

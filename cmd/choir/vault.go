@@ -125,7 +125,7 @@ func runVaultSet(ctx context.Context, a *app, c *client, name string, req api.Va
 }
 
 // bound describes for what an entry may be used.
-func (a *app) bound(b choir.VaultBinding) string {
+func (a *printer) bound(b choir.VaultBinding) string {
 	where := hostPort(b.Host, b.Port) + " " + strings.Join(b.Paths, " ")
 	out := a.sentence("vault.header", "header", b.Header, "where", where)
 	if b.Use == choir.VaultForGit {
