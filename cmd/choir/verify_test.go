@@ -166,6 +166,11 @@ func TestCheckpointByHand(t *testing.T) {
 		t.Errorf("committed %q", got)
 	}
 	head := o.gitAt("hand", "rev-parse", "HEAD")
+	german := *o.machine
+	german.env = []string{"LC_ALL=de_DE.UTF-8"}
+	if out = german.must("checkpoint", "--repo", "hand"); !strings.Contains(out, "nichts einzutragen") {
+		t.Errorf("in German, with nothing to commit, it says %q", out)
+	}
 	if out = o.must("checkpoint", "--repo", "hand"); !strings.Contains(strings.ToLower(out), "nothing to commit") {
 		t.Errorf("with nothing to commit it says %q", out)
 	}

@@ -43,20 +43,24 @@ func copyOfVersion(t *testing.T, version int) *sqlite.Conn {
 	return conn
 }
 
-// TestEachVersionOfTheSchemaBroughtSomething: versions follow each other without a gap, so that a new table is of
-// the next one.
-func TestEachVersionOfTheSchemaBroughtSomething(t *testing.T) {
+// releasedSince are the versions of the schema that first had each table as it is. Copies of these versions are on
+// disks, so that a new table, or another form of one, is of a later version than all of these.
+var releasedSince = map[string]int{
+	"runs": 1, "conversations": 1, "messages": 1, "tasks": 1, "usage": 1, "checkpoints": 1, "snapshots": 1, "documents": 1,
+	"document_heads": 1, "document_versions": 1, "files": 1, "settings": 2, "windows": 2, "overlays": 5, "firsts": 7, "undos": 8,
+	"marks": 9, "mark_trail": 9, "egress": 11,
+}
+
+func TestANewTableIsOfANewVersionOfTheSchema(t *testing.T) {
 	t.Parallel()
-	brought := map[int]bool{cursorsVersion: true, repoIndexVersion: true}
-	for version := 1; version <= scripted; version++ {
-		brought[version] = true
+	newest := max(cursorsVersion, repoIndexVersion)
+	for _, since := range releasedSince {
+		newest = max(newest, since)
 	}
 	for _, p := range projections {
-		brought[p.projected().since] = true
-	}
-	for version := 1; version <= schemaVersion; version++ {
-		if !brought[version] {
-			t.Errorf("no table is since %d, and the newest is since %d: a new one is since %d", version, schemaVersion, version)
+		name, since := p.projected().name, p.projected().since
+		if released, ok := releasedSince[name]; (!ok || released != since) && since != newest+1 {
+			t.Errorf("the table %s is since %d: copies of version %d lack it, so it is since %d; add it to releasedSince with the next table after it", name, since, newest, newest+1)
 		}
 	}
 }

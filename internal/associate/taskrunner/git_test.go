@@ -32,8 +32,14 @@ func TestGitTasks(t *testing.T) {
 	if r.Checkpoint == nil || l.git("workspace/app", "log", "-1", "--format=%s") != "before the storm" || l.git("workspace/app", "status", "--short") != "" {
 		t.Errorf("%+v", r)
 	}
+	if c := r.Committed; c == nil || *c != (choir.Committed{Commits: 1, Subject: "before the storm"}) {
+		t.Errorf("it says that it committed %+v", c)
+	}
 	r = task(choir.GitCheckpoint)
 	holds(t, r, choir.StatusOK, "")
+	if c := r.Committed; c == nil || c.Commits != 0 {
+		t.Errorf("with nothing to commit it says that it committed %+v", c)
+	}
 	cp := of[choir.CheckpointCreated](t, l.log, r.TaskID)
 	if r.Checkpoint != nil || len(cp) != 1 || len(cp[0].Commits) != 0 || cp[0].Trigger != "manual" || !strings.HasPrefix(r.Summary, "nothing to commit") {
 		t.Errorf("nothing to commit: %+v, %+v", r, cp)
