@@ -57,7 +57,11 @@ it("says a mark that it does not know in the words of the log", () => {
 });
 
 it.each([
-  [{ change: "opened", app: "writer", title: "Plan" }, "Window Writer “Plan” is opened", "Fenster Texte „Plan“: geöffnet"],
+  [
+    { change: "opened", app: "writer", title: "Plan" },
+    "Window Writer “Plan” is opened",
+    "Fenster Texte „Plan“: geöffnet",
+  ],
   [{ change: "minimised", app: "files", title: "Files" }, "Window Files is minimised", "Fenster Dateien: minimiert"],
   [{ change: "closed", app: "mine" }, "Window mine is closed", "Fenster mine: geschlossen"],
   [
