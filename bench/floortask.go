@@ -36,8 +36,8 @@ const (
 //   - a durable record of the result, before anybody hears of it.
 //
 // strace -f of the product shows no more of these per task: 3 fdatasync in series, 1
-// execve, and 2 scans of all 2,056 paths and 308 folders of the workspace, of which 1,000
-// are the project's files and the others its .git.
+// execve, and 2 scans, which are 4,112 newfstatat and at most 616 openat: 1,000 of the paths
+// are the project's files, most others its .git.
 type taskFloor struct {
 	tree *floorTree
 	log  *floorLog
