@@ -80,7 +80,7 @@ func lastSegment(dir string) (os.FileInfo, error) {
 // to be done in it.
 func (s *System) closeComputer(ctx context.Context, c *computer.Computer) error {
 	head, _ := c.Store().Head()
-	done := s.nothingRemains(ctx, c, head)
+	done := s.folder.nothingRemains(ctx, c, head)
 	if err := c.Close(); err != nil || !done {
 		return err
 	}
@@ -94,7 +94,7 @@ var endings = []choir.Type{choir.TypeTerminalClosed, choir.TypeSandboxStopped, c
 // nothingRemains reports whether a computer whose services have ended can stay closed: its
 // session ended in order, no run or task is open, no change of the workspace is half made,
 // no sandbox was left, and the bus has all events. An error counts as no.
-func (s *System) nothingRemains(ctx context.Context, c *computer.Computer, head uint64) bool {
+func (f *folder) nothingRemains(ctx context.Context, c *computer.Computer, head uint64) bool {
 	log := c.Store()
 	if log.ReadOnly() != "" || head == 0 || notReplicated(c) != nil {
 		return false
@@ -103,7 +103,7 @@ func (s *System) nothingRemains(ctx context.Context, c *computer.Computer, head 
 	if err != nil || last.Type != choir.TypeSessionEnded || workRemains(ctx, c) != "" {
 		return false
 	}
-	dir := s.folder.finished(c.ID())
+	dir := f.finished(c.ID())
 	notes, err := filepath.Glob(filepath.Join(dir, "handles", "*.json"))
 	if _, intent := os.Stat(filepath.Join(dir, workspace.IntentFile)); err != nil || len(notes) > 0 || !errors.Is(intent, os.ErrNotExist) {
 		return false

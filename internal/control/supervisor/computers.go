@@ -340,20 +340,20 @@ func (s *System) Import(ctx context.Context, name string, r io.Reader) (api.Impo
 // opened at this start. A failure is logged and retried at the next start that opens both.
 func (s *System) recordForks(ctx context.Context) {
 	for _, fork := range s.computers.list() {
-		if err := s.recordForkOf(ctx, fork); err != nil {
+		if err := recordForkOf(ctx, s.computers.list(), fork); err != nil {
 			s.cfg.Log.Error("the computer that a fork comes from does not say so", "fork", fork.ID(), "error", err)
 		}
 	}
 }
 
 // recordForkOf appends timeline.forked to the log of the computer that fork was forked
-// from. It does nothing if that computer is elsewhere or read-only.
-func (s *System) recordForkOf(ctx context.Context, fork *computer.Computer) error {
+// from. It does nothing if that computer is none of all, or read-only.
+func recordForkOf(ctx context.Context, all []*computer.Computer, fork *computer.Computer) error {
 	from, seq, err := fork.Origin().ForkedFrom(ctx)
 	if err != nil || from == "" {
 		return err
 	}
-	source, err := find(s.computers.list(), from)
+	source, err := find(all, from)
 	if err != nil || source.Store().ReadOnly() != "" {
 		return nil // it is not here, or can be told nothing
 	}

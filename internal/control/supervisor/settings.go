@@ -80,28 +80,29 @@ func (s *System) TestModels(ctx context.Context, r api.TestModelsRequest) (api.T
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
 	out.Models = make([]api.TestedModel, len(used))
+	outlet := s.gateways.outlet(c)
 	var all sync.WaitGroup
 	for i, u := range used {
-		all.Go(func() { out.Models[i] = s.testModel(ctx, c, u) })
+		all.Go(func() { out.Models[i] = testModel(ctx, &s.cfg, outlet, u) })
 	}
 	all.Wait()
 	return out, nil
 }
 
 // testModel asks one model one question.
-func (s *System) testModel(ctx context.Context, c *computer.Computer, u connections.Used) api.TestedModel {
-	began := s.cfg.Now()
-	p, err := s.gateways.outlet(c).Probe(ctx, u.Route, s.cfg.Connections.Routing().Prices)
-	out := api.TestedModel{
+func testModel(ctx context.Context, cfg *Config, out *outlet, u connections.Used) api.TestedModel {
+	began := cfg.Now()
+	p, err := out.Probe(ctx, u.Route, cfg.Connections.Routing().Prices)
+	tested := api.TestedModel{
 		Model: u.Named, Roles: u.Roles, Tools: p.Tools, Streaming: p.Streaming, Images: p.Images, Thinking: p.Thinking,
-		LeftOut: p.Answer.LeftOut, DurationMS: s.cfg.Now().Sub(began).Milliseconds(),
+		LeftOut: p.Answer.LeftOut, DurationMS: cfg.Now().Sub(began).Milliseconds(),
 		InputTokens: p.Answer.Usage.Input, OutputTokens: p.Answer.Usage.Output, CostUSD: p.Answer.Usage.CostUSD,
 	}
 	if err != nil {
 		f := choir.ProblemOf(err)
-		out.Code, out.Error, out.Remedy = f.Code, f.Message, f.Remedy
+		tested.Code, tested.Error, tested.Remedy = f.Code, f.Message, f.Remedy
 	}
-	return out
+	return tested
 }
 
 // UnusableModels tests the keys and addresses of the models in force and returns the
