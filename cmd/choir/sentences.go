@@ -84,18 +84,14 @@ func sentenceIn(l names.Language, key string, values ...any) string {
 	return s.Fill(string(l), filling)
 }
 
-// retellNested returns the same as retell by the keys that begin with told and models, also for sentences
-// inside of the sentence.
+// retellNested returns a sentence of the doctor's checks, which the control plane says in English, in the person's
+// language: by the first of the keys that begin with told and models whose English sentence it is, likewise for
+// sentences inside of it. A sentence of none of the keys is returned itself.
 func (a *speaker) retellNested(said string) string {
-	return a.retellBy(nestedKeys(), said, a.retellNested)
-}
-
-// retellBy returns said in the person's language. It calls inside for the text of each placeholder.
-func (a *speaker) retellBy(keys []string, said string, inside func(string) string) string {
 	if a.spoken() == names.English {
 		return said
 	}
-	for _, key := range keys {
+	for _, key := range nestedKeys() {
 		for _, form := range englishForms()[key] {
 			found := form.FindStringSubmatch(said)
 			if found == nil {
@@ -106,7 +102,7 @@ func (a *speaker) retellBy(keys []string, said string, inside func(string) strin
 				if n, err := strconv.Atoi(found[i+1]); err == nil {
 					values = append(values, name, n)
 				} else {
-					values = append(values, name, lines(inside(found[i+1])))
+					values = append(values, name, lines(a.retellNested(found[i+1])))
 				}
 			}
 			return a.sentence(key, values...)
