@@ -8,6 +8,9 @@ import (
 	"choiros/internal/choir"
 )
 
+// mostFloorFiles is the size of the largest tree whose floor is measured.
+const mostFloorFiles = 10_000
+
 // benchCheckpoint measures a checkpoint after one file changed, as somebody who
 // asks for one gets it: the task through the bus, the git commit inside the
 // sandbox, the snapshot and the durable result. The peers of the same samples are git and
@@ -36,7 +39,9 @@ func benchCheckpoint(ctx context.Context, l *lab, emit func(Row)) error {
 }
 
 func (l *lab) checkpoints(ctx context.Context, size treeSize, beside, above Row) (_ []Row, err error) {
-	above.Skipped = tooBusyForFloor(ctx)
+	if above.Skipped = tooBusyForFloor(ctx); size.files > mostFloorFiles {
+		above.Skipped = "no target is about it, and one more such tree takes minutes to lay"
+	}
 	m, err := l.start(ctx, size.files)
 	if err != nil {
 		return nil, err
@@ -47,12 +52,14 @@ func (l *lab) checkpoints(ctx context.Context, size treeSize, beside, above Row)
 		return nil, err
 	}
 	lowest := against{row: above}
-	floor, err := l.newCommitFloor(ctx, size.files)
-	if err != nil {
-		lowest.row.Skipped = err.Error()
-	} else {
-		lowest.peer = floor.sample
-		defer func() { err = errors.Join(err, floor.close()) }()
+	if above.Skipped == "" {
+		floor, err := l.newCommitFloor(ctx, size.files)
+		if err != nil {
+			lowest.row.Skipped = err.Error()
+		} else {
+			lowest.peer = floor.sample
+			defer floor.close() // only its log and store, which go with the lab
+		}
 	}
 	t := turns{n: l.count(size.n), warmup: 3}
 	t.ours = func(ctx context.Context) (float64, error) {
