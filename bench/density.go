@@ -59,7 +59,7 @@ func hibernatedCase(n int) string { return fmt.Sprintf("each of %d computers, hi
 
 // measureIdle emits a row for each number of computers.
 func (l *lab) measureIdle(ctx context.Context, data string, sizes []int, emit func(Row)) error {
-	s, err := serveChoir(ctx, data, "0", 0)
+	s, err := serveChoir(ctx, data, "hibernate_after = '0'\nfreeze_after = '0'")
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (l *lab) measureIdle(ctx context.Context, data string, sizes []int, emit fu
 // measureHibernated opens all computers of a data folder, waits until they hibernate and
 // returns the memory of their choir in MB.
 func (l *lab) measureHibernated(ctx context.Context, data string) (float64, error) {
-	s, err := serveChoir(ctx, data, "1s", 0)
+	s, err := serveChoir(ctx, data, "hibernate_after = '1s'\nready = 0")
 	if err != nil {
 		return 0, err
 	}

@@ -31,13 +31,13 @@ type served struct {
 	ended  chan struct{} // closed when the process has ended
 }
 
-// serveChoir starts choir on a data folder, with these settings of computers alone.
-func serveChoir(ctx context.Context, data, hibernateAfter string, ready int) (s *served, err error) {
+// serveChoir starts choir on a data folder, with these settings of computers alone, in TOML.
+func serveChoir(ctx context.Context, data, computers string) (s *served, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, choir.Wrap("bench.served", choir.CodeUnavailable, err, "find this binary")
 	}
-	settings := fmt.Sprintf("[listen]\naddress = \"127.0.0.1:0\"\n\n[computers]\nhibernate_after = %q\nready = %d\n", hibernateAfter, ready)
+	settings := "[listen]\naddress = \"127.0.0.1:0\"\n\n[computers]\n" + computers + "\n"
 	if err := os.WriteFile(filepath.Join(data, "choir.toml"), []byte(settings), 0o600); err != nil {
 		return nil, choir.Wrap("bench.served", choir.CodeUnavailable, err, "write the configuration")
 	}
@@ -146,13 +146,13 @@ func (s *served) await(ctx context.Context, what string, wanted func(api.Compute
 	}
 }
 
-// awaitReady waits until sandboxes of n roles wait for a computer that hibernates.
-func (s *served) awaitReady(ctx context.Context, n int) error {
+// awaitFigure waits until a figure without labels has a value.
+func (s *served) awaitFigure(ctx context.Context, name string, value int) error {
 	ctx, cancel := context.WithTimeout(ctx, servedPatience)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	want := fmt.Sprintf("\nchoir_sandboxes_ready %d\n", n)
+	want := fmt.Sprintf("\nchoir_%s %d\n", name, value)
 	for {
 		figures, err := s.figures(ctx)
 		if err != nil || strings.Contains(figures, want) {
@@ -161,7 +161,7 @@ func (s *served) awaitReady(ctx context.Context, n int) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return choir.Wrap("bench.served", choir.CodeUnavailable, ctx.Err(), "no sandboxes are ready")
+			return choir.Wrap("bench.served", choir.CodeUnavailable, ctx.Err(), "choir_%s is not %d", name, value)
 		case <-s.ended:
 			return choir.E("bench.served", choir.CodeUnavailable, "choir has ended")
 		}

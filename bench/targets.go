@@ -72,6 +72,7 @@ var targets = []Target{
 	{"density", "each of 100 computers, idle", Median, "<=", 25, "<= 25 MB idle resident"},
 	{"density", "each of 100 computers, hibernated", Median, "<=", 1, "<= 1 MB hibernated"},
 	{"wake", "idle", Median, "<=", 5, "<= 5 ms idle"},
+	{"wake", "frozen", Over, "<=", 5, "thaw <= 5 ms"},
 	{"wake", "hibernated, until a terminal is open", Median, "<=", 80, "<= 80 ms hibernated"},
 	{"attacks", "all", Failures, "<=", 0, "0 failures: each is refused"},
 	{"attacks", "gvisor, all", Failures, "<=", 0, "0 failures: each is refused"},

@@ -17,9 +17,10 @@ func benchWake(ctx context.Context, l *lab, emit func(Row)) error {
 	idle := Row{Case: "idle", Unit: "ms", Peer: "the health of the same choir", Isolated: true}
 	hibernated := Row{Case: "hibernated", Unit: "ms", Peer: barePeer, Isolated: true}
 	sandbox := Row{Case: "hibernated, until a terminal is open", Unit: "ms", Peer: barePeer, Isolated: true}
+	frozen := Row{Case: "frozen", Unit: "ms", Peer: "the same computer, not frozen", Isolated: true}
 	claimed := Row{Case: "hibernated, its sandboxes ready, until a terminal is open", Unit: "ms", Peer: "the same without ready sandboxes", Isolated: true}
 	if why := l.cannotIsolate(ctx); why != "" {
-		for _, r := range []Row{idle, hibernated, sandbox, claimed} {
+		for _, r := range []Row{idle, hibernated, sandbox, claimed, frozen} {
 			r.Skipped = why
 			emit(r)
 		}
@@ -29,7 +30,7 @@ func benchWake(ctx context.Context, l *lab, emit func(Row)) error {
 	if err != nil {
 		return err
 	}
-	s, err := serveChoir(ctx, data, "1s", 0)
+	s, err := serveChoir(ctx, data, "hibernate_after = '1s'\nready = 0")
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,42 @@ func benchWake(ctx context.Context, l *lab, emit func(Row)) error {
 		return err
 	}
 	emit(sandbox)
-	return l.wakeClaimed(ctx, claimed, asleep(opened), emit)
+	if err := l.wakeClaimed(ctx, claimed, asleep(opened), emit); err != nil {
+		return err
+	}
+	return l.wakeFrozen(ctx, frozen, emit)
+}
+
+// wakeFrozen measures the time until a frozen computer answers a request, and that of the next one.
+func (l *lab) wakeFrozen(ctx context.Context, row Row, emit func(Row)) error {
+	data, err := l.folder()
+	if err != nil {
+		return err
+	}
+	s, err := serveChoir(ctx, data, "hibernate_after = '0'\nfreeze_after = '1s'")
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	list, err := s.computers(ctx)
+	if err != nil {
+		return err
+	}
+	woken := func(ctx context.Context) (float64, error) {
+		began := time.Now()
+		err := s.wake(ctx, list[0].ID)
+		return millis(time.Since(began)), err
+	}
+	thawed := func(ctx context.Context) (float64, error) {
+		if err := s.awaitFigure(ctx, "computers_frozen", 1); err != nil {
+			return 0, err
+		}
+		return woken(ctx)
+	}
+	if row, err = (turns{n: l.count(20), warmup: 1, ours: thawed, peer: woken}).measure(ctx, row); err == nil {
+		emit(row)
+	}
+	return err
 }
 
 // wakeClaimed measures the time until a hibernated computer whose sandboxes wait for it has a
@@ -80,7 +116,7 @@ func (l *lab) wakeClaimed(ctx context.Context, row Row, cold sample, emit func(R
 	if err != nil {
 		return err
 	}
-	s, err := serveChoir(ctx, data, "1s", 1)
+	s, err := serveChoir(ctx, data, "hibernate_after = '1s'\nready = 1")
 	if err != nil {
 		return err
 	}
@@ -93,7 +129,7 @@ func (l *lab) wakeClaimed(ctx context.Context, row Row, cold sample, emit func(R
 		if _, err := s.await(ctx, "hibernated", hibernates); err != nil {
 			return 0, err
 		}
-		if err := s.awaitReady(ctx, 2); err != nil {
+		if err := s.awaitFigure(ctx, "sandboxes_ready", 2); err != nil {
 			return 0, err
 		}
 		return s.openTerminal(ctx, list[0].ID)
