@@ -154,8 +154,11 @@ QUICK := -vet=off -ldflags=-w
 # cuts at every place takes some of the places; the soak takes all.
 RACE := -race -short -p 3 -gcflags='modernc.org/...=-race=false -d=checkptr=0'
 
+# What takes longest begins first, or the others would be done long before it.
+LONGEST := $(addprefix ./internal/,associate/taskrunner control/supervisor director desktop computer sandbox/microvm sandbox/local bus/cluster associate/proctree sandbox/sprites)
+
 race: runsc tools/sdk/node_modules tools/sprites/node_modules
-	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test $(RACE) $(QUICK) -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$' -e '/tools')
+	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test $(RACE) $(QUICK) -timeout 25m $(if $(REPORTED),-json) $(LONGEST) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$' -e '/tools')
 
 # Whole computers, started some hundred times, the benchmarks and the tools: with
 # the race detector they take most of the time that all checks may take, so that

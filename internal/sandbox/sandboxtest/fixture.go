@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -242,8 +241,13 @@ func goBuild(out, pkg string) error {
 	return nil
 }
 
-// repoRoot returns the folder with go.mod.
+// repoRoot returns the folder with go.mod: the working folder of the test, or a folder above it.
 func repoRoot() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+	folder, err := os.Getwd()
+	for ; err == nil && folder != "/"; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+	}
+	return folder
 }
