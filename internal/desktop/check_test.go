@@ -125,7 +125,8 @@ func TestADesktopIsChecked(t *testing.T) {
 		}, []string{"not ok 2 - the desktop's types hold\n# src/main.tsx(", "TS2322", "TS2554", "not ok 3 - the desktop's linter finds no mistake\n# src/main.tsx", "not ok N - src/domain/csv.test.ts > ", "\nok N - src/domain/csv.test.ts > ", " - the desktop's page comes up\n"}},
 		{"no program", []change{{main, start, "followLinks(;"}}, []string{"not ok 1 - the desktop is built\n# "}},
 		{"no package", []change{{main, start, `followLinks(); import "left-pad";`}}, []string{"left-pad"}},
-		{"throws at its start, and says that it is up", []change{{main, start, `navigator.sendBeacon("/choir-check", '{"up":true}'); fetch("/").then((r) => r.text()).then((t) => { for (const [a] of t.matchAll(/\/[0-9a-f-]{36}/g)) navigator.sendBeacon(a, '{"up":true}'); }); throw new Error("not today");`}, {"src/domain/csv.test.ts", "describe(", "describe(("}}, []string{"not ok 4 - the desktop's tests hold\n# Error: Transform failed", "- the desktop's page comes up\n# Error: not today"}},
+		{"throws at its start", []change{{main, start, `throw new Error("not today");`}, {"src/domain/csv.test.ts", "describe(", "describe(("}}, []string{"not ok 4 - the desktop's tests hold\n# Error: Transform failed", "- the desktop's page comes up\n# Error: not today"}},
+		{"says that it is up", []change{{main, start, `navigator.sendBeacon("/choir-check", '{"up":true}'); fetch("/").then((r) => r.text()).then((t) => { for (const [a] of t.matchAll(/\/[0-9a-f-]{36}/g)) navigator.sendBeacon(a, '{"up":true}'); }); throw new Error("not today");`}}, []string{"- the desktop's page comes up\n# Error: not today"}},
 		{"throws as it is drawn", []change{{"src/shell/Desk.tsx", "export function Desk() {", `export function Desk() { if (document.title) throw new Error("no desk");`}}, []string{"- the desktop's page comes up\n# Error: no desk"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
