@@ -43,6 +43,7 @@ var benchmarks = []benchmark{
 	{"snapshot", benchSnapshot},
 	{"checkpoint", benchCheckpoint},
 	{"toolcall", benchToolCall},
+	{"copy", benchCopy},
 	{"rewind", benchRewind},
 	{"desk", benchDesk},
 	{"pty", benchPTY},
