@@ -27,7 +27,7 @@ BIOME := $(CURDIR)/ui/desktop/node_modules/.bin/biome
 PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) ui/base -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: help up build test quick bench peers attack crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui runsc unit race beside whole ui-test e2e shots pictures browsers budget generate
+.PHONY: help up build test quick bench peers attack crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui runsc unit race beside both whole ui-test e2e shots pictures browsers budget generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -44,7 +44,7 @@ test: ## everything: build, checks, tests with the race detector, browser
 	@rm -rf $(OUT) && mkdir -p $(OUT)
 	@$(SHIPPED) go build -o $(REPORT) ./tools/testreport
 	@$(REPORT) check $(OUT) build -- $(MAKE) build
-	@tools/scratch.sh $(MAKE) -k beside race whole ui-test e2e REPORTED=yes || \
+	@tools/scratch.sh $(MAKE) -k beside both ui-test e2e REPORTED=yes || \
 		$(REPORT) check $(OUT) parts -- sh -c 'echo "a part could not run at all, see above"; exit 1'
 	@$(REPORT) sum $(OUT)
 
@@ -157,14 +157,20 @@ RACE := -race -short -p 3 -gcflags='modernc.org/...=-race=false -d=checkptr=0'
 # What takes longest begins first, or the others would be done long before it.
 LONGEST := $(addprefix ./internal/,associate/taskrunner control/supervisor director desktop computer sandbox/microvm sandbox/local bus/cluster associate/proctree sandbox/sprites)
 
+# A program with the race detector sleeps for a second before it exits, as do all that
+# the tests start of themselves.
 race: runsc tools/sdk/node_modules tools/sprites/node_modules
-	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test $(RACE) $(QUICK) -timeout 25m $(if $(REPORTED),-json) $(LONGEST) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$' -e '/tools')
+	@GORACE=atexit_sleep_ms=50 $(if $(REPORTED),$(REPORT) go $(OUT) race --) go test $(RACE) $(QUICK) -timeout 25m $(if $(REPORTED),-json) $(LONGEST) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$' -e '/tools')
 
 # Whole computers, started some hundred times, the benchmarks and the tools: with
 # the race detector they take most of the time that all checks may take, so that
 # is left to the soak.
 whole: runsc
-	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test $(QUICK) -parallel 4 -timeout 25m $(if $(REPORTED),-json) ./cmd/choir ./bench ./tools/...
+	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test $(QUICK) -p 1 -parallel 4 -timeout 25m $(if $(REPORTED),-json) ./cmd/choir ./bench ./tools/...
+
+# Each waits a quarter of its time, for processes and clocks.
+both: runsc tools/sdk/node_modules tools/sprites/node_modules
+	@$(MAKE) -k -j2 race whole
 
 # The crash matrix waits for disks and kills, holds beside any load, and leaves room for
 # the linters.

@@ -49,7 +49,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	set, err := scope.NewSet(scope.Config{
-		Workspace: t.TempDir(), Scratch: t.TempDir(), Worktrees: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")},
+		Workspace: t.TempDir(), Scratch: t.TempDir(), Worktrees: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")},
 		TreeArgv: []string{os.Args[0], "tree"}, Lock: t.Name() + strconv.Itoa(os.Getpid()),
 	})
 	if err != nil {

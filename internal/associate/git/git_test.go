@@ -40,7 +40,7 @@ type lab struct {
 func newLab(t testing.TB) lab {
 	t.Helper()
 	home := t.TempDir()
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GORACE=" + os.Getenv("GORACE")}
 	tree, err := proctree.Start([]string{os.Args[0], "tree", t.Name() + strconv.Itoa(os.Getpid())}, env)
 	if err != nil {
 		t.Fatal(err)

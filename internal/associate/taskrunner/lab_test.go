@@ -60,7 +60,7 @@ func newLab(t testing.TB) *lab {
 	t.Helper()
 	l := &lab{TB: t, dir: t.TempDir(), clock: 1_700_000_000_000, screen: &screen{}, model: &script{}, copies: filepath.Join(t.TempDir(), "worktrees")}
 	home := os.Getenv("HOME")
-	l.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "RUSTUP_HOME=" + filepath.Join(home, ".rustup")}
+	l.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "RUSTUP_HOME=" + filepath.Join(home, ".rustup"), "GORACE=" + os.Getenv("GORACE")}
 	objects := &store{held: map[choir.Digest][]byte{}}
 	l.log = &log{blobs: objects}
 	l.tree = &control{dir: l.dir, store: objects, log: l.log, scan: snapshot.NewScanner(l.dir, snapshot.ScanConfig{}), base: map[choir.ID]choir.Digest{}, attempts: map[choir.ID]int{}}
