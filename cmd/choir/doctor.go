@@ -90,7 +90,11 @@ func (a *printer) showDoctor(d api.Doctor) {
 		line("tasks", a.sentence("doctor.tasks", "how", d.Isolation.Level.Tasks))
 	}
 	for _, m := range d.Isolation.Level.Missing {
-		line("missing", a.retellNested(m))
+		var said *choir.Said
+		if s, ok := d.Isolation.Level.MissingSaid[m]; ok {
+			said = &s
+		}
+		line("missing", a.sayTold(m, said))
 	}
 	a.printf("\n")
 	for _, c := range append(d.Isolation.Checks, d.Checks...) {
@@ -101,9 +105,9 @@ func (a *printer) showDoctor(d api.Doctor) {
 				mark = a.label("ok", "fails")
 			}
 		}
-		a.printf("%s  %-22s %s\n", mark, c.Name, a.retellNested(c.Detail))
+		a.printf("%s  %-22s %s\n", mark, c.Name, a.sayTold(c.Detail, c.DetailSaid))
 		if !c.OK && c.Remedy != "" {
-			a.printf("%*s  %-22s %s\n", utf8.RuneCountInString(mark), "", "", a.sentence("doctor.try", "remedy", a.retellNested(c.Remedy)))
+			a.printf("%*s  %-22s %s\n", utf8.RuneCountInString(mark), "", "", a.sentence("doctor.try", "remedy", a.sayTold(c.Remedy, c.RemedySaid)))
 		}
 	}
 	a.printf("\n%s\n", a.sentence("doctor.settings"))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"choiros/internal/choir"
 	"choiros/internal/config"
 	"choiros/internal/sandbox"
 )
@@ -59,16 +60,16 @@ func (a *app) suggest(c sandbox.Check, file config.Config, host config.Host, fol
 	}
 	if len(all) == len(file.Runtime.Toolchains) {
 		if len(folders) > 0 && slices.Contains(all, folders[0]) {
-			c.Detail = a.sentence("tools.notReadable", "folder", folders[0])
-			c.Remedy = a.sentence("tools.makeReadable", "folder", folders[0])
+			c = c.AddDetail(choir.Told{Text: a.sentence("tools.notReadable", "folder", folders[0])})
+			c = c.AddRemedy(choir.Told{Text: a.sentence("tools.makeReadable", "folder", folders[0])})
 		}
 		return c
 	}
 	found := strings.Join(folders, a.sentence("and"))
-	c.Detail = a.sentence("tools.notShown", "folders", found)
+	c = c.AddDetail(choir.Told{Text: a.sentence("tools.notShown", "folders", found)})
 	file.Runtime.Toolchains = all
 	if err := file.CheckToolchains(host); err != nil {
-		c.Detail = a.sentence("tools.cannotShow", "folders", found, "why", err)
+		c = c.AddDetail(choir.Told{Text: a.sentence("tools.cannotShow", "folders", found, "why", err)})
 		return c
 	}
 	line := "runtime.toolchains = ["
@@ -78,7 +79,7 @@ func (a *app) suggest(c sandbox.Check, file config.Config, host config.Host, fol
 		}
 		line += strconv.Quote(dir)
 	}
-	c.Remedy = a.sentence("tools.configure", "line", line+"]")
+	c = c.AddRemedy(choir.Told{Text: a.sentence("tools.configure", "line", line+"]")})
 	return c
 }
 

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,64 +82,40 @@ func sentenceIn(l names.Language, key string, values ...any) string {
 	return s.Fill(string(l), filling)
 }
 
-// retellNested returns a sentence of the doctor's checks, which the control plane says in English, in the person's
-// language: by the first of the keys that begin with told and models whose English sentence it is, likewise for
-// sentences inside of it. A sentence of none of the keys is returned itself.
-func (a *speaker) retellNested(said string) string {
-	if a.spoken() == names.English {
-		return said
+// sayTold returns a sentence of the control plane in the person's language, by the data that came with it. It
+// returns the text, which is English, without data, or if this choir does not know the sentence.
+func (a *speaker) sayTold(text string, said *choir.Said) string {
+	if said == nil || a.spoken() == names.English {
+		return text
 	}
-	for _, key := range nestedKeys() {
-		for _, form := range englishForms()[key] {
-			found := form.FindStringSubmatch(said)
-			if found == nil {
-				continue
-			}
-			var values []any
-			for i, name := range form.SubexpNames()[1:] {
-				if n, err := strconv.Atoi(found[i+1]); err == nil {
-					values = append(values, name, n)
-				} else {
-					values = append(values, name, lines(a.retellNested(found[i+1])))
-				}
-			}
-			return a.sentence(key, values...)
-		}
+	if told, ok := fillSaid(a.spoken(), *said); ok {
+		return told
 	}
-	return said
+	return text
 }
 
-// nestedKeys returns the keys of retellNested, the longest sentences first, because a shorter one may match
-// them too.
-var nestedKeys = sync.OnceValue(func() (keys []string) {
-	english := sentences()[names.English]
-	for key := range english {
-		if strings.HasPrefix(key, "told.") || strings.HasPrefix(key, "models.") {
-			keys = append(keys, key)
+// fillSaid returns the sentence that data name, and those inside of it, in a language; false if the
+// catalogues lack one of them.
+func fillSaid(l names.Language, said choir.Said) (string, bool) {
+	values := slices.Clone(said.Values)
+	for name, inner := range said.Inside {
+		text, ok := fillSaid(l, inner)
+		if !ok {
+			return "", false
 		}
+		values = append(values, choir.LinesOf(name, text))
 	}
-	slices.SortFunc(keys, func(x, y string) int {
-		return cmp.Or(len(english[y].Other)-len(english[x].Other), strings.Compare(x, y))
-	})
-	return keys
-})
-
-// englishForms returns expressions that match the forms of each English sentence, with a group for each
-// placeholder.
-var englishForms = sync.OnceValue(func() map[string][]*regexp.Regexp {
-	quotedPlaceholder := regexp.MustCompile(`\\\{(\w+)\\\}`)
-	out := map[string][]*regexp.Regexp{}
-	for key, s := range sentences()[names.English] {
-		for _, form := range []string{s.One, s.Other} {
-			expression := strings.ReplaceAll(regexp.QuoteMeta(form), `\{n\}`, `(?P<n>\d+)`)
-			expression = quotedPlaceholder.ReplaceAllString(expression, `(?P<$1>.*)`)
-			if whole, err := regexp.Compile(`(?s)^` + expression + `$`); err == nil { // else a placeholder stands in it twice
-				out[key] = append(out[key], whole)
-			}
-		}
+	if reason, ok := strings.CutPrefix(said.Key, choir.SaidOfReason); ok {
+		text, _, ok := choir.SayReason(string(l), choir.Reason(reason), values)
+		return text, ok
 	}
-	return out
-})
+	if reason, ok := strings.CutPrefix(said.Key, choir.HelpOfReason); ok {
+		_, text, ok := choir.SayReason(string(l), choir.Reason(reason), values)
+		return text, ok
+	}
+	s, ok := sentences()[l][said.Key]
+	return s.Fill(string(l), values), ok
+}
 
 // valueOf returns the value of a placeholder.
 func valueOf(name string, value any) choir.Value {

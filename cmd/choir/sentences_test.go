@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -148,66 +147,6 @@ func TestWhatTheControlPlaneGivesAsDataIsSaidInTheLanguageOfThePerson(t *testing
 	}
 }
 
-// TestRetoldSentencesAreThoseOfTheControlPlane looks for each part of the English sentences about checks in the
-// source of the packages that make them: a sentence that changes there changes here, or is not found any more.
-func TestRetoldSentencesAreThoseOfTheControlPlane(t *testing.T) {
-	t.Parallel()
-	var source strings.Builder
-	for _, dir := range []string{"control/supervisor", "control/connections", "sandbox", "sandbox/*", "diskquota", "eventstore", "names"} {
-		paths, err := filepath.Glob(filepath.Join("../../internal", dir, "*.go"))
-		if err != nil || len(paths) == 0 {
-			t.Fatal(dir, err)
-		}
-		for _, path := range paths {
-			if strings.HasSuffix(path, "_test.go") {
-				continue
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ast.Inspect(f, func(n ast.Node) bool {
-				if lit, ok := n.(*ast.BasicLit); ok {
-					text, _ := literal(lit)
-					source.WriteString(text) // the parts of one sentence follow each other
-				}
-				return true
-			})
-		}
-	}
-	for _, name := range []string{"problems.en.json", "problemshost.en.json"} {
-		raw, err := os.ReadFile("../../internal/choir/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		source.Write(raw)
-	}
-	all := verbOfFormat.ReplaceAllString(source.String(), "")
-	for _, key := range nestedKeys() {
-		for _, part := range placeholder.Split(sentences()[names.English][key].Other, -1) {
-			if rest := unsaid(all, part); len(rest) > 5 {
-				t.Errorf("%s has %q, which the control plane does not say", key, rest)
-			}
-		}
-	}
-}
-
-// unsaid returns what is left of a sentence after the longest parts that the source has, one after the other,
-// at most three of them and each of at least six bytes.
-func unsaid(source, sentence string) string {
-	for range 3 {
-		n := len(sentence)
-		for n >= 6 && !strings.Contains(source, sentence[:n]) {
-			n--
-		}
-		if n < 6 {
-			break
-		}
-		sentence = sentence[n:]
-	}
-	return sentence
-}
-
 // commandFiles returns the parsed source of the commands, without tests.
 func commandFiles(t *testing.T) map[string]*ast.File {
 	t.Helper()
@@ -281,8 +220,8 @@ func TestEverySentenceIsSaidWithItsValues(t *testing.T) {
 			u.use("closedLists", "term."+l+"."+v)
 		}
 	}
-	for _, key := range nestedKeys() {
-		u.keys[key] = true // TestRetoldSentencesAreThoseOfTheControlPlane looks for them
+	for key := range toldSentences(t) {
+		u.keys[key] = true
 	}
 	for key := range sentences()[names.English] {
 		if !u.keys[key] {

@@ -225,9 +225,9 @@ func (a *printer) printFailed(failed []api.FailedComputer) {
 // printUnusable prints the failed checks of model keys and services, with their remedies.
 func (a *printer) printUnusable(checks []sandbox.Check) {
 	for _, c := range checks {
-		a.errorf("choir: %s: %s\n", c.Name, a.retellNested(c.Detail))
+		a.errorf("choir: %s: %s\n", c.Name, a.sayTold(c.Detail, c.DetailSaid))
 		if c.Remedy != "" {
-			a.errorf("  %s\n", a.sentence("doctor.try", "remedy", a.retellNested(c.Remedy)))
+			a.errorf("  %s\n", a.sentence("doctor.try", "remedy", a.sayTold(c.Remedy, c.RemedySaid)))
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (l *lab) try(line string) (exit int, out string) {
 // log goes on, and stop, start, rewind and deletion work.
 func TestDiskLimit(t *testing.T) {
 	l, p := limitedLab(t)
-	if level, _ := l.Roles().Level(choir.RoleAssociate); strings.Contains(strings.Join(level.Missing, " "), sandbox.NoDiskLimit) {
+	if level, _ := l.Roles().Level(choir.RoleAssociate); strings.Contains(strings.Join(level.Missing, " "), sandbox.NoDiskLimit.Text) {
 		t.Errorf("the level says %q", level.Missing)
 	}
 	l.sh("mkdir -p workspace/a workspace/z; head -c 40M /dev/urandom >workspace/a/old; sha256sum workspace/a/old >/tmp/sum")

@@ -2,7 +2,6 @@ package eventstore
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -117,21 +116,26 @@ func (c *check) updateProgress(fn func(*Progress)) {
 	fn(&c.progress)
 }
 
-func (p Progress) String() string {
-	text := fmt.Sprintf("%d of %d events verified", p.Done, p.Total)
+// Describe returns a sentence about the progress.
+func (p Progress) Describe() choir.Told {
+	done, total := choir.CountOf("done", p.Done), choir.CountOf("total", p.Total)
+	if p.Err == nil && !p.Finished && p.Repaired+p.Holes == 0 {
+		return choir.TellSentence("told.logSoFar", "{done} of {total} events verified so far", done, total)
+	}
+	said := choir.TellSentence("told.log", "{done} of {total} events verified", done, total)
 	if p.Repaired > 0 {
-		text += fmt.Sprintf(", %d ranges repaired", p.Repaired)
+		said = choir.TellAround("told.logRepaired", "{said}, {ranges} ranges repaired", map[string]choir.Told{"said": said}, choir.CountOf("ranges", p.Repaired))
 	}
 	if p.Holes > 0 {
-		text += fmt.Sprintf(", %d ranges damaged in both copies", p.Holes)
+		said = choir.TellAround("told.logHoles", "{said}, {ranges} ranges damaged in both copies", map[string]choir.Told{"said": said}, choir.CountOf("ranges", p.Holes))
 	}
 	switch {
 	case p.Err != nil:
-		text += ", stopped: " + p.Err.Error()
+		return choir.TellAround("told.logStopped", "{said}, stopped: {why}", map[string]choir.Told{"said": said}, choir.LinesOf("why", p.Err))
 	case !p.Finished:
-		text += " so far"
+		return choir.TellAround("told.logGoesOn", "{said} so far", map[string]choir.Told{"said": said})
 	}
-	return text
+	return said
 }
 
 // Checked returns the progress of the background verification, or the zero value before

@@ -174,12 +174,14 @@ type Handle struct {
 }
 
 // Level describes the isolation that is really in force. Missing lists the protections
-// that the machine could not provide, each as a sentence.
+// that the machine could not provide, each as an English sentence; MissingSaid has the data
+// by which they are said in other languages, by sentence.
 type Level struct {
-	Driver  string   `json:"driver"`
-	Name    string   `json:"name"` // such as "local: namespaces, seccomp, landlock, cgroup v1 limits"
-	Limits  string   `json:"limits"`
-	Missing []string `json:"missing,omitempty"`
+	Driver      string                `json:"driver"`
+	Name        string                `json:"name"` // such as "local: namespaces, seccomp, landlock, cgroup v1 limits"
+	Limits      string                `json:"limits"`
+	Missing     []string              `json:"missing,omitempty"`
+	MissingSaid map[string]choir.Said `json:"missing_said,omitempty"`
 	// Tasks names what keeps the commands of a task in a project from writing outside of
 	// it, such as "landlock"; empty for nothing.
 	Tasks string `json:"tasks,omitempty"`
@@ -189,30 +191,9 @@ type Level struct {
 // of a task to its project, because it covers every way of writing to a file.
 const TaskLandlock = 3
 
-// NoDiskLimit is an entry of Level.Missing for a sandbox with a workspace, unless the
-// spec has DiskLimited.
-const NoDiskLimit = "Disk space is not limited."
-
 // Usage is the resource usage of a sandbox.
 type Usage struct {
 	Processes   int   `json:"processes"`
 	MemoryBytes int64 `json:"memory_bytes"`
 	CPUMillis   int64 `json:"cpu_ms"`
-}
-
-// Report describes whether a driver works on this machine, and how well it isolates.
-type Report struct {
-	Driver string  `json:"driver"`
-	Usable bool    `json:"usable"`
-	Level  Level   `json:"level"`
-	Checks []Check `json:"checks"`
-}
-
-// Check is the result of one test of what a driver needs.
-type Check struct {
-	Name     string `json:"name"`
-	OK       bool   `json:"ok"`
-	Required bool   `json:"required"`
-	Detail   string `json:"detail"`
-	Remedy   string `json:"remedy,omitempty"` // exact command, or empty
 }

@@ -13,7 +13,6 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/config"
-	"choiros/internal/names"
 	"choiros/internal/sandbox"
 )
 
@@ -49,25 +48,26 @@ func (c *Connections) checkKey(p config.Provider) sandbox.Check {
 	check := sandbox.Check{Name: "key of " + p.Name, OK: key.Present, Detail: key.Problem, Remedy: key.Remedy}
 	switch {
 	case !key.Present:
+		return check
 	case key.Kind == "none":
-		check.Detail = "it needs none"
+		return check.AddDetail(choir.TellSentence("told.noKey", "it needs none"))
 	case key.Kind == "variable":
-		check.Detail = "is in the variable " + key.Where
-	default:
-		check.Detail = "is in " + key.Where + ", which only you can read"
+		return check.AddDetail(choir.TellSentence("told.keyInVariable", "is in the variable {name}", choir.LinesOf("name", key.Where)))
 	}
-	return check
+	return check.AddDetail(choir.TellSentence("told.keyInFile", "is in {file}, which only you can read", choir.LinesOf("file", key.Where)))
 }
 
 // checkAddressOf returns the check whether a service's address accepts connections.
 func checkAddressOf(ctx context.Context, p config.Provider) sandbox.Check {
 	at := addressOf(p)
-	check := sandbox.Check{Name: "service " + p.Name, OK: true, Detail: at + " can be reached"}
-	if err := reach(ctx, at); err != nil {
-		check.OK, check.Detail = false, at+" cannot be reached: "+whyNot(err)
-		check.Remedy = "start the service there, or correct its address (base_url in choir.toml, or " + names.ModelsPlace + ")"
+	check, address := sandbox.Check{Name: "service " + p.Name}, choir.LinesOf("address", at)
+	err := reach(ctx, at)
+	if err == nil {
+		check.OK = true
+		return check.AddDetail(choir.TellSentence("told.service", "{address} can be reached", address))
 	}
-	return check
+	return check.AddDetail(choir.TellAround("told.noService", "{address} cannot be reached: {why}", map[string]choir.Told{"why": whyNot(err)}, address)).
+		AddRemedy(choir.TellAround("told.startService", "start the service there, or correct its address (base_url in choir.toml, or {place})", map[string]choir.Told{"place": ModelsPlace}))
 }
 
 // addressOf returns the base URL of a service, the provider's own if none is configured.
@@ -109,18 +109,18 @@ func reach(ctx context.Context, address string) error {
 }
 
 // whyNot describes a failed connection in a few words for the owner.
-func whyNot(err error) string {
+func whyNot(err error) choir.Told {
 	var name *net.DNSError
 	var op *net.OpError
 	switch {
 	case errors.As(err, &name) && name.IsNotFound:
-		return "there is no host " + name.Name
+		return choir.TellSentence("told.noHost", "there is no host {host}", choir.LinesOf("host", name.Name))
 	case choir.CodeOf(err) == choir.CodeTimeout, errors.As(err, &op) && op.Timeout():
-		return "it did not answer within " + ReachTimeout.String()
+		return choir.TellSentence("told.noAnswer", "it did not answer within {time}", choir.LinesOf("time", ReachTimeout))
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens there (connection refused)"
+		return choir.TellSentence("told.nothingListens", "nothing listens there (connection refused)")
 	case errors.As(err, &op):
-		return op.Err.Error()
+		return choir.Told{Text: op.Err.Error()}
 	}
-	return err.Error()
+	return choir.Told{Text: err.Error()}
 }

@@ -6,7 +6,6 @@ package connections
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +19,6 @@ import (
 	"choiros/internal/control/modelgw"
 	"choiros/internal/keyring"
 	"choiros/internal/model"
-	"choiros/internal/names"
 )
 
 // Config is the configuration of Connections. Required: Data, Keys, Key, Source,
@@ -271,26 +269,9 @@ func (c *Connections) describe(n *inForce) api.ModelState {
 		Director: n.director.named, Associate: n.associate.named, Connected: n.director.named != "" && n.associate.named != "",
 		OnPage: n.director.onPage || n.associate.onPage,
 	}
-	switch {
-	case m.Connected:
-		m.Message = fmt.Sprintf("The Director uses %s, the Associate %s.", m.Director, m.Associate)
-	case m.Director != "":
-		m.Message = fmt.Sprintf("The Director uses %s, and no model is connected for the Associate: connect one under "+names.ModelsPlace+".", m.Director)
-	case m.Associate != "":
-		m.Message = fmt.Sprintf("The Associate uses %s, and no model is connected for the Director: connect one under "+names.ModelsPlace+".", m.Associate)
-	default:
-		m.Message = "No model is connected: connect one under " + names.ModelsPlace + ", or name it under [models] in " + filepath.Join(c.cfg.Data, "choir.toml") + "; the recorded demo works without one."
-	}
 	m.Priceless = n.priceless()
-	for _, name := range m.Priceless {
-		m.Message += " " + sentence(modelgw.NoPrice(name))
-	}
+	m.Message = c.TellModels(m).Text
 	return m
-}
-
-// sentence formats an error and its remedy as sentences for people.
-func sentence(e *choir.Error) string {
-	return strings.ToUpper(e.Msg[:1]) + e.Msg[1:] + ": " + e.Remedy + "."
 }
 
 // Priceless returns the models in force without a known price.

@@ -19,39 +19,34 @@ func diskCheck(data string, wanted config.Storage) sandbox.Check {
 	limit := diskLimit(wanted)
 	_, err := diskquota.Open(data)
 	if err == nil && wanted.DiskGB > 0 {
-		return sandbox.Check{Name: "disk", OK: true, Detail: "each computer's workspace may take " + describeLimit(limit)}
+		return sandbox.Check{Name: "disk", OK: true}.AddDetail(choir.TellSentence("told.disk", "each computer's workspace may take {gib} GiB and have {entries} files and folders",
+			choir.CountOf("gib", limit.Bytes>>30), choir.CountOf("entries", limit.Entries)))
 	}
-	c := sandbox.Check{Name: "disk", Detail: "not limited, because "}
+	var why, remedy choir.Told
 	var missing *choir.Error
 	switch {
 	case err == nil:
-		c.Detail += "storage.disk_gb is 0"
-		c.Remedy = "set storage.disk_gb in choir.toml"
+		why = choir.TellSentence("told.diskOff", "storage.disk_gb is 0")
+		remedy = choir.TellSentence("told.setDisk", "set storage.disk_gb in choir.toml")
 	case errors.As(err, &missing):
-		c.Detail += missing.Msg
-		c.Remedy = missing.Remedy
+		why, remedy = choir.TellError(missing)
 	default:
-		c.Detail += err.Error()
+		why.Text = err.Error()
 	}
-	if err != nil && wanted.DiskGB == 0 && c.Remedy != "" {
-		c.Remedy = "give the data folder a file system of its own; or set storage.disk_gb, and " + c.Remedy
+	if err != nil && wanted.DiskGB == 0 && remedy.Text != "" {
+		remedy = choir.TellAround("told.ownFileSystem", "give the data folder a file system of its own; or set storage.disk_gb, and {more}", map[string]choir.Told{"more": remedy})
 	}
-	c.Detail += "; " + freeSpace(data)
-	return c
+	return sandbox.Check{Name: "disk"}.AddRemedy(remedy).
+		AddDetail(choir.TellAround("told.noDisk", "not limited, because {why}; {free}", map[string]choir.Told{"why": why, "free": freeSpace(data)}))
 }
 
 // freeSpace describes the free space of the data folder's file system.
-func freeSpace(data string) string {
+func freeSpace(data string) choir.Told {
 	var st unix.Statfs_t
 	if err := unix.Statfs(data, &st); err != nil {
-		return fmt.Sprintf("the free space cannot be read: %v", err)
+		return choir.TellSentence("told.freeUnknown", "the free space cannot be read: {why}", choir.LinesOf("why", err))
 	}
-	return fmt.Sprintf("%d MiB are free, of which copies of workspaces leave some for choir itself", int64(st.Bavail)*st.Bsize>>20)
-}
-
-// describeLimit formats a disk limit for people.
-func describeLimit(l diskquota.Limit) string {
-	return fmt.Sprintf("%d GiB and have %d files and folders", l.Bytes>>30, l.Entries)
+	return choir.TellSentence("told.diskFree", "{free} MiB are free, of which copies of workspaces leave some for choir itself", choir.CountOf("free", int64(st.Bavail)*st.Bsize>>20))
 }
 
 // checks returns the check of the disk usage of each computer in a data folder; none without a

@@ -1,9 +1,9 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -13,10 +13,11 @@ import (
 	"choiros/internal/computer"
 	"choiros/internal/config"
 	"choiros/internal/control/api"
+	"choiros/internal/control/connections"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/hibernation"
 	"choiros/internal/control/modelgw"
-	"choiros/internal/names"
+	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
 )
 
@@ -78,11 +79,12 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 	d.Checks = append(d.Checks, s.packages.checks()...)
 	for _, c := range s.computers.list() {
 		p := c.Store().Checked()
-		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0, Detail: p.String()})
+		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0}.AddDetail(p.Describe()))
 		d.Checks = append(d.Checks, grantChecks(ctx, c)...)
 	}
 	for _, f := range s.Failed() {
-		d.Checks = append(d.Checks, sandbox.Check{Name: "computer " + f.Name, Detail: f.Why.Error(), Remedy: f.Why.Remedy})
+		_, help := choir.TellError(f.Why)
+		d.Checks = append(d.Checks, sandbox.Check{Name: "computer " + f.Name, Detail: f.Why.Error()}.AddRemedy(help))
 	}
 	d.Checks = append(d.Checks, hostUserChecks(s.cfg.Random, s.entries())...)
 	d.Checks = append(d.Checks, s.disks.checks(s.entries(), s.folder)...)
@@ -93,13 +95,14 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 // hibernationCheck returns the check that tells how many computers are open and how many
 // hibernate.
 func hibernationCheck(n hibernation.Counts, wanted config.Computers) sandbox.Check {
-	check := sandbox.Check{Name: "computers", OK: n.Failed == 0, Detail: fmt.Sprintf("%d open, %d hibernated, %d failed to open; ", n.Open, n.Hibernated, n.Failed)}
-	if after := wanted.Idle(); after > 0 {
-		check.Detail += "an idle one hibernates after " + wanted.HibernateAfter
-	} else {
-		check.Detail += "none hibernates while choir runs (computers.hibernate_after)"
+	check := sandbox.Check{Name: "computers", OK: n.Failed == 0}
+	open, asleep, failed := choir.CountOf("open", n.Open), choir.CountOf("asleep", n.Hibernated), choir.CountOf("failed", n.Failed)
+	if wanted.Idle() > 0 {
+		return check.AddDetail(choir.TellSentence("told.computers", "{open} open, {asleep} hibernated, {failed} failed to open; an idle one hibernates after {after}",
+			open, asleep, failed, choir.LinesOf("after", wanted.HibernateAfter)))
 	}
-	return check
+	return check.AddDetail(choir.TellSentence("told.computersAwake", "{open} open, {asleep} hibernated, {failed} failed to open; none hibernates while choir runs (computers.hibernate_after)",
+		open, asleep, failed))
 }
 
 // NewDoctor probes a machine and returns its checks and the settings that would be in
@@ -107,16 +110,16 @@ func hibernationCheck(n hibernation.Counts, wanted config.Computers) sandbox.Che
 func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	report := cfg.Driver.Probe(ctx)
 	d := api.Doctor{Version: cfg.Version, Data: cfg.Data, Isolation: report, Models: cfg.Connections.Models(), Settings: cfg.Connections.Override(cfg.File.List(cfg.From))}
-	d.Checks = append(d.Checks, modelCheck(d.Models, cfg))
+	d.Checks = append(d.Checks, modelCheck(d.Models, cfg.Connections.TellModels(d.Models), cfg))
 	d.Checks = append(d.Checks, cfg.Connections.Check(ctx)...)
 	for _, name := range cfg.Connections.Priceless() {
-		e := modelgw.NoPrice(name)
-		d.Checks = append(d.Checks, sandbox.Check{Name: "price of " + name, Detail: e.Msg + "; its calls are refused", Remedy: e.Remedy})
+		why, help := choir.TellError(modelgw.NoPrice(name))
+		d.Checks = append(d.Checks, sandbox.Check{Name: "price of " + name}.AddRemedy(help).
+			AddDetail(choir.TellAround("told.priceless", "{why}; its calls are refused", map[string]choir.Told{"why": why})))
 	}
 	disk := diskCheck(cfg.Data, cfg.File.Storage)
 	if disk.OK {
-		missing := &d.Isolation.Level.Missing
-		*missing = slices.DeleteFunc(slices.Clone(*missing), func(m string) bool { return m == sandbox.NoDiskLimit })
+		d.Isolation.Level.DropMissing(sandbox.NoDiskLimit)
 	}
 	d.Checks = append(d.Checks, disk)
 	d.Checks = append(d.Checks, clusterCheck(ctx, cfg)...)
@@ -124,8 +127,8 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	if len(cfg.File.Approve) > 0 {
 		d.Checks = append(d.Checks, approvalCheck(report.Level))
 	}
-	d.Checks = append(d.Checks, sandbox.Check{Name: "browser", OK: true, Detail: "pages that agents write run in your browser, which is outside of every sandbox: " +
-		"Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the top bar says it under Sandboxed)"})
+	d.Checks = append(d.Checks, sandbox.Check{Name: "browser", OK: true}.AddDetail(choir.TellSentence("told.browser",
+		"pages that agents write run in your browser, which is outside of every sandbox: Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the top bar says it under Sandboxed)")))
 	if box, ok := cfg.Driver.(sandbox.Toolbox); ok && report.Usable {
 		d.Checks = append(d.Checks, box.Tools(ctx)...)
 	}
@@ -135,17 +138,18 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 // egressCheck returns the check that tells which hosts outside programs in the sandboxes
 // may reach.
 func egressCheck(cfg Config) sandbox.Check {
-	detail := "programs in the sandboxes reach no host outside (egress.mode none)"
+	detail := choir.TellSentence("told.egressNone", "programs in the sandboxes reach no host outside (egress.mode none)")
 	switch choir.EgressMode(cfg.File.Egress.Mode) {
 	case choir.EgressGitPkg:
-		detail = "programs in the Associate's sandbox reach known git hosts and package registries, and what [[egress.allowlist]] adds (egress.mode git+pkg): whoever has an account at one of them can be sent data"
+		detail = choir.TellSentence("told.egressPackages", "programs in the Associate's sandbox reach known git hosts and package registries, and what [[egress.allowlist]] adds (egress.mode git+pkg): whoever has an account at one of them can be sent data")
 	case choir.EgressAllowlist:
-		detail = "programs in the Associate's sandbox reach the hosts of [[egress.allowlist]] (egress.mode allowlist)"
+		detail = choir.TellSentence("told.egressList", "programs in the Associate's sandbox reach the hosts of [[egress.allowlist]] (egress.mode allowlist)")
 	}
 	if hosts := inspected(cfg); len(hosts) > 0 {
-		detail += "; choir looks into TLS, with an authority that only the sandbox trusts, for " + strings.Join(hosts, ", ")
+		detail = choir.TellAround("told.egressInspected", "{said}; choir looks into TLS, with an authority that only the sandbox trusts, for {hosts}",
+			map[string]choir.Told{"said": detail}, choir.LinesOf("hosts", strings.Join(hosts, ", ")))
 	}
-	return sandbox.Check{Name: "egress", OK: true, Detail: detail}
+	return sandbox.Check{Name: "egress", OK: true}.AddDetail(detail)
 }
 
 // inspected returns the hosts and ports for which TLS ends at the proxy: those of rules, and those
@@ -172,9 +176,9 @@ func inspected(cfg Config) (hosts []string) {
 // have to approve.
 func approvalCheck(level sandbox.Level) sandbox.Check {
 	if level.Tasks == "" {
-		return sandbox.Check{Name: "approvals", Detail: "nothing confines a task to a copy here: it works in the workspace, where your programs see what it writes, and is taken back at its end if a rule of [[approve]] is about it"}
+		return sandbox.Check{Name: "approvals"}.AddDetail(choir.TellSentence("told.approveLate", "nothing confines a task to a copy here: it works in the workspace, where your programs see what it writes, and is taken back at its end if a rule of [[approve]] is about it"))
 	}
-	return sandbox.Check{Name: "approvals", OK: true, Detail: "a task that a rule of [[approve]] could be about works in a copy, and nothing of it is in the workspace before you approve it"}
+	return sandbox.Check{Name: "approvals", OK: true}.AddDetail(choir.TellSentence("told.approveFirst", "a task that a rule of [[approve]] could be about works in a copy, and nothing of it is in the workspace before you approve it"))
 }
 
 // grantChecks return a check for each grant that is in force in a computer.
@@ -184,35 +188,42 @@ func grantChecks(ctx context.Context, c *computer.Computer) (checks []sandbox.Ch
 		return []sandbox.Check{{Name: "grants of " + c.Name(), Detail: err.Error()}}
 	}
 	for _, g := range state.Grants {
-		detail := fmt.Sprintf("%s is let out for %s", egress.Target{Host: g.Host, Port: g.Port}.HostPort(), scopeWords[g.Scope])
-		switch {
-		case g.Task != "":
-			detail += " " + string(g.Task)
-		case g.Run != "":
-			detail += " " + string(g.Run)
-		}
-		if g.Expires != 0 {
-			detail += ", until " + g.Expires.Std().UTC().Format(time.RFC3339)
-		}
-		checks = append(checks, sandbox.Check{Name: "grant in " + c.Name(), OK: true, Detail: detail})
+		checks = append(checks, sandbox.Check{Name: "grant in " + c.Name(), OK: true}.AddDetail(describeGrant(g)))
 	}
 	return checks
 }
 
-// scopeWords say whose a grant is.
-var scopeWords = map[choir.EgressScope]string{choir.EgressForTask: "task", choir.EgressForRun: "run", choir.EgressAlways: "every task"}
+// describeGrant returns a sentence about a grant.
+func describeGrant(g eventstore.EgressGrant) choir.Told {
+	host := choir.LinesOf("host", egress.Target{Host: g.Host, Port: g.Port}.HostPort())
+	id := choir.LinesOf("id", cmp.Or(g.Task, g.Run))
+	var said choir.Told
+	switch g.Scope {
+	case choir.EgressForTask:
+		said = choir.TellSentence("told.grantTask", "{host} is let out for task {id}", host, id)
+	case choir.EgressForRun:
+		said = choir.TellSentence("told.grantRun", "{host} is let out for run {id}", host, id)
+	default:
+		said = choir.TellSentence("told.grantAlways", "{host} is let out for every task", host)
+	}
+	if g.Expires == 0 {
+		return said
+	}
+	return choir.TellAround("told.grantUntil", "{said}, until {at}", map[string]choir.Told{"said": said}, choir.LinesOf("at", g.Expires.Std().UTC().Format(time.RFC3339)))
+}
 
 // modelCheck returns the check of the models in force, and whether the page or
 // choir.toml names them.
-func modelCheck(m api.ModelState, cfg Config) sandbox.Check {
-	check := sandbox.Check{Name: "model", OK: m.Connected, Detail: m.Message}
+func modelCheck(m api.ModelState, said choir.Told, cfg Config) sandbox.Check {
+	check := sandbox.Check{Name: "model", OK: m.Connected}
+	inside := map[string]choir.Told{"said": said, "place": connections.ModelsPlace}
 	switch {
 	case m.OnPage && (cfg.File.Models.Director != "" || cfg.File.Models.Associate != ""):
-		check.Detail += " What is connected under " + names.ModelsPlace + " comes before [models] of " + cfg.From + "."
+		said = choir.TellAround("told.modelsFirst", "{said} What is connected under {place} comes before [models] of {file}.", inside, choir.LinesOf("file", cfg.From))
 	case m.OnPage:
-		check.Detail += " Connected under " + names.ModelsPlace + "."
+		said = choir.TellAround("told.models", "{said} Connected under {place}.", inside)
 	}
-	return check
+	return check.AddDetail(said)
 }
 
 // joined joins errors like errors.Join, without errors that only report a cancelled

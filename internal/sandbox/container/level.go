@@ -2,11 +2,10 @@ package container
 
 import "choiros/internal/sandbox"
 
-// remedyEngine and the following constants are the commands that provide what is missing.
+// remedyEngine and remedyLimits are the commands that provide what is missing.
 const (
 	remedyEngine = "install and start one with: apt-get install -y podman runc && systemctl start podman.socket, or set [container] socket in choir.toml"
 	remedyLimits = "run an engine that may make cgroups with the controllers memory, cpu and pids"
-	remedyUserNS = "allow user namespaces with: sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
 )
 
 // levelOf returns the isolation of sandboxes, given the engine, whether it holds limits, the
@@ -18,12 +17,12 @@ func levelOf(engine string, limited bool, landlock int, disk bool) sandbox.Level
 		Limits: "cgroups of the engine: processes, memory, CPU; rlimits: open files, no core files",
 	}
 	if !disk {
-		l.Missing = append(l.Missing, sandbox.NoDiskLimit)
+		l.AddMissing(sandbox.NoDiskLimit)
 	}
 	if landlock >= sandbox.TaskLandlock {
 		l.Tasks = "landlock"
 	} else {
-		l.Missing = append(l.Missing, "A task in one project can write in others: that needs Landlock's third version (Linux 6.2).")
+		l.AddMissing(sandbox.NoTaskWalls)
 	}
 	if !limited {
 		l.Limits = "rlimits: open files, no core files"

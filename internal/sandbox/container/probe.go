@@ -44,8 +44,8 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 func (m *machine) probeContainer(ctx context.Context) sandbox.Check {
 	c := sandbox.Check{Name: "container", Required: true}
 	if out, err := m.runOnce(ctx, "/usr/bin/true"); err != nil {
-		c.Detail, c.Remedy = fmt.Sprintf("the engine starts no sandbox: %v: %s", err, out), remedyUserNS
-		return c
+		c.Detail = fmt.Sprintf("the engine starts no sandbox: %v: %s", err, out)
+		return c.AddRemedy(sandbox.AllowNamespaces)
 	}
 	c.OK, c.Detail = true, "a program was run in a container with namespaces of its own"
 	return c
@@ -61,9 +61,9 @@ func (m *machine) probeLimits() sandbox.Check {
 
 func probeHostUser() sandbox.Check {
 	if os.Geteuid() == 0 {
-		return sandbox.Check{Name: "host user", OK: true, Detail: "every computer has a host user of its own"}
+		return sandbox.Check{Name: "host user", OK: true}.AddDetail(sandbox.OwnUser)
 	}
-	return sandbox.Check{Name: "host user", Detail: "sandboxes run as the user of the control plane", Remedy: "run choir as root"}
+	return sandbox.Check{Name: "host user"}.AddDetail(sandbox.ChoirUser).AddRemedy(sandbox.RunAsRoot)
 }
 
 // runOnce runs one program in a container like a sandbox with an empty workspace, and

@@ -68,10 +68,12 @@ func (d *Driver) Probe(context.Context) sandbox.Report {
 }
 
 func level() sandbox.Level {
-	return sandbox.Level{
+	l := sandbox.Level{
 		Driver: Name, Name: "fake: functions in the process of a test", Limits: "none",
-		Missing: []string{"Nothing is isolated.", sandbox.NoDiskLimit},
+		Missing: []string{"Nothing is isolated."},
 	}
+	l.AddMissing(sandbox.NoDiskLimit)
+	return l
 }
 
 // Create implements sandbox.Driver.

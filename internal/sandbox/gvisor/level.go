@@ -11,9 +11,11 @@ import (
 // names it. The Makefile has the same.
 const Pinned = "v0.0.0-20260905035102-160fafc42237"
 
-// remedyRunsc and the following constants are the commands that provide what is missing.
+// remedyRunsc has the command that installs runsc.
+var remedyRunsc = sandbox.InstallWith("CGO_ENABLED=0 GOBIN=/usr/local/bin go install gvisor.dev/gvisor/runsc@" + Pinned + ", or set [gvisor] runsc in choir.toml")
+
+// remedyRoot and remedyCgroups are what provides what is missing.
 const (
-	remedyRunsc   = "install it with: CGO_ENABLED=0 GOBIN=/usr/local/bin go install gvisor.dev/gvisor/runsc@" + Pinned + ", or set [gvisor] runsc in choir.toml"
 	remedyRoot    = "run choir as root, or set runtime.mode = \"local\""
 	remedyCgroups = "run choir where it may make cgroups, such as with: systemd-run --scope -p Delegate=yes choir up"
 )
@@ -27,7 +29,7 @@ func levelOf(limits string, disk bool, files uint64) sandbox.Level {
 		Limits: limits + ": memory (and 256 MiB for the sentry), CPU, threads on the host; sentry: processes (about), open files, no core files",
 	}
 	if !disk {
-		l.Missing = append(l.Missing, sandbox.NoDiskLimit)
+		l.AddMissing(sandbox.NoDiskLimit)
 	}
 	l.Missing = append(l.Missing,
 		"A task in one project can write in others: gVisor has no Landlock.",

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"choiros/internal/choir"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 )
@@ -31,7 +32,7 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 }
 
 func probeRunsc(ctx context.Context, cfg Config) (string, sandbox.Check) {
-	c := sandbox.Check{Name: "runsc", Required: true, Remedy: remedyRunsc}
+	c := sandbox.Check{Name: "runsc", Required: true}.AddRemedy(remedyRunsc)
 	path, err := findRunsc(cfg)
 	if err != nil {
 		c.Detail = "runsc is not in PATH"
@@ -47,13 +48,14 @@ func probeRunsc(ctx context.Context, cfg Config) (string, sandbox.Check) {
 		c.Detail = fmt.Sprintf("%s does not say its version: %v", path, err)
 		return path, c
 	}
-	c.OK, c.Remedy = true, ""
+	c.OK = true
+	c = c.AddRemedy(choir.Told{})
 	return path, c
 }
 
 func probeRoot() sandbox.Check {
 	if os.Geteuid() == 0 {
-		return sandbox.Check{Name: "host user", OK: true, Required: true, Detail: "every computer has a host user of its own"}
+		return sandbox.Check{Name: "host user", OK: true, Required: true}.AddDetail(sandbox.OwnUser)
 	}
 	return sandbox.Check{Name: "host user", Required: true, Detail: "this driver needs a control plane that is root", Remedy: remedyRoot}
 }

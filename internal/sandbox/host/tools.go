@@ -37,16 +37,13 @@ func Tools(ctx context.Context, path string, run func(ctx context.Context, argv 
 	for _, name := range []string{
 		sandbox.ToolCargo, sandbox.ToolGo, sandbox.ToolNode, sandbox.ToolPython, sandbox.ToolPytest, sandbox.ToolMake, sandbox.ToolGit,
 	} {
-		c := sandbox.Check{Name: name, Detail: "tasks do not find it"}
-		if version, ok := found[name]; ok {
-			c.OK, c.Detail = true, "tasks find it: "+version
-		}
-		checks = append(checks, c)
+		version, ok := found[name]
+		checks = append(checks, sandbox.CheckTool(name, version, ok))
 	}
 	return checks
 }
 
 // NoTools returns the one check of a machine on which nothing can be looked for.
 func NoTools(err error) []sandbox.Check {
-	return []sandbox.Check{{Name: "tools", Detail: "cannot be looked for: " + err.Error()}}
+	return []sandbox.Check{sandbox.CheckNoTools(err)}
 }

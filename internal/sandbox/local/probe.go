@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"choiros/internal/choir"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 )
@@ -39,11 +40,10 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 }
 
 func probeBwrap(ctx context.Context, cfg Config) (string, sandbox.Check) {
-	c := sandbox.Check{Name: "bubblewrap", Required: true, Remedy: remedyBwrap}
+	c := sandbox.Check{Name: "bubblewrap", Required: true}.AddRemedy(remedyBwrap)
 	path, err := findBwrap(cfg)
 	if err != nil {
-		c.Detail = "bwrap is not in PATH"
-		return "", c
+		return "", c.AddDetail(choir.TellSentence("told.noBwrap", "bwrap is not in PATH"))
 	}
 	out, err := exec.CommandContext(ctx, path, "--version").CombinedOutput()
 	c.Detail = path + ", " + strings.TrimSpace(string(out))
@@ -51,7 +51,8 @@ func probeBwrap(ctx context.Context, cfg Config) (string, sandbox.Check) {
 	_, scanErr := fmt.Sscanf(string(out), "bubblewrap %d.%d", &major, &minor)
 	// 0.8 brought --size and --disable-userns.
 	if err == nil && scanErr == nil && (major > 0 || minor >= 8) {
-		c.OK, c.Remedy = true, ""
+		c = c.AddRemedy(choir.Told{})
+		c.OK = true
 	} else {
 		c.Detail += " (0.8 or newer is needed)"
 	}
@@ -64,11 +65,10 @@ func probeNamespaces(ctx context.Context, bwrap string) sandbox.Check {
 	c := sandbox.Check{Name: "namespaces", Required: true}
 	err := runTrue(ctx, bwrap, nil)
 	if err == nil {
-		c.OK, c.Detail = true, "user, mount, pid, net, uts, ipc and cgroup namespaces can be made without privilege"
-		return c
+		c.OK = true
+		return c.AddDetail(choir.TellSentence("told.namespaces", "user, mount, pid, net, uts, ipc and cgroup namespaces can be made without privilege"))
 	}
-	c.Detail, c.Remedy = "bubblewrap failed: "+err.Error(), remedyUserNS
-	return c
+	return c.AddDetail(choir.TellSentence("told.bwrapFails", "bubblewrap failed: {why}", choir.LinesOf("why", err))).AddRemedy(sandbox.AllowNamespaces)
 }
 
 func probeFilter(ctx context.Context, bwrap string) sandbox.Check {
@@ -80,12 +80,11 @@ func probeFilter(ctx context.Context, bwrap string) sandbox.Check {
 		err = runTrue(ctx, bwrap, f, "--seccomp", "3")
 	}
 	if err != nil {
-		c.Detail = "the filter could not be loaded: " + err.Error()
-		c.Remedy = "use a kernel built with CONFIG_SECCOMP_FILTER"
-		return c
+		return c.AddDetail(choir.TellSentence("told.seccompFails", "the filter could not be loaded: {why}", choir.LinesOf("why", err))).
+			AddRemedy(choir.TellSentence("told.seccompKernel", "use a kernel built with CONFIG_SECCOMP_FILTER"))
 	}
-	c.OK, c.Detail = true, fmt.Sprintf("a filter with %d rules is in force", host.SeccompRules())
-	return c
+	c.OK = true
+	return c.AddDetail(choir.TellSentence("told.seccomp", "a filter with {rules} rules is in force", choir.CountOf("rules", host.SeccompRules())))
 }
 
 // runTrue runs /usr/bin/true under bubblewrap as an unprivileged user, on the host's own
@@ -115,22 +114,24 @@ func runTrue(ctx context.Context, bwrap string, extra *os.File, more ...string) 
 func probeLimits(m *machine) sandbox.Check {
 	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.Name(), m.root, host.LandlockVersion(), false).Limits}
 	if !c.OK {
-		c.Remedy = remedyCgroups
+		c = c.AddRemedy(remedyCgroups)
 	}
 	return c
 }
 
 func probeHostUser(m *machine) sandbox.Check {
 	if m.root {
-		return sandbox.Check{Name: "host user", OK: true, Detail: "every computer has a host user of its own"}
+		return sandbox.Check{Name: "host user", OK: true}.AddDetail(sandbox.OwnUser)
 	}
-	return sandbox.Check{Name: "host user", Detail: "sandboxes run as the user of the control plane", Remedy: "run choir as root"}
+	return sandbox.Check{Name: "host user"}.AddDetail(sandbox.ChoirUser).AddRemedy(sandbox.RunAsRoot)
 }
 
 func probeLandlock() sandbox.Check {
-	c := sandbox.Check{Name: "landlock", OK: host.HasLandlock(), Detail: fmt.Sprintf("version %d is in force", host.LandlockVersion())}
-	if !c.OK {
-		c.Detail = fmt.Sprintf("this kernel has version %d, and %d is needed; the mounts alone decide what can be written", host.LandlockVersion(), host.LandlockNeeded)
+	c := sandbox.Check{Name: "landlock", OK: host.HasLandlock()}
+	version := choir.CountOf("version", host.LandlockVersion())
+	if c.OK {
+		return c.AddDetail(choir.TellSentence("told.landlock", "version {version} is in force", version))
 	}
-	return c
+	return c.AddDetail(choir.TellSentence("told.landlockOld", "this kernel has version {version}, and {needed} is needed; the mounts alone decide what can be written",
+		version, choir.CountOf("needed", host.LandlockNeeded)))
 }

@@ -23,7 +23,7 @@ const toolTimeout = 10 * time.Second
 func (d *Driver) Tools(ctx context.Context) []sandbox.Check {
 	m, err := d.beginCall()
 	if err != nil {
-		return []sandbox.Check{{Name: "tools", Detail: "cannot be looked for: " + err.Error()}}
+		return []sandbox.Check{sandbox.CheckNoTools(err)}
 	}
 	defer d.calls.EndCall()
 	var checks []sandbox.Check
@@ -45,14 +45,12 @@ func (d *Driver) Tools(ctx context.Context) []sandbox.Check {
 }
 
 func (m *machine) tool(ctx context.Context, name string, argv []string) sandbox.Check {
-	c := sandbox.Check{Name: name, Detail: "tasks do not find it"}
 	out, err := m.runInside(ctx, argv)
 	if err != nil {
-		return c
+		return sandbox.CheckTool(name, "", false)
 	}
 	first, _, _ := strings.Cut(string(bytes.TrimSpace(out)), "\n")
-	c.OK, c.Detail = true, "tasks find it: "+first
-	return c
+	return sandbox.CheckTool(name, first, true)
 }
 
 // runInside runs one program under bubblewrap with a sandbox's view of the host, without

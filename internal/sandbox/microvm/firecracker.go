@@ -379,7 +379,7 @@ func (f *firecrackerMonitor) checkJailer() sandbox.Check {
 	case f.jailer != "":
 		return sandbox.Check{Name: "jailer", OK: true, Detail: f.jailer + ": each Firecracker is in a jail"}
 	case os.Geteuid() != 0:
-		return sandbox.Check{Name: "jailer", Detail: "Firecracker runs without a jail, because choir is not root", Remedy: "run choir as root"}
+		return sandbox.Check{Name: "jailer", Detail: "Firecracker runs without a jail, because choir is not root"}.AddRemedy(sandbox.RunAsRoot)
 	}
 	return sandbox.Check{Name: "jailer", Detail: "Firecracker runs without a jail, because no jailer was found", Remedy: remedyFirecracker}
 }

@@ -38,8 +38,8 @@ func checkOf(name string, do func() (string, error)) sandbox.Check {
 	detail, err := do()
 	c := sandbox.Check{Name: name, Required: true, OK: err == nil, Detail: detail}
 	if err != nil {
-		p := choir.ProblemOf(err)
-		c.Detail, c.Remedy = p.Message, p.Remedy
+		said, help := choir.TellProblem(*choir.ProblemOf(err))
+		c = c.AddDetail(said).AddRemedy(help)
 	}
 	return c
 }
@@ -53,5 +53,5 @@ func probeUser(title string, root bool) sandbox.Check {
 	if root {
 		return sandbox.Check{Name: "host user", OK: true, Detail: "every computer's " + title + " has a host user of its own"}
 	}
-	return sandbox.Check{Name: "host user", Detail: title + " runs as the user of the control plane", Remedy: "run choir as root"}
+	return sandbox.Check{Name: "host user", Detail: title + " runs as the user of the control plane"}.AddRemedy(sandbox.RunAsRoot)
 }

@@ -43,7 +43,6 @@ func checkOf(name, detail string, do func() error) sandbox.Check {
 		c.OK = true
 		return c
 	}
-	p := choir.ProblemOf(err)
-	c.Detail, c.Remedy = p.Message, p.Remedy
-	return c
+	said, help := choir.TellProblem(*choir.ProblemOf(err))
+	return c.AddDetail(said).AddRemedy(help)
 }
