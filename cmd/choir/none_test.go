@@ -2,8 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
+
+	"choiros/internal/choir"
 )
 
 // TestAnEmptyListSaysSo: a newcomer took lists that printed nothing for a fault.
@@ -11,6 +14,16 @@ func TestAnEmptyListSaysSo(t *testing.T) {
 	m := newMachine(t, "")
 	m.up()
 	other := m.client().computer
+	var moment string
+	m.eventually("the first snapshot", func() error {
+		for _, e := range m.client().log(t) {
+			if e.Type == choir.TypeSnapshotTaken {
+				moment = strconv.FormatUint(e.Seq, 10)
+				return nil
+			}
+		}
+		return errNotYet
+	})
 	for _, c := range []struct {
 		args []string
 		says string
@@ -21,7 +34,7 @@ func TestAnEmptyListSaysSo(t *testing.T) {
 		{[]string{"vault", "list"}, "The vault is empty."},
 		{[]string{"egress"}, "nothing is granted."},
 		{[]string{"timeline"}, "There is no moment to go back to."},
-		{[]string{"diff", "7", "7"}, "Nothing differs."},
+		{[]string{"diff", moment, moment}, "Nothing differs."},
 		{[]string{"diff", "--with", string(other)}, "are the same."},
 	} {
 		if out := m.must(c.args...); !strings.Contains(out, c.says) {
