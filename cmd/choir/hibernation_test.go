@@ -117,22 +117,25 @@ func TestAHibernatedComputerHasSandboxesReady(t *testing.T) {
 	m := newMachine(t, "[computers]\nhibernate_after = '1s'\nready = 1\n")
 	up := m.up()
 	up.healthy()
-	shows := func(what, figure string) {
+	shows := func(what string, figures ...string) {
 		m.eventually(what, func() error {
-			if !strings.Contains(m.must("metrics"), "\nchoir_sandboxes_"+figure+"\n") {
-				return errNotYet
+			out := m.must("metrics")
+			for _, figure := range figures {
+				if !strings.Contains(out, "\nchoir_"+figure+"\n") {
+					return errNotYet
+				}
 			}
 			return nil
 		})
 	}
-	ready := func(what string) { shows(what, "ready 2") }
+	ready := func(what string) { shows(what, "sandboxes_ready 2", `computers{state="hibernated"} 1`) }
 	ready("sandboxes are ready")
 	if out := m.must("computers"); !strings.Contains(out, "hibernates") {
 		t.Errorf("computers:\n%s", out)
 	}
 	before := m.processes()
 	m.must("checkpoint", "-m", "woken")
-	shows("both are claimed", "claimed 2")
+	shows("both are claimed", "sandboxes_claimed 2")
 	if out := m.must("log"); strings.Count(out, "woken") == 0 {
 		t.Errorf("log:\n%s", out)
 	}
