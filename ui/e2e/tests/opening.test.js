@@ -40,6 +40,10 @@ async function openApp(app, { subject = "", shows = "[data-autofocus], [data-sta
   await win.locator(shows).first().waitFor();
 }
 
+/** The text of an answer, fetched once more if the browser has let go of it. */
+const textOf = (answer) =>
+  answer.text().catch(() => answer.frame().evaluate(async (url) => (await fetch(url)).text(), answer.url()));
+
 /** The texts of all scripts that the page fetched since its desktop was opened anew. */
 async function scriptsOf(act) {
   const fetched = [];
@@ -48,7 +52,7 @@ async function scriptsOf(act) {
   try {
     await reloadDesktop(it.page);
     await act();
-    return (await Promise.all(fetched.map((response) => response.text()))).join("\n");
+    return (await Promise.all(fetched.map(textOf))).join("\n");
   } finally {
     it.page.off("response", note);
     await closeAll(it.page);
