@@ -73,6 +73,7 @@ var reasonless = map[string]string{
 	"internal/sandbox/microvm/box.go":                     "the log: measurements",
 	"internal/sandbox/microvm/firecracker.go:awaitReady":  "causes: behind the reason that a sandbox does not run",
 	"internal/sandbox/microvm/firecracker.go:needsRemedy": "what to do about a program, beside its error",
+	"internal/sandbox/microvm/freeze.go":                  "the log: a machine that does not go on from the disk starts anew",
 	"internal/sandbox/microvm/handle.go":                  "the log: handles that choir itself writes",
 	"internal/sandbox/microvm/jail.go":                    "causes: behind the reason that a sandbox does not run",
 	"internal/sandbox/microvm/serial.go":                  "the log: streams of a machine",

@@ -218,6 +218,7 @@ const (
 	ReasonVMOldImage                Reason = "vm_old_image"
 	ReasonVMNoVersion               Reason = "vm_no_version"
 	ReasonVMVersionOld              Reason = "vm_version_old"
+	ReasonVMFreezeFirecracker       Reason = "vm_freeze_firecracker"
 	ReasonVMNoPrlimit               Reason = "vm_no_prlimit"
 	ReasonVMNoMke2fs                Reason = "vm_no_mke2fs"
 	ReasonVMNoImage                 Reason = "vm_no_image"
@@ -461,6 +462,7 @@ var hostReasons = map[Reason]Code{
 	ReasonVMOldImage:                CodeUnavailable,
 	ReasonVMNoVersion:               CodeUnavailable,
 	ReasonVMVersionOld:              CodeUnavailable,
+	ReasonVMFreezeFirecracker:       CodeInvalid,
 	ReasonVMNoPrlimit:               CodeUnavailable,
 	ReasonVMNoMke2fs:                CodeUnavailable,
 	ReasonVMNoImage:                 CodeUnavailable,

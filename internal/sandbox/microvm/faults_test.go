@@ -265,13 +265,6 @@ func TestRoomsThatWereLeft(t *testing.T) {
 	}
 }
 
-// copied returns the spec of an Associate whose workspace is a disk.
-func copied(t testing.TB) sandbox.Spec {
-	spec := sandboxtest.NewSpec(t, choir.RoleAssociate)
-	spec.Mounts = []sandbox.Mount{sandbox.Workspace("", sandbox.TransportCopy)}
-	return spec
-}
-
 // TestAnImageOnAnotherDisk makes two machines whose image cannot be linked to: they share one
 // copy, and one of a changed image gets another.
 func TestAnImageOnAnotherDisk(t *testing.T) {

@@ -216,7 +216,7 @@ func (f *firecrackerMonitor) processors(spec sandbox.Spec) int {
 
 // start starts the process of a machine, in a jail if there is a jailer, and holds it.
 func (f *firecrackerMonitor) start(ctx context.Context, b *box, spec sandbox.Spec) error {
-	// No file that a machine writes is longer than its disk or its memory.
+	// A snapshot's memory is a file, too.
 	size := max(f.cfg.DiskBytes, f.m.memoryBytes(spec))
 	if f.jailer == "" {
 		argv := []string{f.m.prlimit, "--core=0", fmt.Sprintf("--fsize=%d", size), "--", f.path, "--id", b.name, "--api-sock", roomAPI}

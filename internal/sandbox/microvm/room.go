@@ -28,6 +28,8 @@ const (
 	roomInitial = "initial"
 	roomRoot    = "root"
 	roomDisk    = "disk"
+	roomState   = "snapshot.state"
+	roomMemory  = "snapshot.memory"
 )
 
 // copyPrefix is of names of copies in the driver's folder.

@@ -150,3 +150,20 @@ func (c *Client) Act(ctx context.Context, a Action) error {
 		Action Action `json:"action_type"`
 	}{a}, nil)
 }
+
+// SetState pauses or resumes a machine that was started.
+func (c *Client) SetState(ctx context.Context, s VMState) error {
+	return c.do(ctx, http.MethodPatch, "/vm", struct {
+		State VMState `json:"state"`
+	}{s}, nil)
+}
+
+// TakeSnapshot writes the state and the memory of a paused machine to two files.
+func (c *Client) TakeSnapshot(ctx context.Context, s SnapshotTo) error {
+	return c.do(ctx, http.MethodPut, "/snapshot/create", s, nil)
+}
+
+// LoadSnapshot makes the machine of a snapshot, in a process that was not configured.
+func (c *Client) LoadSnapshot(ctx context.Context, s SnapshotFrom) error {
+	return c.do(ctx, http.MethodPut, "/snapshot/load", s, nil)
+}

@@ -29,6 +29,32 @@ type Vsock struct {
 	Path string `json:"uds_path"`
 }
 
+// SnapshotTo is the body of PUT /snapshot/create.
+type SnapshotTo struct {
+	Type   string `json:"snapshot_type"`
+	State  string `json:"snapshot_path"`
+	Memory string `json:"mem_file_path"`
+}
+
+// SnapshotFrom is the body of PUT /snapshot/load.
+type SnapshotFrom struct {
+	State  string        `json:"snapshot_path"`
+	Memory MemoryBackend `json:"mem_backend"`
+	Resume bool          `json:"resume_vm"`
+}
+
+// MemoryBackend is where the memory of a snapshot is.
+type MemoryBackend struct {
+	Type string `json:"backend_type"`
+	Path string `json:"backend_path"`
+}
+
+// SnapshotFull and MemoryFile are the kinds of snapshots and of memory that are used here.
+const (
+	SnapshotFull = "Full"
+	MemoryFile   = "File"
+)
+
 // Action names a thing that PUT /actions does.
 type Action string
 
@@ -36,6 +62,15 @@ type Action string
 const (
 	InstanceStart  Action = "InstanceStart"
 	SendCtrlAltDel Action = "SendCtrlAltDel"
+)
+
+// VMState names a state into which PATCH /vm brings a machine.
+type VMState string
+
+// The states.
+const (
+	Paused  VMState = "Paused"
+	Resumed VMState = "Resumed"
 )
 
 // InstanceInfo is the answer to GET /.

@@ -1,14 +1,18 @@
 package firecrackertest
 
 import (
+	"archive/tar"
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"choiros/internal/guest/machine"
 	"choiros/internal/guestbin"
@@ -36,7 +40,7 @@ type guest struct {
 
 // startGuest starts the guest of a machine as its configuration says. ended is called when it
 // has ended. A machine with nothing but a kernel panics at once.
-func startGuest(c configured, silent bool, ended func()) (*guest, error) {
+func startGuest(c configured, memory []byte, silent bool, ended func()) (*guest, error) {
 	if c.Boot.Initrd == "" && silent {
 		return &guest{}, nil // it hangs
 	}
@@ -46,7 +50,7 @@ func startGuest(c configured, silent bool, ended func()) (*guest, error) {
 		return &guest{}, nil
 	}
 	g := &guest{}
-	if err := g.unpack(c); err != nil {
+	if err := g.unpack(c, memory); err != nil {
 		return nil, err
 	}
 	if err := g.checkDevices(c); err != nil {
@@ -65,14 +69,15 @@ func startGuest(c configured, silent bool, ended func()) (*guest, error) {
 		return nil, err
 	}
 	go machine.ServeStreams(g.vsock.streams, g.vsock.questions, guestDoor, g.usage)
-	if silent {
+	if silent || memory != nil { // one from a snapshot does not boot
 		return g, nil
 	}
 	return g, g.sayReady(c.Vsock.Path)
 }
 
-// unpack reads the command line of the machine, and its initial file system.
-func (g *guest) unpack(c configured) error {
+// unpack reads the command line of the machine, and what the machine has in memory: of a
+// snapshot, or of the initial file system.
+func (g *guest) unpack(c configured, memory []byte) error {
 	_, args, found := strings.Cut(c.Boot.Command, " rdinit="+machine.Init+" -- "+machine.BootArg+" ")
 	if !found {
 		return fmt.Errorf("the machine finds no first process, with %q", c.Boot.Command)
@@ -83,6 +88,9 @@ func (g *guest) unpack(c configured) error {
 	}
 	if err := errors.Join(os.MkdirAll(guestBinaries, 0o755), os.MkdirAll(guestWorkspace, 0o700)); err != nil {
 		return err
+	}
+	if memory != nil {
+		return unpackFolder(memory, guestFolder)
 	}
 	return unpackInitialOf(c)
 }
@@ -177,6 +185,19 @@ func (g *guest) startInit(door *net.UnixListener, ended func()) error {
 // stop ends the guest.
 func (g *guest) stop() { g.init.Process.Kill() }
 
+// pause stops the guest's processes, or lets them go on.
+func (g *guest) pause(paused bool) {
+	signal := syscall.SIGCONT
+	if paused {
+		signal = syscall.SIGSTOP
+	}
+	for _, pid := range host.Descendants(os.Getpid()) {
+		if pid != os.Getpid() {
+			syscall.Kill(pid, signal) // one may have ended
+		}
+	}
+}
+
 // usage is the answer to the question what the sandbox uses.
 func (g *guest) usage() string {
 	if g.init == nil {
@@ -193,4 +214,40 @@ func (g *guest) sayReady(socket string) error {
 		return err
 	}
 	return conn.Close()
+}
+
+// pack writes what the guest has in memory, and its workspace, which is in no disk here, as an
+// archive.
+func (g *guest) pack(w io.Writer) error {
+	a := tar.NewWriter(w)
+	if err := a.AddFS(os.DirFS(guestFolder)); err != nil {
+		return err
+	}
+	return a.Close()
+}
+
+// unpackFolder writes the files of an archive to a folder.
+func unpackFolder(raw []byte, folder string) error {
+	a := tar.NewReader(bytes.NewReader(raw))
+	for {
+		h, err := a.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(folder, filepath.Clean("/"+h.Name))
+		if h.Typeflag == tar.TypeDir {
+			err = os.MkdirAll(to, 0o755)
+		} else if err = os.MkdirAll(filepath.Dir(to), 0o755); err == nil {
+			var content []byte
+			if content, err = io.ReadAll(a); err == nil {
+				err = os.WriteFile(to, content, h.FileInfo().Mode())
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
 }

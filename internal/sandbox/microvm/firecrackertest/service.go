@@ -1,8 +1,10 @@
 package firecrackertest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,7 +28,9 @@ type service struct {
 	mu       sync.Mutex // guards what follows; one request is answered at a time
 	requests int
 	configured
+	before  bool // something was configured
 	machine *guest
+	paused  bool
 }
 
 // configured holds what requests have said of the machine. The state of a snapshot has it.
@@ -97,9 +101,17 @@ func (s *service) do(method, path string, body []byte) (any, error) {
 		if started {
 			return nil, errAfter
 		}
+		s.before = true
 		return nil, s.configure(first, path, body)
 	case "PUT actions":
 		return nil, s.act(body)
+	case "PATCH vm":
+		if !started {
+			return nil, errBefore
+		}
+		return nil, s.setState(body)
+	case "PUT snapshot":
+		return nil, s.snapshot(path, body)
 	}
 	return nil, fmt.Errorf("the stand-in does not do %s %s", method, path)
 }
@@ -108,6 +120,8 @@ func (s *service) state() string {
 	switch {
 	case s.machine == nil:
 		return "Not started"
+	case s.paused:
+		return "Paused"
 	}
 	return "Running"
 }
@@ -181,7 +195,7 @@ func (s *service) act(body []byte) error {
 	case a.Type == firecracker.InstanceStart && s.machine != nil:
 		return errAfter
 	case a.Type == firecracker.InstanceStart:
-		return s.start()
+		return s.start(nil)
 	case s.machine == nil:
 		return errBefore
 	}
@@ -189,19 +203,97 @@ func (s *service) act(body []byte) error {
 	return nil
 }
 
-// start starts the machine.
-func (s *service) start() error {
+// start starts the machine, with the memory of a snapshot if that is not nil.
+func (s *service) start(memory []byte) error {
 	switch {
 	case s.Boot == nil:
 		return refusal("Cannot start microvm without kernel configuration.")
 	case s.fault == Refuses:
 		return refusal("Start microvm error: Error creating KVM object: No such file or directory (os error 2)")
 	}
-	g, err := startGuest(s.configured, s.fault == Silent, func() { close(s.ended) })
+	g, err := startGuest(s.configured, memory, s.fault == Silent, func() { close(s.ended) })
 	if err == nil {
 		s.machine = g
 	}
 	return err
+}
+
+func (s *service) setState(body []byte) error {
+	var v struct {
+		State firecracker.VMState `json:"state"`
+	}
+	if err := json.Unmarshal(body, &v); err != nil {
+		return err
+	}
+	if paused := v.State == firecracker.Paused; paused != s.paused {
+		s.paused = paused
+		s.machine.pause(paused)
+	}
+	return nil
+}
+
+func (s *service) snapshot(path string, body []byte) error {
+	if strings.HasSuffix(path, "/create") {
+		var to firecracker.SnapshotTo
+		switch err := json.Unmarshal(body, &to); {
+		case err != nil:
+			return err
+		case s.machine == nil:
+			return errBefore
+		case !s.paused:
+			return refusal("Create snapshot error: Cannot save the microVM state: Operation not allowed while the VM is running")
+		}
+		return s.write(to)
+	}
+	var from firecracker.SnapshotFrom
+	switch err := json.Unmarshal(body, &from); {
+	case err != nil:
+		return err
+	case s.machine != nil:
+		return errAfter
+	case s.before:
+		return refusal("Load snapshot error: Loading a microVM snapshot not allowed after configuring boot-specific resources.")
+	}
+	return s.load(from)
+}
+
+// write writes the state and the memory of a machine.
+func (s *service) write(to firecracker.SnapshotTo) error {
+	state, err := json.Marshal(s.configured)
+	if err != nil {
+		return err
+	}
+	var memory bytes.Buffer
+	if err := s.machine.pack(&memory); err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(to.State, state, 0o600), os.WriteFile(to.Memory, memory.Bytes(), 0o600))
+}
+
+func (s *service) load(from firecracker.SnapshotFrom) error {
+	state, err := os.ReadFile(from.State)
+	if err != nil {
+		return err
+	}
+	memory, err := os.ReadFile(from.Memory.Path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(state, &s.configured); err != nil {
+		return refuse("Load snapshot error: %v", err)
+	}
+	for _, d := range s.Drives {
+		if _, err := os.Stat(d.Path); err != nil {
+			return refuse("Load snapshot error: %v", err)
+		}
+	}
+	if err := s.start(memory); err != nil {
+		return err
+	}
+	if s.paused = !from.Resume; s.paused {
+		s.machine.pause(true)
+	}
+	return nil
 }
 
 // stopAtEnd ends the service once its machine has ended, behind the answer to a request.
