@@ -11,7 +11,7 @@ import (
 // wrote: objects, branch and index, with nothing left to commit.
 func TestTheFloorOfCheckpointsWritesWhatGitReads(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
+		t.Skip("git is not on this machine: ", err)
 	}
 	l := &lab{dir: t.TempDir()}
 	f, err := l.newCommitFloor(t.Context(), 120)

@@ -77,24 +77,34 @@ func benchWake(ctx context.Context, l *lab, emit func(Row)) error {
 	return l.wakeFrozen(ctx, frozen, emit)
 }
 
-// wakeFrozen measures the time until a frozen computer answers a request, and that of the next one.
-func (l *lab) wakeFrozen(ctx context.Context, row Row, emit func(Row)) error {
+// serveOne starts a choir with settings of [computers], and returns it and its only computer.
+func (l *lab) serveOne(ctx context.Context, settings string) (*served, choir.ID, error) {
 	data, err := l.folder()
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	s, err := serveChoir(ctx, data, "hibernate_after = '0'\nfreeze_after = '1s'")
+	s, err := serveChoir(ctx, data, settings)
+	if err != nil {
+		return nil, "", err
+	}
+	list, err := s.computers(ctx)
+	if err != nil {
+		s.close()
+		return nil, "", err
+	}
+	return s, list[0].ID, nil
+}
+
+// wakeFrozen measures the time until a frozen computer answers a request, and that of the next one.
+func (l *lab) wakeFrozen(ctx context.Context, row Row, emit func(Row)) error {
+	s, computer, err := l.serveOne(ctx, "hibernate_after = '0'\nfreeze_after = '1s'")
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	list, err := s.computers(ctx)
-	if err != nil {
-		return err
-	}
 	woken := func(ctx context.Context) (float64, error) {
 		began := time.Now()
-		err := s.wake(ctx, list[0].ID)
+		err := s.wake(ctx, computer)
 		return millis(time.Since(began)), err
 	}
 	thawed := func(ctx context.Context) (float64, error) {
@@ -112,19 +122,11 @@ func (l *lab) wakeFrozen(ctx context.Context, row Row, emit func(Row)) error {
 // wakeClaimed measures the time until a hibernated computer whose sandboxes wait for it has a
 // terminal. cold opens one in a computer of another choir, without such sandboxes.
 func (l *lab) wakeClaimed(ctx context.Context, row Row, cold sample, emit func(Row)) error {
-	data, err := l.folder()
-	if err != nil {
-		return err
-	}
-	s, err := serveChoir(ctx, data, "hibernate_after = '1s'\nready = 1")
+	s, computer, err := l.serveOne(ctx, "hibernate_after = '1s'\nready = 1")
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	list, err := s.computers(ctx)
-	if err != nil {
-		return err
-	}
 	claimed := func(ctx context.Context) (float64, error) {
 		if _, err := s.await(ctx, "hibernated", hibernates); err != nil {
 			return 0, err
@@ -132,7 +134,7 @@ func (l *lab) wakeClaimed(ctx context.Context, row Row, cold sample, emit func(R
 		if err := s.awaitFigure(ctx, "sandboxes_ready", 2); err != nil {
 			return 0, err
 		}
-		return s.openTerminal(ctx, list[0].ID)
+		return s.openTerminal(ctx, computer)
 	}
 	if row, err = (turns{n: l.count(20), warmup: 1, ours: claimed, peer: cold}).measure(ctx, row); err == nil {
 		emit(row)

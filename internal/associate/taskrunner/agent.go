@@ -211,7 +211,7 @@ type caller dialogue
 
 // Call implements agentloop.Caller.
 func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	if err := c.gate.wait(ctx); err != nil {
+	if err := c.gate.waitUntilResumed(ctx); err != nil {
 		return model.Response{}, err
 	}
 	c.made++

@@ -19,7 +19,7 @@ func (d *dialogue) call(ctx context.Context, kit *tools.Kit, call model.Block) (
 		out := tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
 		return agentloop.Result{Text: out.Text, IsError: true}, d.calls.recordRefusal(call, out)
 	}
-	if err := d.gate.wait(ctx); err != nil {
+	if err := d.gate.waitUntilResumed(ctx); err != nil {
 		return agentloop.Result{}, err
 	}
 	id := d.calls.countCall()

@@ -60,7 +60,7 @@ func (r *Runner) newJob(life context.Context, dispatched choir.Event) *job {
 	j.programs = command.NewPrograms(j.place, call)
 	j.commands = command.New(command.Config{
 		Life: life, Task: dispatched.Task, Place: j.place, Screen: r.cfg.Screen, Ends: &r.ends, Now: r.cfg.Now,
-		Live: live, Wait: j.gate.wait, Call: call, Store: j.rec.storeBlob,
+		Live: live, Wait: j.gate.waitUntilResumed, Call: call, Store: j.rec.storeBlob,
 		Ran: func(run choir.CommandRun) { j.report.result.CommandsRun = append(j.report.result.CommandsRun, run) },
 	})
 	j.checks = &verification{
@@ -140,7 +140,7 @@ func (j *job) runInScope(work context.Context) error {
 		err = j.restoreAttempt()
 	}
 	if err == nil {
-		err = j.gate.wait(work)
+		err = j.gate.waitUntilResumed(work)
 	}
 	if err == nil {
 		err = j.execute(work)

@@ -37,7 +37,7 @@ var errMovedOn = errors.New("the project has changed, and was merged into the co
 // merge merges what changed in the copy into the project, without the paths in leave. It returns
 // a *failure if both sides changed the same.
 func (l *landing) merge(leave []string) (choir.TaskLandReply, error) {
-	landed, err := l.wait(func() (choir.TaskLandReply, error) { return l.tree.Land(l.life, l.task, leave) })
+	landed, err := l.retryLanding(func() (choir.TaskLandReply, error) { return l.tree.Land(l.life, l.task, leave) })
 	if err == nil && len(landed.Conflicts) > 0 {
 		err = conflictWith(landed)
 	}
@@ -48,7 +48,7 @@ func (l *landing) merge(leave []string) (choir.TaskLandReply, error) {
 // returns the snapshot with it. It returns errMovedOn if the project has changed, or a *failure
 // if both sides changed the same.
 func (l *landing) bringCommitted() (choir.Digest, error) {
-	landed, err := l.wait(func() (choir.TaskLandReply, error) { return l.tree.LandCommitted(l.life, l.task) })
+	landed, err := l.retryLanding(func() (choir.TaskLandReply, error) { return l.tree.LandCommitted(l.life, l.task) })
 	switch {
 	case err != nil:
 		return "", err
@@ -91,10 +91,10 @@ const (
 	landPatience = 20 * time.Minute
 )
 
-// wait calls land until no other task works in the project. The wait does
+// retryLanding calls land until no other task works in the project. The wait does
 // not count as the task's work. It returns a *failure if it takes too long.
-func (l *landing) wait(land func() (choir.TaskLandReply, error)) (choir.TaskLandReply, error) {
-	if err := l.gate.wait(l.work); err != nil {
+func (l *landing) retryLanding(land func() (choir.TaskLandReply, error)) (choir.TaskLandReply, error) {
+	if err := l.gate.waitUntilResumed(l.work); err != nil {
 		return choir.TaskLandReply{}, err
 	}
 	l.clock.change(waiting)

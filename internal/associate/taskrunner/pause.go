@@ -127,5 +127,5 @@ type gate struct {
 	run    choir.ID
 }
 
-// wait waits until the run is not paused. Its error is the cause of the end of ctx.
-func (g gate) wait(ctx context.Context) error { return g.pauses.waitUntilResumed(ctx, g.run) }
+// waitUntilResumed waits until the run is not paused. Its error is the cause of the end of ctx.
+func (g gate) waitUntilResumed(ctx context.Context) error { return g.pauses.waitUntilResumed(ctx, g.run) }

@@ -35,7 +35,7 @@ const pausedRetry = 50 * time.Millisecond
 // beginCall appends the event that a tool call begins, once the task's run is not paused.
 func (t *toolCalls) beginCall(ctx context.Context, called choir.Draft) error {
 	for {
-		if err := t.gate.wait(ctx); err != nil {
+		if err := t.gate.waitUntilResumed(ctx); err != nil {
 			return err
 		}
 		err := t.rec.appendEvents(called)

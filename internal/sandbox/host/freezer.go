@@ -79,7 +79,7 @@ func (p *Pausing) Pause(ctx context.Context, g Group) error {
 		err = f.await(ctx)
 	}
 	if err != nil {
-		guard.end()
+		guard.kill()
 		return choir.Wrap("host.pause", choir.CodeUnavailable, errors.Join(err, writeKnob(f.file, f.run)), "stop the processes of a sandbox")
 	}
 	p.guard = guard
@@ -106,7 +106,7 @@ func (p *Pausing) Resume(g Group) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.guard != nil {
-		p.guard.end() // first: later it would interfere with the next pause
+		p.guard.kill() // first: later it would interfere with the next pause
 		p.guard = nil
 	}
 	return resumeGroup(g)
@@ -163,8 +163,8 @@ func startGuard(f freezer) (*guard, error) {
 	return &guard{p, held}, nil
 }
 
-// end ends the guard before it can write.
-func (g *guard) end() {
+// kill ends the guard before it can write.
+func (g *guard) kill() {
 	g.process.Kill() // it may have ended
 	g.process.Wait() // how it ended says nothing that matters
 	g.held.Close()

@@ -45,8 +45,8 @@ func (w *wish) use(now time.Time) {
 	w.left, w.fails = time.Time{}, 0
 }
 
-// leave records that nobody uses the computer any more, and the sandboxes of its next start.
-func (w *wish) leave(now time.Time, specs []sandbox.Spec) {
+// recordUnused records that nobody uses the computer any more, and the sandboxes of its next start.
+func (w *wish) recordUnused(now time.Time, specs []sandbox.Spec) {
 	w.left, w.specs = now, specs
 	if len(w.uses) == 0 { // it was opened before the window
 		w.uses = []time.Time{now}

@@ -174,7 +174,7 @@ func (p *Pool) Prepare(specs []sandbox.Spec) {
 		w = &wish{}
 		p.wishes[specs[0].Computer] = w
 	}
-	w.leave(p.cfg.Now(), specs)
+	w.recordUnused(p.cfg.Now(), specs)
 	p.poke()
 }
 
