@@ -128,4 +128,6 @@ type gate struct {
 }
 
 // waitUntilResumed waits until the run is not paused. Its error is the cause of the end of ctx.
-func (g gate) waitUntilResumed(ctx context.Context) error { return g.pauses.waitUntilResumed(ctx, g.run) }
+func (g gate) waitUntilResumed(ctx context.Context) error {
+	return g.pauses.waitUntilResumed(ctx, g.run)
+}
