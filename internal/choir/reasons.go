@@ -70,6 +70,7 @@ const (
 	ReasonNameBeingMade          Reason = "name_being_made"
 	ReasonNameTaken              Reason = "name_taken"
 	ReasonNameLength             Reason = "name_length"
+	ReasonPhraseLength           Reason = "phrase_length"
 	ReasonNameIsID               Reason = "name_is_id"
 	ReasonImportUnderWay         Reason = "import_under_way"
 	ReasonDemoUnderWay           Reason = "demo_under_way"
@@ -372,6 +373,7 @@ var pageReasons = map[Reason]Code{
 	ReasonNameBeingMade:          CodeConflict,
 	ReasonNameTaken:              CodeConflict,
 	ReasonNameLength:             CodeInvalid,
+	ReasonPhraseLength:           CodeInvalid,
 	ReasonNameIsID:               CodeInvalid,
 	ReasonImportUnderWay:         CodeBusy,
 	ReasonDemoUnderWay:           CodeBusy,

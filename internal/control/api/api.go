@@ -74,6 +74,8 @@ type Models interface {
 	// Waits returns the reason why a model call of a run waits now; "" if none waits.
 	Waits(computer, run choir.ID) string
 	Settings() Settings
+	// ChoosePhrase sets the phrase by which the owner recognizes the shell; empty for none.
+	ChoosePhrase(ctx context.Context, phrase string) (Settings, error)
 	// Connect tests a model service, stores its key and puts it in force.
 	Connect(ctx context.Context, r ConnectRequest) (Connected, error)
 	// TestModels asks each model in force one question, within a minute.

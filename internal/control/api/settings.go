@@ -22,7 +22,8 @@ type Settings struct {
 	Known     []KnownModel     `json:"known" doc:"Models whose list price choir knows."`
 	Limits    []config.Setting `json:"limits" doc:"The limits in force, and where each is from."`
 
-	EgressInFile bool `json:"egress_in_file,omitempty" doc:"The configuration file gives egress.mode, so that it cannot be chosen here."`
+	Phrase       string `json:"phrase,omitempty" doc:"The phrase by which the owner recognizes the shell's pages, which no page of a sandbox can read; empty when none was chosen."`
+	EgressInFile bool   `json:"egress_in_file,omitempty" doc:"The configuration file gives egress.mode, so that it cannot be chosen here."`
 }
 
 // ModelRole is a role with its models in force and their settings.
@@ -60,6 +61,11 @@ type ModelKey struct {
 	SetAt   choir.Time `json:"set_at,omitzero" doc:"When the file was written last."`
 	Problem string     `json:"problem,omitempty" doc:"Why it cannot be used."`
 	Remedy  string     `json:"remedy,omitempty" doc:"What to do about it."`
+}
+
+// PhraseRequest is the request to set the phrase by which the owner recognizes the shell.
+type PhraseRequest struct {
+	Phrase string `json:"phrase" maxLength:"240" doc:"At most 60 characters that can be seen; empty for none."`
 }
 
 // ConnectRequest is the request to connect a model service, or to change the connection
@@ -134,6 +140,10 @@ const (
 func (a *API) settings(h huma.API) {
 	huma.Register(h, op("getSettings", http.MethodGet, "/api/settings", "Show models, where their keys are, and limits", 200),
 		func(context.Context, *struct{}) (*body[Settings], error) { return answer(a.sys.Settings(), nil) })
+	huma.Register(h, op("choosePhrase", http.MethodPut, "/api/settings/phrase", "Set the phrase by which the owner recognizes the shell", 200),
+		func(ctx context.Context, r *struct{ Body PhraseRequest }) (*body[Settings], error) {
+			return answer(a.sys.ChoosePhrase(ctx, r.Body.Phrase))
+		})
 	huma.Register(h, op("connectModel", http.MethodPost, "/api/settings/models", "Test a model service and connect it", 200),
 		func(ctx context.Context, r *struct{ Body ConnectRequest }) (*body[Connected], error) {
 			if err := a.mayConnect(); err != nil {

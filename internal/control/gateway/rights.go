@@ -122,6 +122,7 @@ var ownerOnly = []string{
 	"GET /api/doctor",
 	"GET /api/health",
 	"GET /api/settings",
+	"PUT /api/settings/phrase",
 	"POST " + ofComputer + "/runs/{run}/pause",
 	"POST " + ofComputer + "/runs/{run}/resume",
 	"POST /api/settings/models",

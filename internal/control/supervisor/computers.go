@@ -130,7 +130,9 @@ func (s *System) addComputer(e entry) (entry, error) {
 		return e, errors.Join(err, os.RemoveAll(s.folder.unfinished(e.ID)))
 	}
 	entered := append(slices.Clone(s.folder.owner.Computers), e)
-	if err := s.folder.addToOwner(e.ID, owner{User: s.folder.owner.User, Computers: entered}); err != nil {
+	next := s.folder.owner
+	next.Computers = entered
+	if err := s.folder.addToOwner(e.ID, next); err != nil {
 		return e, err
 	}
 	s.computers.mu.Lock()

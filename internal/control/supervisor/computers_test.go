@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"choiros/internal/choir"
@@ -417,3 +418,31 @@ func TestAHugeManifestIsRefusedUnread(t *testing.T) {
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) { return copy(b, "[],[],[],[],[],[],[],[],"), nil }
+
+func TestThePhraseOfTheOwnerIsKept(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	longest := strings.Repeat("ä", 60)
+	t.Run("chosen while a computer is made", func(t *testing.T) {
+		p := controltest.StartWith(t, controltest.Config(t, data))
+		for _, bad := range []string{" heron", "heron ", longest + "a", "he\u202eron", "he\nron", "\xff"} {
+			if _, err := p.System.ChoosePhrase(t.Context(), bad); choir.CodeOf(err) != choir.CodeInvalid {
+				t.Errorf("%q: %v", bad, err)
+			}
+		}
+		var both sync.WaitGroup
+		both.Go(func() {
+			for _, phrase := range []string{longest, "", "a heron at noon"} {
+				if got, err := p.System.ChoosePhrase(t.Context(), phrase); err != nil || got.Phrase != phrase {
+					t.Error(got.Phrase, err)
+				}
+			}
+		})
+		fork(t, p.System, "second")
+		both.Wait()
+	})
+	p := controltest.StartWith(t, controltest.Config(t, data))
+	if got := p.System.Settings().Phrase; got != "a heron at noon" || len(p.System.Computers()) != 2 {
+		t.Error(got, len(p.System.Computers()))
+	}
+}

@@ -32,8 +32,11 @@ type folder struct {
 
 // owner is the content of owner.json: the user of the data folder and its computers.
 type owner struct {
-	User      choir.ID `json:"user"`
-	Computers []entry  `json:"computers"`
+	User choir.ID `json:"user"`
+	// Phrase is shown to the user on the shell's pages that ask for keys and answers; empty
+	// for none.
+	Phrase    string  `json:"phrase,omitempty"`
+	Computers []entry `json:"computers"`
 }
 
 // entry is one computer in owner.json.

@@ -91,6 +91,11 @@ func (r *Reader) Models() api.ModelState { return api.ModelState{Message: "choir
 // Settings returns the settings that would be in force.
 func (r *Reader) Settings() api.Settings { return settingsOf(r.cfg) }
 
+// ChoosePhrase fails with code unavailable, because no choir runs.
+func (r *Reader) ChoosePhrase(context.Context, string) (api.Settings, error) {
+	return api.Settings{}, r.refuse()
+}
+
 // Waits returns "", because nothing runs.
 func (r *Reader) Waits(choir.ID, choir.ID) string { return "" }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
@@ -21,7 +23,36 @@ import (
 func (s *System) Settings() api.Settings {
 	out := settingsOf(s.cfg)
 	out.EgressInFile = s.policy.isInFile()
+	s.computers.mu.Lock()
+	out.Phrase = s.folder.owner.Phrase
+	s.computers.mu.Unlock()
 	return out
+}
+
+// maxPhrase is the maximum length of the owner's phrase, in characters.
+const maxPhrase = 60
+
+// ChoosePhrase durably sets the phrase by which the owner recognizes the shell's pages; an
+// empty one removes it. Code invalid: it is too long, or has outer spaces or characters that
+// cannot be seen.
+func (s *System) ChoosePhrase(_ context.Context, phrase string) (api.Settings, error) {
+	isHidden := func(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) }
+	if utf8.RuneCountInString(phrase) > maxPhrase || !utf8.ValidString(phrase) || strings.TrimSpace(phrase) != phrase || strings.ContainsFunc(phrase, isHidden) {
+		return api.Settings{}, choir.Refuse("settings.phrase", choir.ReasonPhraseLength, choir.CountOf("most", maxPhrase)).At("phrase")
+	}
+	s.computers.entering.Lock()
+	defer s.computers.entering.Unlock()
+	s.computers.mu.Lock()
+	next := s.folder.owner
+	s.computers.mu.Unlock()
+	next.Phrase = phrase
+	if err := s.folder.writeOwner(next); err != nil {
+		return api.Settings{}, err
+	}
+	s.computers.mu.Lock()
+	s.folder.owner.Phrase = phrase
+	s.computers.mu.Unlock()
+	return s.Settings(), nil
 }
 
 // settingsOf returns the owner's settings of a configuration.

@@ -94,6 +94,7 @@ export const german = {
     "making_computers": { "said": "{n} Computer werden gerade angelegt", "help": "erneut versuchen, wenn einer da ist" },
     "name_being_made": { "said": "ein Computer namens „{name}“ wird gerade angelegt", "help": "einen anderen Namen wählen" },
     "name_taken": { "said": "einen Computer namens „{name}“ gibt es schon", "help": "einen anderen Namen wählen" },
+    "phrase_length": { "said": "ein Satz hat höchstens {most} sichtbare Zeichen und keine Leerzeichen am Rand" },
     "name_length": { "said": "der Name eines Computers hat 1 bis {most} Zeichen, keine Steuerzeichen und keine Leerzeichen am Rand" },
     "name_is_id": { "said": "„{name}“ sieht aus wie die Kennung eines Computers" },
     "import_under_way": { "said": "ein anderer Computer wird gerade eingelesen", "help": "erneut versuchen, wenn er da ist" },

@@ -98,6 +98,42 @@ test("settings that do not come are said to be read, or why they are not", { ski
   await row("yard").waitFor();
 });
 
+test("the owner's phrase stands on every page that asks for something, and no page of a sandbox gets it", {
+  skip,
+}, async () => {
+  const { page, choir } = it;
+  const phrase = "a heron <b>at noon</b>";
+  const line = page.locator(".settings-phrase");
+  await page.goto(`${choir.address}/models/approvals`);
+  await line.getByText("It cannot know a phrase of yours").waitFor();
+  await line.getByRole("button", { name: "Choose a phrase" }).click();
+  await page.keyboard.type(phrase);
+  await inspect(page, "settings-phrase-typed", size);
+  await page.keyboard.press("Enter");
+  await line.getByText(`Your phrase: ${phrase}`).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Change");
+  for (const path of ["/models", "/models/keys", "/models/hosts", "/models/approvals"]) {
+    await page.goto(`${choir.address}${path}`);
+    await line.getByText(`Your phrase: ${phrase}`).waitFor();
+  }
+  await inspect(page, "settings-phrase", size);
+  await page.goto(`${choir.address}/`);
+  await desktopOf(page).locator("#prompt").waitFor();
+  const frame = page.frames().find((f) => f !== page.mainFrame());
+  const read = await frame.evaluate(async () => {
+    const answer = await fetch("/api/settings");
+    return `${answer.status} ${await answer.text()}`;
+  });
+  assert.match(read, /^40[34] /);
+  assert.ok(!read.includes("heron"), read);
+  await page.goto(`${choir.address}/models`);
+  await line.getByRole("button", { name: "Change" }).click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.press("Delete");
+  await page.keyboard.press("Enter");
+  await line.getByRole("button", { name: "Choose a phrase" }).waitFor();
+});
+
 const key = "sk-pasted-by-hand-3e81b7c2";
 const name = "Connect a model";
 const form = () => it.page.getByRole("form", { name });

@@ -11,6 +11,11 @@ export function readSettings(): Promise<Settings> {
   return ask<"getSettings">("/api/settings", { patience: PATIENCE_MS });
 }
 
+/** Sets the phrase by which the owner recognizes the shell; an empty one removes it. */
+export function choosePhrase(phrase: string): Promise<Settings> {
+  return ask<"choosePhrase">("/api/settings/phrase", { method: "PUT", body: { phrase }, patience: PATIENCE_MS });
+}
+
 /** Tests a model service and puts it in force. */
 export function connectModel(request: ConnectRequest): Promise<Connected> {
   return ask<"connectModel">("/api/settings/models", {

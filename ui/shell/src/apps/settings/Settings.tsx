@@ -13,6 +13,7 @@ import { Approvals } from "./Approvals";
 import { Hosts } from "./Hosts";
 import { Limits } from "./Limits";
 import { Models } from "./Models";
+import { Phrase } from "./Phrase";
 import { Secrets } from "./Secrets";
 import "./settings.css";
 
@@ -62,6 +63,7 @@ export default function Settings({ section }: { section: Section }) {
           </div>
         )}
         {!data && !error && <p role="status">{t("models.reading")}</p>}
+        {data && <Phrase phrase={data.phrase ?? ""} />}
         {data && <shown.Body settings={data} />}
       </div>
     </div>

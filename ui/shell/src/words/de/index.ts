@@ -8,6 +8,7 @@ import { log } from "./log";
 import { login } from "./login";
 import { models } from "./models";
 import { page } from "./page";
+import { phrase } from "./phrase";
 import { recover } from "./recover";
 import { runs } from "./runs";
 import { sandboxes } from "./sandboxes";
@@ -27,6 +28,7 @@ export const de = {
   login,
   models,
   page,
+  phrase,
   recover,
   runs,
   sandboxes,

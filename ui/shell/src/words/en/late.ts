@@ -4,6 +4,7 @@ import { hosts } from "./hosts";
 import { log } from "./log";
 import { login } from "./login";
 import { models } from "./models";
+import { phrase } from "./phrase";
 import { recover } from "./recover";
 import { runs } from "./runs";
 import { sandboxes } from "./sandboxes";
@@ -11,4 +12,4 @@ import { time } from "./time";
 import { work } from "./work";
 
 /** The English texts that come with the first page beside the desktop. */
-export const late = { approvals, events, hosts, log, login, models, recover, runs, sandboxes, time, work };
+export const late = { approvals, events, hosts, log, login, models, phrase, recover, runs, sandboxes, time, work };
