@@ -201,5 +201,5 @@ func cleanPath(p string) bool {
 		return false
 	}
 	clean := path.Clean(p)
-	return p == clean || p == clean+"/"
+	return p == clean || clean != "/" && p == clean+"/"
 }

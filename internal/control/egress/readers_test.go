@@ -207,5 +207,8 @@ var odd = []string{
 	"GET http://good.test//a HTTP/1.1\r\nHost: good.test\r\n\r\n",
 	"\r\nGET http://good.test/ HTTP/1.1\r\nHost: good.test\r\n\r\n",
 	"CONNECT GOOD.test:443 HTTP/1.1\r\nHost: other.test\r\n\r\nhello",
+	"POST http://good.test/ HTTP/1.1\r\nContent-Length:3\r\n\r\n000GET *\n\r\n",
+	"POST http://good.test/ HTTP/1.1\r\nHost: good.test\r\nExpect: x\r\nContent-Length:3\r\n\r\n000GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+	"GET http://good.test// HTTP/1.1\r\nHost: good.test\r\n\r\n",
 	"CONNECT [2001:DB8::1]:22 HTTP/1.1\r\nHost: x\r\n\r\n",
 }

@@ -45,6 +45,7 @@ import (
 // one address that counts as public.
 type internet struct {
 	ca         string // the certificate that the servers have, in PEM
+	mux        *http.ServeMux
 	plain, tls *httptest.Server
 	locked     locked
 }
@@ -53,7 +54,7 @@ type internet struct {
 var address = netip.MustParseAddr("198.18.0.1")
 
 // hosts are the names of the test's servers.
-var hosts = []string{"npm.test", "go.test", "pypi.test", "files.test", "git.test", "outside.test", "sum.test", "index.test", "crates.test"}
+var hosts = []string{"npm.test", "go.test", "pypi.test", "files.test", "git.test", "outside.test", "sum.test", "index.test", "crates.test", "deb.test"}
 
 // newInternet starts servers that speak the protocols of npm, the Go proxy, PyPI and git.
 func newInternet(t *testing.T) *internet {
@@ -68,7 +69,7 @@ func newInternet(t *testing.T) *internet {
 	lines.cargo = cargoServer(mux)
 	gitServer(t, mux)
 	mux.HandleFunc("outside.test/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "outside") })
-	n := &internet{locked: lines, ca: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca}))}
+	n := &internet{locked: lines, mux: mux, ca: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca}))}
 	n.plain, n.tls = httptest.NewServer(mux), httptest.NewUnstartedServer(mux)
 	n.tls.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf}, PrivateKey: key}}}
 	n.tls.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,6 +44,7 @@ type forge struct {
 	root   string
 	wanted string        // the header that it demands
 	pushes atomic.Int64  // requests for git-receive-pack
+	closed atomic.Bool   // pushes are refused
 	hold   chan struct{} // a push waits until it is closed; nil for none
 	once   sync.Once     // closes hold
 	held   chan struct{} // gets a value when one waits
@@ -119,6 +121,10 @@ func (f *forge) serve(backend http.Handler, w http.ResponseWriter, r *http.Reque
 		return
 	case strings.HasSuffix(r.URL.Path, "/git-receive-pack"):
 		f.pushes.Add(1)
+		if f.closed.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
 		if f.hold != nil {
 			f.held <- struct{}{}
 			<-f.hold
@@ -198,8 +204,9 @@ func noLeak(t *testing.T, p *controltest.Plane, data string) {
 	}
 }
 
-// leaks lists where the token is: events, processes, the sandbox's files, and everything in the data
-// folder, which has the log, the content of checkpoints and choir's own log.
+// leaks lists where the token is: events, processes, the memory of the sandboxes, their files,
+// what the timeline shows of their changes, and everything in the data folder, which has the log, the
+// content of checkpoints and choir's own log.
 func leaks(t *testing.T, p *controltest.Plane, data string) (found []string) {
 	t.Helper()
 	secrets := leak.New(map[string]string{"forge": token})
@@ -213,12 +220,29 @@ func leaks(t *testing.T, p *controltest.Plane, data string) (found []string) {
 		}
 	}
 	_, c := partsOfOnly(t, p)
+	var first uint64 // of a project, which has a snapshot
 	for e, err := range c.Store().Events(t.Context(), 1, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if first == 0 && e.Type == choir.TypeRepoAdded {
+			first = e.Seq
+		}
 		look("event "+string(e.Type), bytes.NewReader(e.Payload))
 	}
+	head, _ := c.Store().Head()
+	changed, err := c.Moments().DiffFiles(t.Context(), first, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diffs, _, err := c.Moments().TextDiff(t.Context(), changed)
+	if err != nil || len(diffs) == 0 {
+		t.Fatalf("%d diffs: %v", len(diffs), err)
+	}
+	for _, d := range diffs {
+		look("the diff of "+d.Path, strings.NewReader(d.Diff))
+	}
+	found = append(found, memoryWith(token, base64.StdEncoding.EncodeToString([]byte("me:"+token)))...)
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, one := range processes {
 		for _, name := range []string{"cmdline", "environ"} {
@@ -317,6 +341,7 @@ func TestACredentialNeverEntersTheSandbox(t *testing.T) {
 	f.keyToFetchOnly(t, p)
 	f.keyInAHeader(t, p)
 	noLeak(t, p, data)
+	plantInMemory(t, p, data)
 	plantAndFind(t, p, data)
 }
 
@@ -381,6 +406,85 @@ func (f *forge) keyInAHeader(t *testing.T, p *controltest.Plane) {
 	}
 }
 
+// memoryWith lists the processes of this test's sandboxes whose memory has one of the words. It
+// lists none where only root may read memory and the test is not root.
+func memoryWith(words ...string) (found []string) {
+	own, _ := os.Readlink("/proc/self/ns/pid")
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, one := range processes {
+		if in, err := os.Readlink(one + "/ns/pid"); err != nil || in == own || !descends(one) {
+			continue
+		}
+		// A process that has ended meanwhile has no memory.
+		maps, _ := os.ReadFile(one + "/maps")
+		mem, err := os.Open(one + "/mem")
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(maps)) {
+			var from, to int64
+			var mode string
+			if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); err != nil || !strings.HasPrefix(mode, "rw") {
+				continue
+			}
+			raw := make([]byte, min(to-from, 64<<20))
+			n, _ := mem.ReadAt(raw, from) // parts of it cannot be read
+			for _, word := range words {
+				if bytes.Contains(raw[:n], []byte(word)) {
+					name, _ := os.ReadFile(one + "/comm")
+					found = append(found, fmt.Sprintf("the memory of %s in a sandbox", bytes.TrimSpace(name)))
+				}
+			}
+		}
+		mem.Close()
+	}
+	return found
+}
+
+// descends reports whether this process is an ancestor of the one in a folder of /proc.
+func descends(folder string) bool {
+	for range 20 {
+		status, err := os.ReadFile(folder + "/status")
+		if err != nil {
+			return false
+		}
+		_, after, _ := strings.Cut(string(status), "\nPPid:")
+		parent, _, _ := strings.Cut(strings.TrimSpace(after), "\n")
+		if parent == strconv.Itoa(os.Getpid()) {
+			return true
+		}
+		folder = "/proc/" + parent
+	}
+	return false
+}
+
+// plantInMemory has a program in the sandbox hold the token until it is found there.
+func plantInMemory(t *testing.T, p *controltest.Plane, data string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Log("SKIP the memory of sandboxes was not searched: only root may read it")
+		return
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		executeTask(t, p, nil, "cd workspace/mine; held=$(printf '%s%s' '"+token[:9]+"' '"+token[9:]+"'); until test -e found; do sleep 0.1; done; rm found")
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), controltest.Patience)
+	defer cancel()
+	for len(memoryWith(token)) == 0 {
+		if ctx.Err() != nil {
+			t.Error("what a program in the sandbox holds is not found in memory")
+			break
+		}
+	}
+	_, c := partsOfOnly(t, p)
+	if err := os.WriteFile(filepath.Join(data, "computers", string(c.ID()), "associate", "workspace", "workspace", "mine", "found"), nil, 0o644); err != nil {
+		t.Error(err)
+	}
+	<-over
+}
+
 // plantAndFind plants the token in each place and holds that it is found there, in each form.
 func plantAndFind(t *testing.T, p *controltest.Plane, data string) {
 	t.Helper()
@@ -400,7 +504,7 @@ func plantAndFind(t *testing.T, p *controltest.Plane, data string) {
 	found := strings.Join(leaks(t, p, data), "\n")
 	in.Close()
 	_ = cmd.Wait()
-	for _, place := range []string{"event task.dispatched (raw)", "/blobs/", "cmdline of a process (raw)", "workspace/mine/planted (base64)", "workspace/mine/planted.raw (raw)", "choir.log (hex)", "/journal/", "store.sqlite"} {
+	for _, place := range []string{"event task.dispatched (raw)", "the diff of workspace/mine/planted.raw (raw)", "/blobs/", "cmdline of a process (raw)", "workspace/mine/planted (base64)", "workspace/mine/planted.raw (raw)", "choir.log (hex)", "/journal/", "store.sqlite"} {
 		if !strings.Contains(found, place) {
 			t.Errorf("what was planted is not found in %q: %s", place, found)
 		}
@@ -450,6 +554,36 @@ func TestCheckpointsArePushed(t *testing.T) {
 	}
 	if n := f.pushes.Load(); n != 1 {
 		t.Errorf("%d pushes", n)
+	}
+	noLeak(t, p, data)
+}
+
+// TestAPushThatFailsIsTriedAgain has the host refuse pushes, holds that the owner is told why and
+// that work goes on meanwhile, and that the host has the newest commit once it takes pushes again.
+func TestAPushThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	f := newForge(t, "mine.git")
+	f.closed.Store(true)
+	data := newData(t)
+	p := controltest.StartWith(t, f.config(t, data, "{origin}"))
+	bind(t, p, "git.test", "/mine.git")
+	parts, c := partsOfOnly(t, p)
+	if _, err := parts.Repos.Clone(t.Context(), choir.RoleCLI, "mine", "https://git.test/mine.git", "forge"); err != nil {
+		t.Fatal(err)
+	}
+	var last choir.AssociateResult
+	for _, line := range []string{"echo one >> workspace/mine/greeting", "echo two >> workspace/mine/greeting"} {
+		if _, last = executeTask(t, p, nil, line); last.Status != choir.StatusOK {
+			t.Fatalf("%s %s: %+v", last.Status, last.Summary, last.CommandsRun)
+		}
+		if r := awaitPush(t, p, "failing"); r.Push.Attempts == 0 || !strings.Contains(r.Push.Said, "503") || r.Push.Commit != "" {
+			t.Errorf("while the host refuses, the push is %+v", r.Push)
+		}
+	}
+	f.closed.Store(false)
+	r := awaitPush(t, p, "pushed")
+	if at := f.git(t, "git -C mine.git show choir/"+string(c.ID())+":greeting"); r.Push.Attempts != 0 || at != "hello\none\ntwo" {
+		t.Errorf("the host has %q, and the push is %+v", at, r.Push)
 	}
 	noLeak(t, p, data)
 }
