@@ -2,6 +2,7 @@ package rolehost
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -176,6 +177,9 @@ func (h *Host) RecordPassage(ctx context.Context, on Working, p choir.EgressPass
 		return err
 	}
 	_, err = h.events.AppendAs(ctx, choir.RoleControl, on.attribute(d))
+	if errors.Is(err, eventstore.ErrNotReplicated) {
+		return nil // the log has it
+	}
 	return err
 }
 

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -27,10 +28,10 @@ type Work struct {
 	Since   choir.Time `json:"since"`
 }
 
-// working is the current operation of one workspace.
+// working are the operations on one workspace that are in progress, which end in any order.
 type working struct {
-	mu  sync.Mutex // guards now
-	now *Work
+	mu  sync.Mutex // guards all
+	all []*Work    // in the order of their starts
 }
 
 // start records the start of an operation; the returned function records its end.
@@ -38,34 +39,40 @@ func (w *working) start(kind WorkKind) (done func()) {
 	mine := &Work{Kind: kind, Since: choir.TimeOf(time.Now())}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before := w.now
-	w.now = mine
+	w.all = append(w.all, mine)
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.now == mine {
-			w.now = before
-		}
+		w.all = slices.DeleteFunc(w.all, func(one *Work) bool { return one == mine })
 	}
 }
 
-// report records the progress of the operation.
+// newest returns the operation that started last; nil if there is none. The caller holds mu.
+func (w *working) newest() *Work {
+	if len(w.all) == 0 {
+		return nil
+	}
+	return w.all[len(w.all)-1]
+}
+
+// report records the progress of the operation that started last.
 func (w *working) report(p snapshot.Progress) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.now != nil {
-		w.now.Entries, w.now.Bytes = p.Entries, p.Bytes
+	if now := w.newest(); now != nil {
+		now.Entries, now.Bytes = p.Entries, p.Bytes
 	}
 }
 
-// work returns the current operation; nil if there is none.
+// work returns the operation that started last; nil if there is none.
 func (w *working) work() *Work {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.now == nil {
+	newest := w.newest()
+	if newest == nil {
 		return nil
 	}
-	now := *w.now
+	now := *newest
 	return &now
 }
 

@@ -29,3 +29,19 @@ func TestWorkIsWhatIsDoneNow(t *testing.T) {
 		t.Errorf("all is done, and it says %+v", w)
 	}
 }
+
+// TestWorkThatIsOverIsShownNoMore ends what began first before what began last, as a rewind that
+// waits for a look of a task does. A computer with work does not hibernate.
+func TestWorkThatIsOverIsShownNoMore(t *testing.T) {
+	l := newLab(t)
+	looked := l.at.start(WorkLooking)
+	waited := l.Waiting()
+	looked()
+	if w := l.Work(); w == nil || w.Kind != WorkWaiting {
+		t.Errorf("somebody waits, and it says %+v", w)
+	}
+	waited()
+	if w := l.Work(); w != nil {
+		t.Errorf("all is done, and it says %+v", w)
+	}
+}

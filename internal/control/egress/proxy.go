@@ -42,6 +42,7 @@ type Refusal struct {
 type Recorder interface {
 	// RecordRefusal reports whether the owner is asked for the host.
 	RecordRefusal(context.Context, Work, Refusal) (asked bool, err error)
+	// RecordPassage is called again after an error, before the next request goes out.
 	RecordPassage(context.Context, Work, choir.EgressPassed) error
 }
 
@@ -111,14 +112,16 @@ type Config struct {
 // Proxy serves the requests of a computer's sandboxes for hosts outside. Its methods may be
 // called at any time by any goroutine.
 type Proxy struct {
-	cfg  Config
-	pace *rate.Limiter
+	cfg     Config
+	pace    *rate.Limiter
+	telling chan struct{} // full while events that the log did not take are appended
 
 	mu     sync.Mutex // guards the rest; held for no call
 	policy Policy
 	open   map[*passage]struct{}
 	ended  recent // what grants ended with
 	keys   keyEnds
+	untold []untold // oldest first
 	closed bool
 	all    sync.WaitGroup // the requests being served
 }
@@ -127,7 +130,7 @@ type Proxy struct {
 func New(cfg Config) *Proxy {
 	return &Proxy{
 		cfg: cfg, pace: rate.NewLimiter(rate.Limit(cfg.Limits.Rate), cfg.Limits.Burst),
-		policy: cfg.Policy, open: map[*passage]struct{}{},
+		policy: cfg.Policy, open: map[*passage]struct{}{}, telling: make(chan struct{}, 1),
 	}
 }
 
@@ -162,6 +165,7 @@ func (p *Proxy) Close() {
 	}
 	p.mu.Unlock()
 	p.all.Wait()
+	_ = p.recordUntold(context.Background()) // a log that takes no event is told by the store
 }
 
 // errClosed refuses what comes while the computer stops.
@@ -211,8 +215,7 @@ func (p *Proxy) passRequest(w http.ResponseWriter, r *http.Request, work Work, o
 		p.cfg.Answer(w, err)
 	}
 	if one.passed {
-		// The client is gone or has its answer: a log that takes no event is told by the store.
-		_ = p.cfg.Log.RecordPassage(context.WithoutCancel(r.Context()), work, one.record(p.cfg.Now()))
+		p.recordPassage(r.Context(), work, one.record(p.cfg.Now()))
 	}
 	if one.torn {
 		panic(http.ErrAbortHandler)
@@ -274,8 +277,11 @@ func (p *Proxy) admitRequest(r *http.Request, work Work) (*passage, error) {
 }
 
 // admit counts a request as open. Code rate_limited: there are too many; unavailable: the proxy
-// is closed.
+// is closed; that of the log if it does not take the events of earlier requests.
 func (p *Proxy) admit(r *http.Request, t Target, policy Policy, grant *Grant, inspected bool) (*passage, error) {
+	if err := p.recordUntold(r.Context()); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	one := &passage{target: t, mode: policy.Mode, grant: grant, ctx: ctx, cancel: cancel, began: p.cfg.Now(), answerable: true, inspected: inspected}
 	p.mu.Lock()

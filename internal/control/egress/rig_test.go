@@ -75,6 +75,7 @@ type rig struct {
 	mu      sync.Mutex
 	work    Work
 	asks    bool // refusals become requests of the owner's
+	full    bool // the log takes no passage
 	refused []Refusal
 	passed  []choir.EgressPassed
 	news    chan struct{} // a passage was recorded
@@ -89,8 +90,12 @@ func (g *rig) RecordRefusal(_ context.Context, _ Work, r Refusal) (bool, error) 
 
 func (g *rig) RecordPassage(_ context.Context, _ Work, e choir.EgressPassed) error {
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.full {
+		g.news <- struct{}{}
+		return choir.E("test", choir.CodeUnavailable, "the disk is full")
+	}
 	g.passed = append(g.passed, e)
-	g.mu.Unlock()
 	g.news <- struct{}{}
 	return nil
 }

@@ -1,0 +1,79 @@
+package egress
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"choiros/internal/choir"
+)
+
+// setFull sets whether the log takes passages.
+func (g *rig) setFull(full bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.full = full
+}
+
+// TestNothingGoesOutThatCannotBeRecorded fills the disk under a proxy: what had gone out by then is
+// recorded once there is room, once, and before anything else goes out.
+func TestNothingGoesOutThatCannotBeRecorded(t *testing.T) {
+	var mu sync.Mutex
+	var reached []string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		reached = append(reached, r.URL.Path)
+	}))
+	defer server.Close()
+	g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 80}, choir.EgressHost{Host: "good.test", Port: 22}))
+	g.serve(good, 80, server.URL)
+	g.serve(good, 22, echo(t))
+	get := func(path string) int {
+		t.Helper()
+		r, _, _ := g.sendRaw("GET http://good.test" + path + " HTTP/1.1\r\nHost: good.test\r\n\r\n")
+		return r.StatusCode
+	}
+	tunnel := g.opened("good.test:22")
+	g.setFull(true)
+	if status := get("/first"); status != 200 {
+		t.Fatalf("nobody knows yet that the disk is full: %d", status)
+	}
+	g.nextPassageTried()
+	tunnel.Close()
+	g.nextPassageTried()
+	for i := range 20 {
+		if status := get(fmt.Sprintf("/refused-%d", i)); status == 200 {
+			t.Fatalf("request %d went out", i)
+		}
+	}
+	if r, _, _ := g.sendRaw(connectTo("good.test:22")); r.StatusCode == 200 {
+		t.Error("a tunnel was opened")
+	}
+	g.setFull(false)
+	var at sync.WaitGroup
+	for i := range 20 {
+		at.Go(func() {
+			if status := get(fmt.Sprintf("/after-%d", i)); status != 200 {
+				t.Errorf("with room: %d", status)
+			}
+		})
+	}
+	at.Wait()
+	g.Close()
+	mu.Lock()
+	defer mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(reached) != 21 || len(g.passed) != 22 || g.passed[0].Path != "/first" || g.passed[1].Port != 22 {
+		t.Errorf("%d requests arrived, and %d passages are recorded: %+v", len(reached), len(g.passed), g.passed)
+	}
+}
+
+// nextPassageTried waits until the log was asked to take one more passage.
+func (g *rig) nextPassageTried() {
+	g.t.Helper()
+	<-g.news
+}
