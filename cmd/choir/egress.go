@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,9 @@ func newEgressGrantCommand(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if req.Host, req.Port, err = readHostPort(args[0]); err != nil {
 				return err
+			}
+			if !slices.Contains([]choir.EgressScope{choir.EgressForTask, choir.EgressForRun, choir.EgressAlways}, choir.EgressScope(req.Scope)) {
+				return choir.RefuseField("--for", choir.ReasonNotAScope, choir.TextOf("given", req.Scope))
 			}
 			if c.Flags().Changed("expires") && expires < time.Second {
 				return choir.RefuseField("--expires", choir.ReasonExpiresTooShort)
@@ -115,7 +119,7 @@ func (a *printer) printEgressInForce(done api.EgressReloaded) {
 		a.printJSON(done)
 		return
 	}
-	a.say("egress.inForce", "mode", done.Mode, "hosts", a.count("host", done.Hosts), "cut", a.count("connection", done.Cut))
+	a.say("egress.inForce", "mode", done.Mode, "hosts", a.count("host", done.Hosts), "rules", a.count("rule", done.Rules), "cut", a.count("connection", done.Cut))
 }
 
 func newEgressReloadCommand(a *app) *cobra.Command {
@@ -125,6 +129,7 @@ func newEgressReloadCommand(a *app) *cobra.Command {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				var done api.EgressReloaded
 				if err := cl.post(ctx, "/api/egress/reload", nil, &done); err != nil {
+					a.warn("egress.kept")
 					return err
 				}
 				a.printEgressInForce(done)
@@ -148,6 +153,9 @@ func (a *app) withHost(ctx context.Context, arg string, do func(context.Context,
 // readHostPort splits HOST, HOST:PORT or [IPv6]:PORT; the port is 443 when nothing is said.
 func readHostPort(arg string) (host string, port int, err error) {
 	host, port = arg, 443
+	if u, err := url.Parse(arg); err == nil && u.Scheme != "" && u.Host != "" {
+		return "", 0, choir.RefuseField("HOST", choir.ReasonHostIsAddress, choir.TextOf("given", arg), choir.TextOf("host", u.Host))
+	}
 	colons := strings.Count(arg, ":")
 	if h, p, err := net.SplitHostPort(arg); err == nil && (colons == 1 || strings.HasPrefix(arg, "[")) {
 		n, err := strconv.ParseUint(p, 10, 16)

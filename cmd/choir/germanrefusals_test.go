@@ -30,11 +30,13 @@ func TestMistakesOnTheCommandLineAreSaidInGerman(t *testing.T) {
 		"choir: --folow ist kein Schalter von choir log\n  gemeint ist vielleicht --follow; zum Beispiel: ":            {"log", "--folow"},
 		"choir: --verify und --follow gehen bei choir log nicht zusammen\n  eines von --follow, --verify":              {"log", "--verify", "--follow"},
 		"choir: --name fehlt: ": {"fork"},
-		"choir: ID: welcher Lauf gemeint ist, fehlt\n  choir run führt sie auf":             {"run", "--cancel"},
-		"choir: choir run nimmt einen Lauf, und „stop“ ist einer zu viel\n  zum Beispiel: ": {"run", id, "stop"},
-		"choir: EVENT: „gestern“ ist nicht die Nummer eines Ereignisses\n":                  {"rewind", "gestern"},
-		"choir: MODE: „alles“ ist weder none noch allowlist noch git+pkg\n":                 {"egress", "mode", "alles"},
-		"choir: --host muss den Host nennen, für den der Schlüssel ist\n":                   {"vault", "set", "github"},
+		"choir: ID: welcher Lauf gemeint ist, fehlt\n  choir run führt sie auf":                                    {"run", "--cancel"},
+		"choir: choir run nimmt einen Lauf, und „stop“ ist einer zu viel\n  zum Beispiel: ":                        {"run", id, "stop"},
+		"choir: EVENT: „gestern“ ist nicht die Nummer eines Ereignisses\n":                                         {"rewind", "gestern"},
+		"choir: MODE: „alles“ ist weder none noch allowlist noch git+pkg\n":                                        {"egress", "mode", "alles"},
+		"choir: HOST: „https://x.test/a“ ist die Adresse einer Seite und nicht nur ein Host\n  x.test schreiben\n": {"egress", "grant", "https://x.test/a"},
+		"choir: --for: „ever“ ist weder task noch run noch always\n":                                               {"egress", "grant", "x.test", "--for", "ever"},
+		"choir: --host muss den Host nennen, für den der Schlüssel ist\n":                                          {"vault", "set", "github"},
 	} {
 		if said, code := saidInGerman(t, args...); code != 2 || !strings.HasPrefix(said, want) {
 			t.Errorf("choir %q ends with %d and says %q, want %q", args, code, said, want)
@@ -45,12 +47,12 @@ func TestMistakesOnTheCommandLineAreSaidInGerman(t *testing.T) {
 func TestAWrongConfigurationIsSaidInGerman(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"[limits]\nterminals = 0\n":                                            "choir: choir.toml.limits.terminals muss 1 bis 1000 sein, nicht 0\n",
-		"[limits]\nterminal = 3\n":                                             "choir: choir.toml.limits.terminal ist kein bekannter Schlüssel\n  gemeint ist vielleicht terminals; bekannt sind dort ",
+		"[limits]\nterminals = 0\n":                                            "choir: choir.toml:2: limits.terminals muss 1 bis 1000 sein, nicht 0\n",
+		"[limits]\nterminal = 3\n":                                             "choir: choir.toml:2: limits.terminal ist kein bekannter Schlüssel\n  gemeint ist vielleicht terminals; bekannt sind dort ",
 		"[limits]\nterminals = \"a\"\n":                                        "choir: choir.toml.limits.terminals muss eine ganze Zahl sein (Zeile 2)\n",
-		"[runtime]\nmode = \"docker\"\n":                                       "choir: choir.toml.runtime.mode muss eines von local, gvisor, container, microvm, sprites sein, nicht „docker“\n",
-		"[egress]\nmode = \"allowlist\"\n[[egress.allowlist]]\nhost = \"A\"\n": "choir: choir.toml.egress.allowlist[0].host: „A“ ist weder ein Hostname",
-		"[[approve]]\ntool = \"hammer\"\n":                                     "choir: choir.toml.approve[0].tool: „hammer“ ist kein Werkzeug\n  die Werkzeuge sind ",
+		"[runtime]\nmode = \"docker\"\n":                                       "choir: choir.toml:2: runtime.mode muss eines von local, gvisor, container, microvm, sprites sein, nicht „docker“\n",
+		"[egress]\nmode = \"allowlist\"\n[[egress.allowlist]]\nhost = \"A\"\n": "choir: choir.toml:4: egress.allowlist[0].host: „A“ ist weder ein Hostname",
+		"[[approve]]\ntool = \"hammer\"\n":                                     "choir: choir.toml:2: approve[0].tool: „hammer“ ist kein Werkzeug\n  die Werkzeuge sind ",
 	} {
 		path := filepath.Join(t.TempDir(), "choir.toml")
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// reloadOnHangup puts the section [egress] of the configuration file in force each time choir
-// gets SIGHUP, until ctx ends. A file with an error is told and leaves the old policy.
+// reloadOnHangup puts [egress] and [[approve]] of the configuration file in force each time choir
+// gets SIGHUP, until ctx ends. A file with an error is told and leaves what was in force.
 func (s *server) reloadOnHangup(ctx context.Context) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -19,9 +19,9 @@ func (s *server) reloadOnHangup(ctx context.Context) {
 			return
 		case <-hangups:
 			if done, err := s.sys.ReloadEgress(ctx); err != nil {
-				s.log.Error("egress: the configuration file was not taken, and the old policy stays", "error", err)
+				s.log.Error("egress: the configuration file was not taken, and what was in force stays", "error", err)
 			} else {
-				s.log.Info("egress: the policy of the configuration file is in force", "kind", done.Mode)
+				s.log.Info("egress: hosts and approvals of the configuration file are in force", "kind", done.Mode)
 			}
 		}
 	}

@@ -44,8 +44,10 @@ func TestTheVaultTakesKeysAndGivesNoneBack(t *testing.T) {
 			t.Errorf("%s: %s", args, got)
 		}
 	}
-	if got := set(2, "short", "one", "--host", "git.example.com"); !strings.Contains(got, "fewer than 8") {
-		t.Errorf("a short key: %s", got)
+	for _, short := range []string{"", "short"} {
+		if got := set(2, short, "one", "--host", "git.example.com"); !strings.Contains(got, "fewer than 8") {
+			t.Errorf("the key %q: %s", short, got)
+		}
 	}
 	said += m.must("vault", "rotate") + m.must("vault", "list")
 	var list []api.VaultEntry

@@ -16,6 +16,8 @@ const (
 	ReasonMachineCannotIsolate      Reason = "machine_cannot_isolate"
 	ReasonExpiresTooShort           Reason = "expires_too_short"
 	ReasonNotAMode                  Reason = "not_a_mode"
+	ReasonNotAScope                 Reason = "not_a_scope"
+	ReasonHostIsAddress             Reason = "host_is_address"
 	ReasonHostWithoutPort           Reason = "host_without_port"
 	ReasonEvalNoSuchTask            Reason = "eval_no_such_task"
 	ReasonEvalNoRecordingsFolder    Reason = "eval_no_recordings_folder"
@@ -260,6 +262,8 @@ var hostReasons = map[Reason]Code{
 	ReasonMachineCannotIsolate:      CodeUnavailable,
 	ReasonExpiresTooShort:           CodeInvalid,
 	ReasonNotAMode:                  CodeInvalid,
+	ReasonNotAScope:                 CodeInvalid,
+	ReasonHostIsAddress:             CodeInvalid,
 	ReasonHostWithoutPort:           CodeInvalid,
 	ReasonEvalNoSuchTask:            CodeNotFound,
 	ReasonEvalNoRecordingsFolder:    CodeUnavailable,

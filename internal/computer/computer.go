@@ -79,8 +79,9 @@ type Config struct {
 	// cuts what is open by a grant that was revoked. Both may be nil where nothing is granted.
 	EgressCheck func(c *Computer, host string, port int) error
 	EgressEnded func(c *Computer, grant choir.ID)
-	// Approve has the rules by which results of tasks wait for the owner.
-	Approve effect.Policy
+	// Approve returns the rules in force by which results of tasks wait for the owner; nil for
+	// none.
+	Approve func() effect.Policy
 	// PushRemote returns where checkpoints of a project are pushed to, see projects.PushConfig;
 	// nil where nothing is pushed.
 	PushRemote func(c *Computer, name string, link projects.Link) (url, gate string, ok bool)

@@ -353,7 +353,7 @@ func Load(explicit string, candidates ...string) (Config, string, error) {
 			return Config{}, p, choir.Wrap("config.load", choir.CodeUnavailable, err, "read the configuration")
 		}
 		c, err := Parse(raw)
-		return c, p, choir.Under(filepath.Base(p), err)
+		return c, p, locate(filepath.Base(p), raw, err)
 	}
 	return Default(), "", nil
 }

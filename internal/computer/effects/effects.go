@@ -75,8 +75,8 @@ func New(log Log, events *appender.Appender, blobs blob.Store, keeper *snapshot.
 	return &Effects{rules: rules, cfg: cfg, log: log, events: events, blobs: blobs, keeper: keeper, changes: changes, workspace: workspace, merger: merger}
 }
 
-// Policy returns the rules of the computer.
-func (e *Effects) Policy() effect.Policy { return e.rules.policy }
+// Policy returns the rules in force.
+func (e *Effects) Policy() effect.Policy { return e.rules.policy() }
 
 // String names the service.
 func (*Effects) String() string { return "approvals" }

@@ -40,7 +40,7 @@ func (e *Effects) Hold(ctx context.Context, drafts []choir.Draft) error {
 		return nil
 	case err != nil:
 		return err
-	case e.rules.policy.Empty():
+	case e.rules.policy().Empty():
 		return mustHaveLanded(&t, drafts)
 	}
 	held, err := e.changes.TakeAside(ctx, t.ID, func(ctx context.Context, o tasks.Offered) (choir.Payload, bool, error) {
@@ -58,8 +58,8 @@ func (e *Effects) Hold(ctx context.Context, drafts []choir.Draft) error {
 }
 
 // mustHaveLanded returns an error if drafts with a result that is not held have a checkpoint that
-// lies in the task's copy: choir has started with other rules since the task was told that its
-// result would be held. The Associate begins it anew.
+// lies in the task's copy: other rules are in force since the task was told that its result would
+// be held. The Associate begins it anew.
 func mustHaveLanded(t *eventstore.Task, drafts []choir.Draft) error {
 	if !t.InWorktree() || checkpointIn(drafts) == nil {
 		return nil
@@ -95,7 +95,7 @@ func (e *Effects) decide(ctx context.Context, o tasks.Offered, result choir.Asso
 	if err != nil {
 		return nil, false, err
 	}
-	if p.Rules = e.rules.policy.Demands(facts); len(p.Rules) == 0 {
+	if p.Rules = e.rules.policy().Demands(facts); len(p.Rules) == 0 {
 		return nil, false, nil
 	}
 	if result.Status != choir.StatusOK {

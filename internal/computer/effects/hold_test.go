@@ -11,11 +11,10 @@ import (
 	"choiros/internal/computer/tasks"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/computer/workspace/workspacetest"
-	"choiros/internal/effect"
 	"choiros/internal/guest/guesttest"
 )
 
-// A commit in a copy that neither landed nor is held is no result: choir started with other rules
+// A commit in a copy that neither landed nor is held is no result: other rules came into force
 // in between.
 func TestACommitThatIsInTheCopyAloneIsNoResult(t *testing.T) {
 	t.Parallel()
@@ -23,7 +22,7 @@ func TestACommitThatIsInTheCopyAloneIsNoResult(t *testing.T) {
 	l := workspacetest.New(t, blobs, func(cfg *workspace.Config) { cfg.Confines = func() bool { return true } })
 	l.Write("workspace/app/one", "before\n")
 	ctx, quiet := l.Within(), slog.New(slog.DiscardHandler)
-	rules := NewRules(effect.Policy{}, l.Log, l.Keeper)
+	rules := NewRules(nil, l.Log, l.Keeper)
 	changes := tasks.New(l.Computer, l.Log, l.Events, l.Keeper, l.Workspace, workspacetest.Awake{Client: l.Client}, rules, quiet)
 	e := New(l.Log, l.Events, blobs, l.Keeper, changes, l.Workspace, nil, rules, Config{Computer: l.Computer, Logger: quiet})
 	task := choir.DirectorTask{

@@ -25,14 +25,17 @@ type RunLog interface {
 // Rules holds the policy of a computer against what its tasks do. It implements
 // tasks.Approvals.
 type Rules struct {
-	policy effect.Policy
+	policy func() effect.Policy
 	log    RunLog
 	keeper *snapshot.Keeper
 }
 
-// NewRules makes the rules of a computer with a log and a keeper of its trees. The policy may be
-// the zero value, which holds nothing.
-func NewRules(policy effect.Policy, log RunLog, keeper *snapshot.Keeper) *Rules {
+// NewRules makes the rules of a computer with a log and a keeper of its trees. policy returns the
+// policy in force, also while others change it; nil holds nothing.
+func NewRules(policy func() effect.Policy, log RunLog, keeper *snapshot.Keeper) *Rules {
+	if policy == nil {
+		policy = func() effect.Policy { return effect.Policy{} }
+	}
 	return &Rules{policy, log, keeper}
 }
 
@@ -45,14 +48,14 @@ func (r *Rules) Concern(task *choir.DirectorTask) bool {
 	if len(task.Commands) > 0 {
 		ahead.Tools = []string{string(choir.ToolBash)}
 	}
-	return r.policy.MayDemand(ahead)
+	return r.policy().MayDemand(ahead)
 }
 
 // Demand reports whether a rule is about what a task did.
 func (r *Rules) Demand(ctx context.Context, o tasks.Offered) (bool, error) {
 	p := choir.EffectHeld{Base: o.Task.Base, Snapshot: o.Snapshot, Files: workspace.CountShown(o.Changes)}
 	facts, err := r.facts(ctx, o, &p)
-	return err == nil && len(r.policy.Demands(facts)) > 0, err
+	return err == nil && len(r.policy().Demands(facts)) > 0, err
 }
 
 // maxListed is the number of rules, tools and hosts that an event lists.

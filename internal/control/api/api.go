@@ -60,7 +60,7 @@ type Machine interface {
 	// invalidates the previous one.
 	RenewScrapeToken() (string, error)
 	RemoveScrapeToken() error
-	// ReloadEgress puts the section [egress] of the configuration file in force. An error
+	// ReloadEgress puts [egress] and [[approve]] of the configuration file in force. An error
 	// leaves the old one.
 	ReloadEgress(ctx context.Context) (EgressReloaded, error)
 	// ChooseEgress keeps and puts in force the mode that the owner chose. Code conflict: the

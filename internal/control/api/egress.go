@@ -86,11 +86,12 @@ type RevokedView struct {
 	Revoked int `json:"revoked"`
 }
 
-// EgressReloaded describes the policy that a reload put in force.
+// EgressReloaded describes the policy for hosts and the rules that a reload put in force.
 type EgressReloaded struct {
 	File  string `json:"file" doc:"The file that was read; empty for the defaults."`
 	Mode  string `json:"mode" enum:"none,git+pkg,allowlist"`
 	Hosts int    `json:"hosts" doc:"Entries of the allow list."`
+	Rules int    `json:"rules" doc:"Rules of [[approve]] in force."`
 	Cut   int    `json:"cut" doc:"Requests and tunnels that did not fit any more."`
 }
 
@@ -152,7 +153,7 @@ func (a *API) egress(h huma.API) {
 		func(ctx context.Context, r *struct{ Body EgressChoice }) (*body[EgressReloaded], error) {
 			return answer(a.sys.ChooseEgress(ctx, r.Body.Mode))
 		})
-	huma.Register(h, op("reloadEgress", http.MethodPost, "/api/egress/reload", "Read the section [egress] of choir.toml again; for the CLI only", 200),
+	huma.Register(h, op("reloadEgress", http.MethodPost, "/api/egress/reload", "Read [egress] and [[approve]] of choir.toml again; for the CLI only", 200),
 		func(ctx context.Context, _ *struct{}) (*body[EgressReloaded], error) {
 			if err := onlyCLI(ctx); err != nil {
 				return nil, err

@@ -26,7 +26,7 @@ type VaultEntry struct {
 
 // VaultRequest is the request to keep a key and to bind it.
 type VaultRequest struct {
-	Key     string   `json:"key" minLength:"1" maxLength:"8192" doc:"The key. It is kept encrypted and never given back."`
+	Key     string   `json:"key" maxLength:"8192" doc:"The key. It is kept encrypted and never given back."`
 	Use     string   `json:"use" enum:"git,header" doc:"git: the password of git's requests; header: a header of any request."`
 	Host    string   `json:"host" minLength:"1" maxLength:"300" doc:"The host, exactly."`
 	Port    int      `json:"port,omitempty" minimum:"1" maximum:"65535" doc:"443 when nothing is said."`

@@ -101,7 +101,7 @@ func (p *Proxy) admitErrand(r *http.Request, work Work, prepare func(context.Con
 	if err != nil {
 		return errand, nil, err
 	}
-	one, err := p.admit(r, errand.Target, policy, grant, false)
+	one, err := p.admit(r, work, errand.Target, policy, grant, false)
 	if err != nil {
 		return errand, nil, err
 	}

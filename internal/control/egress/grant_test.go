@@ -277,3 +277,32 @@ func TestAHeldHostIsRefusedAboveAllGrants(t *testing.T) {
 		t.Error("the owner is asked for a host that a rule of his holds")
 	}
 }
+
+// TestARuleThatComesCutsTheTunnelsToItsHosts, and refuses what was decided about just before it.
+func TestARuleThatComesCutsTheTunnelsToItsHosts(t *testing.T) {
+	goodHost, otherHost := choir.EgressHost{Host: "good.test", Port: 22}, choir.EgressHost{Host: "other.test", Port: 22}
+	g := newRig(t, policyOf(t, goodHost, otherHost))
+	g.serve(good, 22, echo(t))
+	g.serve(other, 22, echo(t))
+	stays, goes := g.opened("good.test:22"), g.opened("other.test:22")
+	if cut := g.CutHosts(func(host string) bool { return host == "other.test" }); cut != 1 {
+		t.Errorf("%d were cut", cut)
+	}
+	if _, err := goes.Read(make([]byte, 1)); err == nil {
+		t.Error("what the rule holds goes on")
+	}
+	if e := g.nextPassage(); e.Cut != "policy" || e.Host != "other.test" {
+		t.Errorf("%+v", e)
+	}
+	if _, err := io.WriteString(stays, "z"); err != nil {
+		t.Error(err)
+	}
+	if n, err := stays.Read(make([]byte, 1)); n != 1 || err != nil {
+		t.Errorf("what no rule holds was cut: %v", err)
+	}
+	asked := 0
+	g.work.Holds = func(string) bool { asked++; return asked > 1 }
+	if r, _, _ := g.sendRaw(connectTo("other.test:22")); r.StatusCode != 403 {
+		t.Errorf("decided about before the rule: %s", r.Status)
+	}
+}

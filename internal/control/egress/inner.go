@@ -124,7 +124,7 @@ func (p *Proxy) serveOneInside(w http.ResponseWriter, r *http.Request, outer *pa
 	grant, err := decideByAll(policy, work, t)
 	var one *passage
 	if err == nil {
-		one, err = p.admit(r, t, policy, grant, false)
+		one, err = p.admit(r, work, t, policy, grant, false)
 	}
 	if err != nil {
 		p.cfg.Answer(w, p.refused(r, work, err))

@@ -149,6 +149,20 @@ func (p *Proxy) SetPolicy(policy Policy) (cut int) {
 	return cut
 }
 
+// CutHosts cuts what is open to the hosts for which held reports true, and returns how many were
+// cut. What is admitted after it asks Work.Holds.
+func (p *Proxy) CutHosts(held func(host string) bool) (cut int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for one := range p.open {
+		if held(one.target.Host) {
+			one.cut("policy")
+			cut++
+		}
+	}
+	return cut
+}
+
 // Policy returns the policy in force.
 func (p *Proxy) Policy() Policy {
 	p.mu.Lock()
@@ -273,15 +287,27 @@ func (p *Proxy) admitRequest(r *http.Request, work Work) (*passage, error) {
 	if !p.pace.Allow() {
 		return nil, refuse(t, choir.EgressLimit, policy.Mode, choir.ReasonEgressBusy)
 	}
-	return p.admit(r, t, policy, grant, inspected)
+	return p.admit(r, work, t, policy, grant, inspected)
 }
 
-// admit counts a request as open. Code rate_limited: there are too many; unavailable: the proxy
-// is closed; that of the log if it does not take the events of earlier requests.
-func (p *Proxy) admit(r *http.Request, t Target, policy Policy, grant *Grant, inspected bool) (*passage, error) {
+// admit counts a request as open, unless a rule has come to hold its host since it was decided
+// about. Its errors are those of count, and that of the log if it does not take the events of
+// earlier requests.
+func (p *Proxy) admit(r *http.Request, work Work, t Target, policy Policy, grant *Grant, inspected bool) (*passage, error) {
 	if err := p.recordUntold(r.Context()); err != nil {
 		return nil, err
 	}
+	one, err := p.count(r, t, policy, grant, inspected)
+	if err == nil && work.Holds != nil && work.Holds(t.Host) {
+		p.endPassage(one)
+		return nil, refuse(t, choir.EgressHeld, policy.Mode, choir.ReasonEgressHeld)
+	}
+	return one, err
+}
+
+// count counts a request as open. Code rate_limited: there are too many; unavailable: the proxy
+// is closed.
+func (p *Proxy) count(r *http.Request, t Target, policy Policy, grant *Grant, inspected bool) (*passage, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	one := &passage{target: t, mode: policy.Mode, grant: grant, ctx: ctx, cancel: cancel, began: p.cfg.Now(), answerable: true, inspected: inspected}
 	p.mu.Lock()

@@ -216,8 +216,8 @@ func (g *gateways) newProxy(c *computer.Computer) *egress.Proxy {
 // Waits returns the reason why a model call of a run waits now; "" if none waits.
 func (s *System) Waits(computer, run choir.ID) string { return s.gateways.waits(computer, run) }
 
-// ReloadEgress reads the configuration file again and puts its policy for hosts outside in force,
-// see policyInForce.reload.
+// ReloadEgress reads the configuration file again and puts its policy for hosts outside and its
+// rules for results of tasks in force, see policyInForce.reload.
 func (s *System) ReloadEgress(context.Context) (api.EgressReloaded, error) {
 	return s.policy.reload(s.gateways)
 }

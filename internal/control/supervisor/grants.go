@@ -16,10 +16,12 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/egress"
 	"choiros/internal/durablefile"
+	"choiros/internal/effect"
 	"choiros/internal/eventstore"
 )
 
-// policyInForce is the egress policy of all computers.
+// policyInForce has what a reload changes for all computers: the egress policy and the rules by
+// which results of tasks wait for the owner.
 type policyInForce struct {
 	cfg      *Config
 	changing sync.Mutex // held for one change of the policy, proxies included
@@ -28,6 +30,8 @@ type policyInForce struct {
 	policy egress.Policy
 	hosts  config.Egress
 	inFile bool // the configuration file gives the mode
+	rules  []config.Approve
+	holds  effect.Policy // of rules
 }
 
 // get returns the policy in force.
@@ -51,11 +55,35 @@ func (p *policyInForce) isInFile() bool {
 	return p.inFile
 }
 
-// set puts the policy of a configuration in force.
+// approvals returns the policy for results of tasks that is in force.
+func (p *policyInForce) approvals() effect.Policy {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.holds
+}
+
+// approveTables returns the tables [[approve]] in force.
+func (p *policyInForce) approveTables() []config.Approve {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rules
+}
+
+// set puts the egress policy of a configuration in force.
 func (p *policyInForce) set(policy egress.Policy, file config.Config) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.policy, p.hosts, p.inFile = policy, file.Egress, file.GivesEgressMode()
+}
+
+// setApprovals puts the tables [[approve]] of a configuration in force and returns the policy
+// before it.
+func (p *policyInForce) setApprovals(holds effect.Policy, file config.Config) (before effect.Policy) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before = p.holds
+	p.holds, p.rules = holds, file.Approve
+	return before
 }
 
 // newPolicy returns the policy of a section [egress].
@@ -64,9 +92,10 @@ func newPolicy(section config.Egress) (egress.Policy, error) {
 	return policy, choir.Under("egress", err)
 }
 
-// reload reads the configuration file again and puts its section [egress] in force, in
-// every computer, where it cuts what does not fit any more. A file with an error anywhere is
-// refused, and the old policy stays. The other sections are those of the start.
+// reload reads the configuration file again and puts its section [egress] and its tables
+// [[approve]] in force, in every computer, where it cuts what does not fit any more. A file with
+// an error anywhere is refused, and both stay as they were. The other sections are those of the
+// start.
 func (p *policyInForce) reload(gateways *gateways) (api.EgressReloaded, error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -74,7 +103,20 @@ func (p *policyInForce) reload(gateways *gateways) (api.EgressReloaded, error) {
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	return p.force(gateways, file, from)
+	holds, err := file.Policy()
+	if err != nil {
+		return api.EgressReloaded{}, err
+	}
+	done, err := p.force(gateways, file, from)
+	if err != nil {
+		return done, err
+	}
+	before := p.setApprovals(holds, file)
+	for _, out := range gateways.all() {
+		done.Cut += out.proxy.CutHosts(func(host string) bool { return holds.Holds(host) && !before.Holds(host) })
+	}
+	done.Rules = len(file.Approve)
+	return done, nil
 }
 
 // choose keeps the owner's choice of a policy for hosts outside in config.NetworkFile and
@@ -124,7 +166,7 @@ func (p *policyInForce) force(gateways *gateways, file config.Config, from strin
 	for _, out := range gateways.all() {
 		cut += out.proxy.SetPolicy(policy)
 	}
-	return api.EgressReloaded{File: from, Mode: string(policy.Mode), Hosts: len(file.Egress.Allowlist), Cut: cut}, nil
+	return api.EgressReloaded{File: from, Mode: string(policy.Mode), Hosts: len(file.Egress.Allowlist), Rules: len(p.approveTables()), Cut: cut}, nil
 }
 
 // errandOf returns what a request at the egress door is for. The Director's sandbox reaches
@@ -142,11 +184,8 @@ func errandOf(r *http.Request, c *computer.Computer) (egress.Work, error) {
 	for _, g := range held {
 		work.Grants = append(work.Grants, grantOf(g))
 	}
-	if holds, err := holdsFor(r.Context(), c, on.Task); err != nil || holds {
-		work.Holds = c.Effects().Policy().Holds
-		if err != nil {
-			return work, err
-		}
+	work.Holds = func(host string) bool {
+		return c.Effects().Policy().Holds(host) && taskWorks(r.Context(), c, on.Task)
 	}
 	if on.Task == "" {
 		return work, nil
@@ -156,15 +195,15 @@ func errandOf(r *http.Request, c *computer.Computer) (egress.Work, error) {
 	return work, err
 }
 
-// holdsFor reports whether rules of [[approve]] hold what a request of a task would send. While a
-// task works they hold that of programs of no task too, because the mark of a task protects
-// nothing.
-func holdsFor(ctx context.Context, c *computer.Computer, task choir.ID) (bool, error) {
-	if c.Effects().Policy().Empty() || task != "" {
-		return task != "", nil
+// taskWorks reports whether rules of [[approve]] are about a request of a task, or of none. While
+// a task works they are about those of no task too, because the mark of a task protects nothing.
+// A log that cannot be read counts as a task that works.
+func taskWorks(ctx context.Context, c *computer.Computer, task choir.ID) bool {
+	if task != "" {
+		return true
 	}
 	open, err := c.Store().OpenTasks(ctx)
-	return slices.ContainsFunc(open, func(t eventstore.Task) bool { return t.State == eventstore.TaskStarted }), err
+	return err != nil || slices.ContainsFunc(open, func(t eventstore.Task) bool { return t.State == eventstore.TaskStarted })
 }
 
 // grantOf returns a grant of the log as the proxy holds it.

@@ -72,7 +72,7 @@ func (s *System) Health(context.Context) api.Health {
 // Doctor probes this machine and returns its checks, and those of the open computers.
 func (s *System) Doctor(ctx context.Context) api.Doctor {
 	cfg := s.cfg
-	cfg.File.Egress = s.policy.section()
+	cfg.File.Egress, cfg.File.Approve = s.policy.section(), s.policy.approveTables()
 	cfg.File.Egress.PackageCacheMB = s.cfg.File.Egress.PackageCacheMB // that of the start is in force
 	d := NewDoctor(ctx, cfg)
 	d.Checks = append(d.Checks, hibernationCheck(s.computers.pool.Counts(), s.cfg.File.Computers))

@@ -24,7 +24,6 @@ import (
 	"choiros/internal/control/egress"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/control/vault"
-	"choiros/internal/effect"
 	"choiros/internal/keyring"
 	"choiros/internal/packages"
 	"choiros/internal/replica"
@@ -92,7 +91,6 @@ type System struct {
 	disks   *disks
 
 	policy    *policyInForce // for hosts outside, of all computers
-	approve   effect.Policy  // for results of tasks, of all computers
 	computers computers
 	gateways  *gateways
 	vault     *vault.Vault
@@ -125,9 +123,10 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{cfg: cfg, approve: approve, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes(), vault: vault.New(cfg.Vault)}
+	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes(), vault: vault.New(cfg.Vault)}
 	s.policy = &policyInForce{cfg: &s.cfg}
 	s.policy.set(policy, cfg.File)
+	s.policy.setApprovals(approve, cfg.File)
 	s.demos = &demos{cfg: cfg.Demo, models: cfg.Connections.Models}
 	s.signers = &authorities{data: cfg.Data, now: cfg.Now, log: cfg.Log}
 	s.gateways = &gateways{
@@ -208,7 +207,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
 		Disk:          s.disks.project(e.ID),
 		RunLimits:     l.Run(),
-		Approve:       s.approve,
+		Approve:       s.policy.approvals,
 		Egress:        s.gateways.handler, EgressOf: s.policy.allows, EgressCheck: s.gateways.checkGrant, EgressEnded: s.gateways.endGrant, Trust: s.signers.trust,
 		CloseUnreturned: s.gateways.closeUnreturned, Drain: s.gateways.drainCalls,
 		PushRemote:     s.gateways.remotes.pushed(),
