@@ -1,6 +1,8 @@
 package host
 
 import (
+	"strconv"
+
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
@@ -18,10 +20,14 @@ const (
 	tiocPushBackOneKey = unix.TIOCSTI
 )
 
-// rules returns the whole policy. Calls that programs probe for fail with ENOSYS, so that
-// they fall back; the others with EPERM.
+// rules returns the whole policy: the calls that programs need, and those that are refused by an
+// answer of their own. Calls that programs probe for fail with ENOSYS, as do all that are in no rule,
+// so that they fall back; the others with EPERM.
 func rules() []rule {
 	var out []rule
+	for _, number := range allowed() {
+		out = append(out, rule{name: strconv.Itoa(int(number)), number: number, check: []bpf.Instruction{allow()}})
+	}
 	for _, d := range append(denied(), deniedHere()...) {
 		out = append(out, rule{name: d.name, number: d.number, check: []bpf.Instruction{deny(d.errno)}})
 	}
@@ -72,7 +78,8 @@ type denial struct {
 	errno  unix.Errno
 }
 
-// denied returns the calls that are denied whatever their arguments.
+// denied returns the calls that are denied whatever their arguments, with another answer than those
+// that no rule names, or so that nobody allows them by mistake.
 func denied() []denial {
 	return []denial{
 		// The tree that was laid out stays as it is.

@@ -58,6 +58,12 @@ func forbiddenCalls() []call {
 		{"open_by_handle_at", []uintptr{unix.SYS_OPEN_BY_HANDLE_AT, self, 0, 0}},
 		{"name_to_handle_at", []uintptr{unix.SYS_NAME_TO_HANDLE_AT, self, 0, 0, 0, 0}},
 		{"pidfd_getfd", []uintptr{unix.SYS_PIDFD_GETFD, self, 0, 0}},
+		// Nobody needs these, and so no rule names them.
+		{"vmsplice", []uintptr{unix.SYS_VMSPLICE, self, 0, 0, 0}},
+		{"set_mempolicy", []uintptr{unix.SYS_SET_MEMPOLICY, self, 0, 0}},
+		{"process_mrelease", []uintptr{unix.SYS_PROCESS_MRELEASE, self, 0}},
+		{"lsm_list_modules", []uintptr{unix.SYS_LSM_LIST_MODULES, 0, 0, self}},
+		{"a call that no kernel has yet", []uintptr{1000}},
 		{"personality of another system", []uintptr{unix.SYS_PERSONALITY, 0x0400000}},
 	}
 }
