@@ -53,10 +53,8 @@ func (p *Proxy) ServeErrand(w http.ResponseWriter, r *http.Request, answer func(
 		answer(w, err)
 	}
 	if one.passed {
-		e := one.record(p.cfg.Now())
-		e.Credential = errand.Credential
 		// The client is gone or has its answer: a log that takes no event is told by the store.
-		_ = p.cfg.Log.RecordPassage(context.WithoutCancel(r.Context()), work, e)
+		_ = p.cfg.Log.RecordPassage(context.WithoutCancel(r.Context()), work, one.record(p.cfg.Now()))
 	}
 	if one.torn {
 		panic(http.ErrAbortHandler)
