@@ -320,6 +320,42 @@ func TestTwoOwnersAtOnceGiveOneAnswer(t *testing.T) {
 	}
 }
 
+// TestEachKindOfRuleHoldsAResult has one task for each condition that a rule can have, and one that
+// meets none, and holds that the owner is told the rule, the commands and what was verified.
+func TestEachKindOfRuleHoldsAResult(t *testing.T) {
+	m := newMachine(t, "[[approve]]\nname = 'by command'\ncommand = 'touch*deployed'\n[[approve]]\nname = 'by lines'\nlines = 5\n[[approve]]\nname = 'by files'\nfiles = 3\n"+
+		"[[approve]]\nname = 'by path'\npath = '*.sql'\n[[approve]]\nname = 'by tool'\ntool = 'bash'\npath = 'app/tooled'\n")
+	r := m.up()
+	c := m.client()
+	r.healthy()
+	a := &approver{&office{m, c, r.cmd.Process.Pid}, r}
+	a.add(t, "app", files{"a.txt": "one\n"})
+	const verified = `,"verify_profile":{"mode":"smoke","commands":[{"shell":"test -e a.txt"}]}`
+	if r := a.ends(t, shellTask("edit_repo", "app", "seq 5 > five", verified), 0, choir.StatusOK, ""); len(r.FilesChanged) != 1 {
+		t.Fatalf("a task that no rule is about: %+v", r)
+	}
+	for rule, line := range map[string]string{
+		"by command (command touch*deployed)":  "touch is-deployed",
+		"by lines (more than 5 lines)":         "seq 6 > six",
+		"by files (more than 3 files)":         "touch f1 f2 f3 f4",
+		"by path (path *.sql)":                 "mkdir -p db; touch db/new.sql",
+		"by tool (tool bash, path app/tooled)": "touch tooled",
+	} {
+		task := a.hold(shellTask("edit_repo", "app", line, verified))
+		said := a.must("approvals", string(task))
+		for _, want := range []string{rule, line, "test -e a.txt"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("of %q the owner is not told %q: %s", line, want, said)
+			}
+		}
+		if n := strings.Count(a.must("approvals"), "by "); n != 1 {
+			t.Errorf("%d rules hold %q", n, line)
+		}
+		a.must("refuse", string(task))
+		a.result(task)
+	}
+}
+
 // TestNothingIsSentToHostsOfARule, with the mark of the task or without, and what was wanted is
 // shown.
 func TestNothingIsSentToHostsOfARule(t *testing.T) {

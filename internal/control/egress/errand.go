@@ -53,9 +53,7 @@ func (p *Proxy) ServeErrand(w http.ResponseWriter, r *http.Request, answer func(
 		answer(w, err)
 	}
 	if one.passed {
-		e := one.record(p.cfg.Now())
-		e.Credential = errand.Credential
-		p.recordPassage(r.Context(), work, e)
+		p.recordPassage(r.Context(), work, one.record(p.cfg.Now()))
 	}
 	if one.torn {
 		panic(http.ErrAbortHandler)

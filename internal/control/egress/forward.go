@@ -24,16 +24,15 @@ var hopByHop = []string{
 
 // forward sends a request to the host over conn, written anew from what was read, and the
 // answer back. Redirects are the client's: it asks again.
-func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, work Work, one *passage, conn net.Conn) error {
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, conn net.Conn) error {
 	counted, err := p.secure(one, &countedConn{Conn: conn, of: one, limits: p.cfg.Limits})
 	if err != nil {
 		return choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 	}
 	out := outgoing(r, one)
-	if one.inject != nil {
-		if err := one.inject.Inject(one.ctx, work, one.target, out.Header); err != nil {
-			return err
-		}
+	added, err := p.inject(one, out.Header)
+	if err != nil {
+		return err
 	}
 	var used atomic.Bool
 	transport := &http.Transport{
@@ -55,24 +54,44 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, work Work, one *
 	}
 	if err != nil {
 		one.cut("error")
+		if one.lostKey() {
+			return errKeyEnded(one.key)
+		}
 		return choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 	}
 	defer answer.Body.Close()
-	one.answerable, one.status = false, answer.StatusCode
+	one.status = answer.StatusCode
+	if added.Answer != nil {
+		if err := added.Answer(answer); err != nil {
+			return err
+		}
+	}
+	one.answerable = false
 	header := w.Header()
 	for name, values := range answer.Header {
 		header[name] = values
 	}
 	dropHops(header)
-	if one.inject != nil {
-		one.inject.Strip(one.target, header)
-	}
 	w.WriteHeader(answer.StatusCode)
 	if copyAnswer(w, answer.Body) != nil || one.wasCut() {
 		one.cut("error")
 		one.torn = true
 	}
 	return nil
+}
+
+// inject adds to a request what its host wants and the sandbox does not have. The request ends with
+// the key that it gets.
+func (p *Proxy) inject(one *passage, header http.Header) (Injected, error) {
+	if one.inject == nil {
+		return Injected{}, nil
+	}
+	before := p.keysEnded()
+	added, err := one.inject.Inject(one.ctx, one.target, header)
+	if err == nil {
+		err = p.holdKey(one, added.Credential, before)
+	}
+	return added, err
 }
 
 // secure returns the connection for a request, with TLS to its host where the proxy ended the

@@ -21,10 +21,17 @@ type Injector interface {
 	// Wants reports whether requests to a host and port are looked into for this, so that their
 	// TLS ends at the proxy. It must be quick.
 	Wants(host string, port int) bool
-	// Inject sets headers of a request that the policy lets out. An error refuses it.
-	Inject(context.Context, Work, Target, http.Header) error
-	// Strip returns headers of an answer without what was injected.
-	Strip(Target, http.Header)
+	// Inject changes the headers of a request that the policy lets out. An error refuses it.
+	Inject(context.Context, Target, http.Header) (Injected, error)
+}
+
+// Injected describes what was added to a request; the zero value is nothing.
+type Injected struct {
+	// Credential names the entry of the vault whose key it is.
+	Credential string
+	// Answer is called before anything of the answer is given to the program, and may replace
+	// its headers and its body. Its error is told instead. nil leaves the answer as it is.
+	Answer func(*http.Response) error
 }
 
 // inspects reports whether the requests in an allowed tunnel are looked into one by one: where

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,27 +174,36 @@ func TestAHostThatIsAllowedWholeIsNotLookedInto(t *testing.T) {
 	}
 }
 
-// vault injects a header for good.test.
+// vault injects a header for good.test, by GET only.
 type vault struct{}
 
 func (vault) Wants(host string, port int) bool { return host == "good.test" && port == 443 }
-func (vault) Inject(_ context.Context, _ Work, t Target, h http.Header) error {
-	if t.Method != "GET" {
-		return choir.E("vault", choir.CodeRefused, "only to read")
+func (vault) Inject(_ context.Context, t Target, h http.Header) (Injected, error) {
+	switch t.Method {
+	case "PUT":
+		return Injected{}, choir.E("vault", choir.CodeRefused, "only to read")
+	case "POST":
+		return Injected{}, nil
 	}
 	h.Set("Authorization", "secret")
-	return nil
-}
-func (vault) Strip(_ Target, h http.Header) {
-	if h.Get("Echo") == "secret" {
-		h.Del("Echo")
-	}
+	return Injected{Credential: "mine", Answer: func(a *http.Response) error {
+		a.Header.Del("Echo")
+		if t.Path == "/bad" {
+			return choir.E("vault", choir.CodeRefused, "it cannot be looked at")
+		}
+		return nil
+	}}, nil
 }
 
 // TestWhatIsInjectedIsSeenByTheHostAlone has a header added that the client does not know, and that
-// it cannot set itself.
+// it cannot set itself. A request that gets none has the client's.
 func TestWhatIsInjectedIsSeenByTheHostAlone(t *testing.T) {
 	g, cfg, heard := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test"}), vault{})
+	var used []string
+	note := func() {
+		e := g.nextPassage()
+		used = append(used, e.Method+" "+e.Path+" "+e.Credential)
+	}
 	put, _ := g.inside(cfg, "PUT / HTTP/1.1\r\nHost: good.test\r\nContent-Length: 0\r\n\r\n")
 	statuses, last := g.inside(cfg, getInside("/", "Authorization: mine"))
 	if put[0] != 403 || statuses[0] != 200 || len(*heard) != 1 {
@@ -201,6 +211,19 @@ func TestWhatIsInjectedIsSeenByTheHostAlone(t *testing.T) {
 	}
 	if got := (*heard)[0].Header.Get("Authorization"); got != "secret" || last.Header.Get("Echo") != "" {
 		t.Errorf("the host heard %q, the client %q", got, last.Header.Get("Echo"))
+	}
+	note()
+	bad, _ := g.inside(cfg, getInside("/bad"))
+	note()
+	post, last := g.inside(cfg, "POST / HTTP/1.1\r\nHost: good.test\r\nAuthorization: mine\r\nContent-Length: 0\r\n\r\n")
+	if bad[0] != 403 || post[0] != 200 || last.Header.Get("Echo") != "mine" {
+		t.Errorf("%v; without a key %v, and the host heard %q", bad, post, last.Header.Get("Echo"))
+	}
+	note()
+	for _, want := range []string{"GET / mine", "GET /bad mine", "POST / "} {
+		if !slices.Contains(used, want) {
+			t.Errorf("%q is not recorded: %q", want, used)
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func (o *passage) cut(why string) { o.cancel(cutError(why)) }
 // record returns the event of the passage, which has ended.
 func (o *passage) record(now time.Time) choir.EgressPassed {
 	e := choir.EgressPassed{
-		Host: o.target.Host, Port: o.target.Port, Cached: o.cached,
+		Host: o.target.Host, Port: o.target.Port, Cached: o.cached, Credential: o.key,
 		Method: clip(o.target.Method, 40), Path: clip(o.target.Path, 2000), Status: o.status,
 		Grant: o.grant.id(), Sent: o.sent.Load(), Received: o.received.Load(), Millis: max(0, now.Sub(o.began).Milliseconds()),
 	}

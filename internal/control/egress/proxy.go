@@ -219,7 +219,7 @@ func (p *Proxy) passRequest(w http.ResponseWriter, r *http.Request, work Work, o
 		var conn net.Conn
 		if conn, err = p.dial(one); err == nil {
 			defer conn.Close()
-			err = p.relayToHost(w, r, work, one, conn)
+			err = p.relayToHost(w, r, one, conn)
 		}
 	}
 	if err != nil {
@@ -237,11 +237,11 @@ func (p *Proxy) passRequest(w http.ResponseWriter, r *http.Request, work Work, o
 }
 
 // relayToHost relays a request or tunnel to its host over conn.
-func (p *Proxy) relayToHost(w http.ResponseWriter, r *http.Request, work Work, one *passage, conn net.Conn) error {
+func (p *Proxy) relayToHost(w http.ResponseWriter, r *http.Request, one *passage, conn net.Conn) error {
 	if one.target.Tunnel {
 		return p.tunnel(w, one, conn)
 	}
-	return p.forward(w, r, work, one, conn)
+	return p.forward(w, r, one, conn)
 }
 
 // refusedError refuses a request. It carries the event's fields beside what the client is told.

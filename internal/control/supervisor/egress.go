@@ -209,6 +209,7 @@ func (g *gateways) newProxy(c *computer.Computer) *egress.Proxy {
 		Log:    passages{c, func() *egress.Proxy { return proxy }},
 		Answer: api.WriteProblem,
 		Now:    g.cfg.Now, Authority: g.signers.open(c), Packages: g.packages.Cache,
+		Inject: keygate.Injector{Computer: c.ID(), Vault: g.vault},
 	})
 	return proxy
 }

@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -403,6 +404,27 @@ func (f *forge) keyInAHeader(t *testing.T, p *controltest.Plane) {
 	passed := passages(t, p, task)
 	if len(passed) != 1 || passed[0].Credential != "api" || passed[0].Path != "/api/thing" {
 		t.Errorf("recorded %+v", passed)
+	}
+	// The same by the host's own name, to which a program gives no key, or one of its own.
+	task, r = executeTask(t, p, nil, "curl -sSi -H 'Authorization: mine' --compressed https://git.test/api/thing; curl -sS --noproxy '*' https://git.test/api/thing; "+
+		"for u in https://git.test/other '-X POST https://git.test/api/thing' '-H X-HTTP-Method-Override:POST https://git.test/api/thing'; do curl -sS -o /dev/null -w '%{http_code} ' $u; done")
+	if len(r.CommandsRun) != 1 {
+		t.Fatalf("%s %s", r.Status, r.Summary)
+	}
+	out = r.CommandsRun[0].StdoutTail + r.CommandsRun[0].StderrTail
+	if strings.Count(out, "you are Bearer *****") != 2 || !strings.Contains(out, "401 401 401 ") || strings.Contains(out, "X-Echo: B") || strings.Contains(out, "ghs_") {
+		t.Errorf("the task is answered: %s", out)
+	}
+	var used []string
+	for _, e := range passages(t, p, task) {
+		used = append(used, e.Credential)
+	}
+	slices.Sort(used)
+	if got := strings.Join(used, " "); got != "   api api" {
+		t.Errorf("recorded the keys %q", got)
+	}
+	if c := checkOf(t, p.System, "keys of "+c.Name()); !c.OK || !strings.Contains(c.Detail, "git.test:443") {
+		t.Errorf("the doctor says %+v", c)
 	}
 }
 

@@ -81,6 +81,7 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 		p := c.Store().Checked()
 		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0}.AddDetail(p.Describe()))
 		d.Checks = append(d.Checks, grantChecks(ctx, c)...)
+		d.Checks = append(d.Checks, keyChecks(s.policy.get(), c.Name(), s.vault.HeaderHosts(c.ID()))...)
 	}
 	for _, f := range s.Failed() {
 		_, help := choir.TellError(f.Why)
@@ -179,6 +180,22 @@ func approvalCheck(level sandbox.Level) sandbox.Check {
 		return sandbox.Check{Name: "approvals"}.AddDetail(choir.TellSentence("told.approveLate", "nothing confines a task to a copy here: it works in the workspace, where your programs see what it writes, and is taken back at its end if a rule of [[approve]] is about it"))
 	}
 	return sandbox.Check{Name: "approvals", OK: true}.AddDetail(choir.TellSentence("told.approveFirst", "a task that a rule of [[approve]] could be about works in a copy, and nothing of it is in the workspace before you approve it"))
+}
+
+// keyChecks returns the check that tells for which hosts TLS ends at the proxy because keys of the
+// vault are added to a computer's requests; none where no such request gets out.
+func keyChecks(policy egress.Policy, computer string, hosts []egress.Target) []sandbox.Check {
+	var names []string
+	for _, t := range hosts {
+		if t.Port == 443 {
+			names = append(names, t.HostPort())
+		}
+	}
+	if len(names) == 0 || policy.Mode == choir.EgressNone {
+		return nil
+	}
+	return []sandbox.Check{sandbox.Check{Name: "keys of " + computer, OK: true}.AddDetail(choir.TellSentence("told.keysAdded",
+		"choir looks into TLS, with an authority that only the sandbox trusts, and adds a key of the vault for {hosts}", choir.LinesOf("hosts", strings.Join(names, ", "))))}
 }
 
 // grantChecks return a check for each grant that is in force in a computer.

@@ -23,6 +23,7 @@ func (v *Vault) change(ctx context.Context, c Computer, role choir.Role, name st
 	}
 	err = do(keyring.Change{Role: role, After: c.Head()})
 	if err == nil || errors.Is(err, keyring.ErrUncertain) {
+		v.noteChange()
 		c.EndKey(name)
 	}
 	if err != nil {

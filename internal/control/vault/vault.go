@@ -23,13 +23,21 @@ import (
 type Vault struct {
 	keys keyring.Vault
 
-	mu       sync.Mutex                 // guards changing
+	mu       sync.Mutex                 // guards the fields below
 	changing map[choir.ID]chan struct{} // by computer; full while one of its changes is in progress
+	changes  uint64                     // of the vault so far
+	known    map[choir.ID]bindings      // by computer, of entries that are added as headers
+}
+
+// bindings are the bindings of a computer's entries as of a number of changes.
+type bindings struct {
+	changes uint64
+	all     []choir.VaultBinding
 }
 
 // New returns a vault over a keyring; nil for a choir without one, which has no entries.
 func New(keys keyring.Vault) *Vault {
-	return &Vault{keys: keys, changing: map[choir.ID]chan struct{}{}}
+	return &Vault{keys: keys, changing: map[choir.ID]chan struct{}{}, known: map[choir.ID]bindings{}}
 }
 
 // Computer is the computer that an entry is bound to.
@@ -138,15 +146,68 @@ func (v *Vault) Permits(ctx context.Context, name string, w Want) error {
 // For returns the entry that is bound to a request, the first by name. Code not_found: there is
 // none.
 func (v *Vault) For(ctx context.Context, w Want) (string, error) {
+	name, err := v.Find(ctx, w)
+	if err == nil && name == "" {
+		err = choir.Refuse("vault", choir.ReasonVaultNoneFor, choir.TextOf("address", w.Target.HostPort()+w.Target.Path))
+	}
+	return name, err
+}
+
+// Find returns the entry that is bound to a request, the first by name; "" for none.
+func (v *Vault) Find(ctx context.Context, w Want) (string, error) {
 	all, err := v.List(ctx, w.Computer)
+	if i := slices.IndexFunc(all, func(e keyring.Entry) bool { return fits(*e.Bound, w) }); err == nil && i >= 0 {
+		return all[i].Name, nil
+	}
+	return "", err
+}
+
+// HasHeaderFor reports whether a computer has an entry that is added to requests to a host as a
+// header. It reads the vault after a change only; a vault that cannot be read has no entry.
+func (v *Vault) HasHeaderFor(computer choir.ID, host string, port int) bool {
+	return slices.ContainsFunc(v.headers(computer), func(b choir.VaultBinding) bool { return b.Host == host && b.Port == port })
+}
+
+// HeaderHosts returns the hosts and ports to which a computer's entries are added as headers.
+func (v *Vault) HeaderHosts(computer choir.ID) (hosts []egress.Target) {
+	for _, b := range v.headers(computer) {
+		if t := (egress.Target{Host: b.Host, Port: b.Port}); !slices.Contains(hosts, t) {
+			hosts = append(hosts, t)
+		}
+	}
+	return hosts
+}
+
+// headers returns the bindings of a computer's entries that are added as headers.
+func (v *Vault) headers(computer choir.ID) []choir.VaultBinding {
+	v.mu.Lock()
+	known, ok := v.known[computer]
+	now := v.changes
+	v.mu.Unlock()
+	if ok && known.changes == now {
+		return known.all
+	}
+	entries, err := v.List(context.Background(), computer)
 	if err != nil {
-		return "", err
+		return nil
 	}
-	i := slices.IndexFunc(all, func(e keyring.Entry) bool { return fits(*e.Bound, w) })
-	if i < 0 {
-		return "", choir.Refuse("vault", choir.ReasonVaultNoneFor, choir.TextOf("address", w.Target.HostPort()+w.Target.Path))
+	known = bindings{changes: now}
+	for _, e := range entries {
+		if e.Bound.Use == choir.VaultForHeader {
+			known.all = append(known.all, *e.Bound)
+		}
 	}
-	return all[i].Name, nil
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.known[computer] = known
+	return known.all
+}
+
+// noteChange has the bindings be read again.
+func (v *Vault) noteChange() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.changes++
 }
 
 // Add returns the header with the key of an entry for a request. Code not_found: there is no such
