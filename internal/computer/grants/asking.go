@@ -39,10 +39,10 @@ func (g *Grants) Holding(ctx context.Context, run, task choir.ID) ([]eventstore.
 	if err != nil {
 		return nil, err
 	}
-	now := choir.TimeOf(g.cfg.Now())
+	now := g.now()
 	var out []eventstore.EgressGrant
 	for _, have := range state.Grants {
-		if have.Holds(run, task, now) {
+		if have.Holds(run, task, now) && !g.isRevoked(have.ID) {
 			out = append(out, have)
 		}
 	}
@@ -96,7 +96,7 @@ func (g *Grants) List(ctx context.Context) (Listed, error) {
 		}
 		out.Requests = append(out.Requests, one)
 	}
-	now := choir.TimeOf(g.cfg.Now())
+	now := g.now()
 	for _, have := range state.Grants {
 		if have.Expires == 0 || have.Expires > now {
 			out.Grants = append(out.Grants, have)

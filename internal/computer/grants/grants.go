@@ -8,6 +8,7 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"sync"
 	"time"
 
 	"choiros/internal/choir"
@@ -39,12 +40,39 @@ type Grants struct {
 	cfg    Config
 	log    Log
 	events *appender.Appender // appends to log
+	// answering is full from an answer's look at the log to its event, so that of two answers the
+	// second one knows the first.
+	answering chan struct{}
+
+	mu      sync.Mutex        // guards the rest
+	revoked map[choir.ID]bool // grants that were revoked and are not in the log as that
+	latest  choir.Time        // the latest time so far: a clock that is set back revives no grant
 }
 
 // New returns the grants of a computer. It reads log, and appends with events, which must append
 // to the same log.
 func New(log Log, events *appender.Appender, cfg Config) *Grants {
-	return &Grants{cfg: cfg, log: log, events: events}
+	return &Grants{cfg: cfg, log: log, events: events, answering: make(chan struct{}, 1), revoked: map[choir.ID]bool{}}
+}
+
+// beginAnswer waits until no other answer is being given. The caller calls end. Code cancelled: ctx
+// ended first.
+func (g *Grants) beginAnswer(ctx context.Context) (end func(), err error) {
+	select {
+	case g.answering <- struct{}{}:
+		return func() { <-g.answering }, nil
+	case <-ctx.Done():
+		return nil, choir.Wrap("computer.grant", choir.CodeCancelled, ctx.Err(), "wait for another answer")
+	}
+}
+
+// now returns the time by which grants expire, which never goes back.
+func (g *Grants) now() choir.Time {
+	now := choir.TimeOf(g.cfg.Now())
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.latest = max(g.latest, now)
+	return g.latest
 }
 
 // Wish describes a grant that the owner wants.
@@ -69,11 +97,16 @@ func (g *Grants) Grant(ctx context.Context, role choir.Role, w Wish) (choir.Egre
 	if w.Lasts < 0 || w.Lasts > maxLasts {
 		return choir.EgressGranted{}, choir.RefuseField("expires", choir.ReasonGrantTooLong)
 	}
+	end, err := g.beginAnswer(ctx)
+	if err != nil {
+		return choir.EgressGranted{}, err
+	}
+	defer end()
 	state, err := g.log.Egress(ctx)
 	if err != nil {
 		return choir.EgressGranted{}, err
 	}
-	now := choir.TimeOf(g.cfg.Now())
+	now := g.now()
 	if held := holding(state, now); held >= eventstore.MaxEgressGrants {
 		return choir.EgressGranted{}, choir.Refuse("computer.grant", choir.ReasonEgressManyGrants, choir.CountOf("n", held))
 	}
@@ -186,21 +219,28 @@ func over(what string) error {
 }
 
 // Revoke ends all grants for a host and port, and returns how many; or the one with an id, where
-// that is given. What is open by them is cut when it returns. Code not_found: there is none.
+// that is given. What is open by them is cut when it returns. Code not_found: there is none. After an
+// error of the log the grant ends all the same, until choir does.
 func (g *Grants) Revoke(ctx context.Context, role choir.Role, host string, port int, id choir.ID) (revoked int, err error) {
-	state, err := g.log.Egress(ctx)
+	end, err := g.beginAnswer(ctx)
 	if err != nil {
 		return 0, err
+	}
+	defer end()
+	state, err := g.log.Egress(ctx)
+	if err != nil {
+		// On a full disk the newest events cannot be read. What was granted before them can be cut.
+		if state, err = g.log.Egress(eventstore.MayLag(ctx)); err != nil {
+			return 0, err
+		}
 	}
 	for _, have := range state.Grants {
 		if have.ID != id && (id != "" || have.Host != host || have.Port != port) {
 			continue
 		}
-		err := g.append(ctx, role, choir.EgressRevoked{Grant: have.ID, Host: have.Host, Port: have.Port}, have.Run, have.Task)
-		if err != nil && choir.FirstOf(err) == nil { // somebody else has revoked it
+		if err := g.revoke(context.WithoutCancel(ctx), role, have); err != nil {
 			return revoked, err
 		}
-		g.cfg.Ended(have.ID)
 		revoked++
 	}
 	if revoked == 0 {
@@ -209,8 +249,36 @@ func (g *Grants) Revoke(ctx context.Context, role choir.Role, host string, port 
 	return revoked, nil
 }
 
+// revoke ends one grant, and then says so in the log.
+func (g *Grants) revoke(ctx context.Context, role choir.Role, have eventstore.EgressGrant) error {
+	g.mu.Lock()
+	g.revoked[have.ID] = true
+	g.mu.Unlock()
+	g.cfg.Ended(have.ID)
+	err := g.append(ctx, role, choir.EgressRevoked{Grant: have.ID, Host: have.Host, Port: have.Port}, have.Run, have.Task)
+	if err != nil && choir.FirstOf(err) == nil { // else it is in the log
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.revoked, have.ID)
+	return nil
+}
+
+// isRevoked reports whether a grant ended that the log still has.
+func (g *Grants) isRevoked(grant choir.ID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.revoked[grant]
+}
+
 // Deny answers the request for a host with no. Code not_found: no request is open.
 func (g *Grants) Deny(ctx context.Context, role choir.Role, host string, port int) error {
+	end, err := g.beginAnswer(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	state, err := g.log.Egress(ctx)
 	if err != nil {
 		return err

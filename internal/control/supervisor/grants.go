@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
@@ -103,25 +105,26 @@ func (p *policyInForce) reload(gateways *gateways) (api.EgressReloaded, error) {
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
+	policy, err := newPolicy(file.Egress)
+	if err != nil {
+		return api.EgressReloaded{}, err
+	}
 	holds, err := file.Policy()
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	done, err := p.force(gateways, file, from)
-	if err != nil {
-		return done, err
-	}
 	before := p.setApprovals(holds, file)
+	done := p.force(gateways, policy, file, from)
 	for _, out := range gateways.all() {
 		done.Cut += out.proxy.CutHosts(func(host string) bool { return holds.Holds(host) && !before.Holds(host) })
 	}
-	done.Rules = len(file.Approve)
 	return done, nil
 }
 
 // choose keeps the owner's choice of a policy for hosts outside in config.NetworkFile and
 // puts it in force, in every computer, where it cuts what does not fit any more. Code conflict:
-// the configuration file gives a policy.
+// the configuration file gives a policy; unavailable: it cannot be kept, and is in force only if the
+// policy before lets out all that it does.
 func (p *policyInForce) choose(gateways *gateways, mode choir.EgressMode) (api.EgressReloaded, error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -140,10 +143,25 @@ func (p *policyInForce) choose(gateways *gateways, mode choir.EgressMode) (api.E
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	if err := durablefile.Write(filepath.Join(p.cfg.Data, config.NetworkFile), raw); err != nil && !errors.Is(err, durablefile.ErrReplaced) {
-		return api.EgressReloaded{}, choir.Wrap("egress.choose", choir.CodeUnavailable, err, "keep the policy in %s", config.NetworkFile)
+	policy, err := newPolicy(file.Egress)
+	if err != nil {
+		return api.EgressReloaded{}, err
 	}
-	return p.force(gateways, file, from)
+	// What lets less out waits for no disk: a full one must not keep the owner from closing the way.
+	before := p.get()
+	_, wider := before.Beyond(policy)
+	wider = wider || before.Mode == choir.EgressNone // under which no grant holds
+	var done api.EgressReloaded
+	if !wider {
+		done = p.force(gateways, policy, file, from)
+	}
+	if err := durablefile.Write(filepath.Join(p.cfg.Data, config.NetworkFile), raw); err != nil && !errors.Is(err, durablefile.ErrReplaced) {
+		return done, choir.Wrap("egress.choose", choir.CodeUnavailable, err, "keep the policy in %s", config.NetworkFile)
+	}
+	if wider {
+		done = p.force(gateways, policy, file, from)
+	}
+	return done, nil
 }
 
 // reread reads the configuration again, and the path of its file.
@@ -154,19 +172,14 @@ func (p *policyInForce) reread() (config.Config, string, error) {
 	return p.cfg.Reread()
 }
 
-// force puts the section [egress] of a configuration in force. The caller holds
-// changing.
-func (p *policyInForce) force(gateways *gateways, file config.Config, from string) (api.EgressReloaded, error) {
-	policy, err := newPolicy(file.Egress)
-	if err != nil {
-		return api.EgressReloaded{}, err
-	}
+// force puts the policy of a configuration in force. The caller holds changing.
+func (p *policyInForce) force(gateways *gateways, policy egress.Policy, file config.Config, from string) api.EgressReloaded {
 	p.set(policy, file)
 	cut := 0
 	for _, out := range gateways.all() {
 		cut += out.proxy.SetPolicy(policy)
 	}
-	return api.EgressReloaded{File: from, Mode: string(policy.Mode), Hosts: len(file.Egress.Allowlist), Rules: len(p.approveTables()), Cut: cut}, nil
+	return api.EgressReloaded{File: from, Mode: string(policy.Mode), Hosts: len(file.Egress.Allowlist), Rules: len(p.approveTables()), Cut: cut}
 }
 
 // errandOf returns what a request at the egress door is for. The Director's sandbox reaches
@@ -221,18 +234,38 @@ func grantOf(g eventstore.EgressGrant) egress.Grant {
 	return out
 }
 
-// endGrants cuts what is open by the grants of a computer that end with a task or run, until ctx
-// ends. It follows the log from an event; what is asked anew is decided by the log itself.
-func endGrants(ctx context.Context, c *computer.Computer, from uint64, proxy *egress.Proxy) {
-	for e, err := range c.Store().Follow(ctx, from) {
-		if err != nil {
-			return // the computer stops, or its log reports it
+// followedLog is the part of a log that endGrants reads; eventstore.Store is one.
+type followedLog interface {
+	Follow(ctx context.Context, cursor uint64) iter.Seq2[choir.Event, error]
+}
+
+// followPause is the time after an error of the log before it is read again.
+const followPause = time.Second
+
+// endGrants calls end with each task and run that ends, so that what is open by its grants is cut,
+// until ctx ends. It follows the log from an event, and goes on after an error, as on a full disk;
+// what is asked anew is decided by the log itself.
+func endGrants(ctx context.Context, log followedLog, from uint64, end func(choir.ID)) {
+	pause := time.NewTimer(followPause)
+	defer pause.Stop()
+	for {
+		for e, err := range log.Follow(ctx, from) {
+			if err != nil {
+				break // the store says what is wrong with it
+			}
+			from = e.Seq
+			switch e.Type {
+			case choir.TypeTaskReturned:
+				end(e.Task)
+			case choir.TypeRunFinished:
+				end(e.Run)
+			}
 		}
-		switch e.Type {
-		case choir.TypeTaskReturned:
-			proxy.EndGrants(e.Task)
-		case choir.TypeRunFinished:
-			proxy.EndGrants(e.Run)
+		pause.Reset(followPause)
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
 		}
 	}
 }
