@@ -36,8 +36,8 @@ type rule struct {
 }
 
 // SeccompProgram returns the seccomp program of every process in a sandbox, as an array of
-// struct sock_filter. It refuses every call that is not in the policy, also those that kernels do
-// not have yet.
+// struct sock_filter. It refuses every call that is not in the policy, also calls of kernels to
+// come.
 func SeccompProgram() ([]byte, error) {
 	raw, err := bpf.Assemble(program(rules()))
 	if err != nil {

@@ -2,7 +2,7 @@ package host
 
 import "golang.org/x/sys/unix"
 
-// allowed returns the calls that programs need, whatever their arguments: those that the profile of
+// allowed returns the calls that programs need, whatever their arguments: the calls that the profile of
 // containers (github.com/containers/common, seccomp.json) allows without a capability and denied
 // does not refuse, without the calls for memory policies, fanotify and what the kernel has no code
 // for any more, and with what newer C libraries ask for (fchmodat2, mseal, map_shadow_stack, futex2).

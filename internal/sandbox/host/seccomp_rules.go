@@ -20,7 +20,7 @@ const (
 	tiocPushBackOneKey = unix.TIOCSTI
 )
 
-// rules returns the whole policy: the calls that programs need, and those that are refused by an
+// rules returns the whole policy: the calls that programs need, and the calls that are refused by an
 // answer of their own. Calls that programs probe for fail with ENOSYS, as do all that are in no rule,
 // so that they fall back; the others with EPERM.
 func rules() []rule {
@@ -78,7 +78,7 @@ type denial struct {
 	errno  unix.Errno
 }
 
-// denied returns the calls that are denied whatever their arguments, with another answer than those
+// denied returns the calls that are denied whatever their arguments, with another answer than calls
 // that no rule names, or so that nobody allows them by mistake.
 func denied() []denial {
 	return []denial{
