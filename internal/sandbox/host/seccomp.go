@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"choiros/internal/choir"
 
@@ -50,8 +52,8 @@ func SeccompProgram() ([]byte, error) {
 	return out, nil
 }
 
-// program returns the filter as a linear chain of comparisons. The kernel caches the
-// calls that are always allowed, so the length does not slow them down.
+// program returns the filter. A kernel runs it for each number of a call when it is loaded, to
+// remember which are always allowed, and gVisor's does so slowly, for each thread.
 func program(rules []rule) []bpf.Instruction {
 	p := []bpf.Instruction{
 		load(offsetArch),
@@ -64,11 +66,27 @@ func program(rules []rule) []bpf.Instruction {
 			bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreignNumbers, SkipTrue: 1},
 			deny(unix.ENOSYS))
 	}
-	for _, r := range rules {
-		p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: r.number, SkipTrue: uint8(len(r.check))})
-		p = append(p, r.check...)
+	byNumber := slices.SortedFunc(slices.Values(rules), func(a, b rule) int { return cmp.Compare(a.number, b.number) })
+	return append(p, search(byNumber)...)
+}
+
+// search returns a binary search for the rule of the loaded call's number, among rules in the order
+// of their numbers, with the check of each. A call without a rule is allowed.
+func search(rules []rule) []bpf.Instruction {
+	switch len(rules) {
+	case 0:
+		return []bpf.Instruction{allow()}
+	case 1:
+		p := []bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: rules[0].number, SkipTrue: uint8(len(rules[0].check))}}
+		return append(append(p, rules[0].check...), allow())
 	}
-	return append(p, allow())
+	middle := len(rules) / 2
+	below, above := search(rules[:middle]), search(rules[middle:])
+	p := []bpf.Instruction{
+		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: rules[middle].number, SkipTrue: 1},
+		bpf.Jump{Skip: uint32(len(below))},
+	}
+	return append(append(p, below...), above...)
 }
 
 func load(offset uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: offset, Size: 4} }
