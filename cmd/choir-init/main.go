@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -79,6 +80,9 @@ func lastHanded(args []string) int {
 // isSession reports whether the arguments are those of a terminal's first process.
 func isSession(args []string) bool { return len(args) > 2 && args[0] == sessionArg }
 
+// startTime is the time after which a start with fewer processors is over.
+const startTime = time.Second
+
 // serve applies limits, restricts this process and serves the control door until it is stopped.
 func serve(args []string) error {
 	flags := flag.NewFlagSet("choir-init", flag.ContinueOnError)
@@ -114,6 +118,9 @@ func serve(args []string) error {
 	listener, allow, err := openDoor(*joined, *fetched)
 	if err != nil {
 		return err
+	}
+	if os.Getenv("GOMAXPROCS") != "" { // the driver of a kernel that is slow to start threads
+		defer time.AfterFunc(startTime, runtime.SetDefaultGOMAXPROCS).Stop()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()

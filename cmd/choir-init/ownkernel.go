@@ -83,8 +83,10 @@ func becomeUser() error {
 			return errno
 		}
 	}
-	if err := syscall.Setgroups(nil); err != nil {
-		return err
+	if groups, err := syscall.Getgroups(); err != nil || len(groups) > 0 { // as above
+		if err := syscall.Setgroups(nil); err != nil {
+			return err
+		}
 	}
 	if err := syscall.Setresgid(sandbox.InsideGID, sandbox.InsideGID, sandbox.InsideGID); err != nil {
 		return err

@@ -42,7 +42,7 @@ func Environment(toolchains []string, trust string) []string {
 	return append(trusting(trust), []string{
 		"PATH=" + Path(toolchains),
 		"HOME=" + Home, "USER=choir", "LOGNAME=choir", "SHELL=/bin/bash",
-		"LANG=C.UTF-8", "TMPDIR=/tmp",
+		"LC_CTYPE=C.UTF-8", "TMPDIR=/tmp",
 		"http_proxy=" + proxy, "https_proxy=" + proxy, "HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy,
 		"no_proxy=localhost,127.0.0.1,::1", "NO_PROXY=localhost,127.0.0.1,::1",
 		"ANTHROPIC_BASE_URL=" + proxy + "/anthropic", "ANTHROPIC_API_KEY=choir",

@@ -36,14 +36,14 @@ func TestExecEnvironmentIsMadeUp(t *testing.T) {
 	t.Setenv("CHOIR_TEST_SECRET", "leak")
 	in := serve(t, nil)
 	spec := sh("env")
-	spec.Env = []string{"LANG=x", "MINE=1"}
+	spec.Env = []string{"LC_CTYPE=x", "MINE=1"}
 	out, err := in.Run(within(t), spec, nil, 1<<16)
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := string(out.Stdout)
-	if strings.Contains(env, "CHOIR_TEST_SECRET") || !strings.Contains(env, "LANG=x\n") || !strings.Contains(env, "MINE=1\n") ||
-		!strings.Contains(env, "http_proxy=http://127.0.0.1:8801\n") || strings.Count(env, "LANG=") != 1 {
+	if strings.Contains(env, "CHOIR_TEST_SECRET") || !strings.Contains(env, "LC_CTYPE=x\n") || !strings.Contains(env, "MINE=1\n") ||
+		!strings.Contains(env, "http_proxy=http://127.0.0.1:8801\n") || strings.Count(env, "LC_CTYPE=") != 1 {
 		t.Errorf("environment:\n%s", env)
 	}
 }

@@ -59,7 +59,11 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return err
 	}
 	spec.Guest = guests
-	if err := m.writeBundle(b.state.Folder, spec); err != nil {
+	root, err := m.rootOf(rootKind{guests, b.state.Workspace})
+	if err != nil {
+		return err
+	}
+	if err := m.writeBundle(b.state.Folder, root, spec); err != nil {
 		return err
 	}
 	if b.group, err = m.limits.Create(b.state.Name, hostLimits(spec.Limits)); err != nil {

@@ -30,6 +30,7 @@ type (
 	ociProcess struct {
 		User            ociUser  `json:"user"`
 		Args            []string `json:"args"`
+		Env             []string `json:"env,omitempty"`
 		Cwd             string   `json:"cwd"`
 		Capabilities    ociCaps  `json:"capabilities"`
 		NoNewPrivileges bool     `json:"noNewPrivileges"`
@@ -78,8 +79,8 @@ const (
 )
 
 // writeBundle writes config.json for a spec into the folder dir.
-func (m *machine) writeBundle(dir string, spec sandbox.Spec) error {
-	raw, err := json.Marshal(m.bundle(spec))
+func (m *machine) writeBundle(dir, root string, spec sandbox.Spec) error {
+	raw, err := json.Marshal(m.bundle(root, spec))
 	if err != nil {
 		return choir.Wrap("gvisor.create", choir.CodeInternal, err, "write down a sandbox")
 	}
@@ -87,19 +88,20 @@ func (m *machine) writeBundle(dir string, spec sandbox.Spec) error {
 	return choir.Wrap("gvisor.create", choir.CodeUnavailable, err, "write the bundle of a sandbox")
 }
 
-// bundle returns the bundle of a sandbox. Init begins as root of the sandbox, because that
-// alone may set the limit of processes, and gives it up before it serves.
-func (m *machine) bundle(spec sandbox.Spec) ociSpec {
-	root := m.root
-	if _, has := spec.Workspace(); has {
-		root = m.rootWorkspace
-	}
+// startEnv is the environment of init, which its programs do not inherit. Each thread of it, and each
+// file that the runtime looks for limits in, takes the sentry some of the time of a start; there are
+// no limits to be found. Init uses all processors when it has started, see choir-init.
+var startEnv = []string{"GOMAXPROCS=1", "GODEBUG=containermaxprocs=0,updatemaxprocs=0"}
+
+// bundle returns the bundle of a sandbox over a root folder. Init begins as root of the sandbox,
+// because that alone may set the limit of processes, and gives it up before it serves.
+func (m *machine) bundle(root string, spec sandbox.Spec) ociSpec {
 	caps := []string{"CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP", "CAP_SYS_ADMIN"}
 	ids := []ociIDs{{0, 0, 1}, {sandbox.InsideUID, spec.UID, 1}}
 	return ociSpec{
 		Version: "1.0.2", Hostname: "choir",
 		Process: ociProcess{
-			Args: m.initArgs(spec), Cwd: "/", NoNewPrivileges: true,
+			Args: m.initArgs(spec), Env: startEnv, Cwd: "/", NoNewPrivileges: true,
 			Capabilities: ociCaps{Bounding: caps, Effective: caps, Permitted: caps},
 		},
 		Root:   ociRoot{Path: root, Readonly: true},
@@ -145,7 +147,7 @@ func (m *machine) mounts(spec sandbox.Spec) []ociMount {
 	}
 	mounts = append(mounts,
 		inMemory("/tmp", "1777", tmpBytes, 0), inMemory("/home/choir", "0700", homeBytes, sandbox.InsideUID),
-		inMemory("/dev/shm", "1777", tmpBytes, 0), bound(spec.Guest, sandbox.GuestInside, true))
+		inMemory("/dev/shm", "1777", tmpBytes, 0))
 	// Each mount takes the sentry and the gofer some milliseconds of the start.
 	if slices.ContainsFunc(spec.Mounts, func(m sandbox.Mount) bool { return m.Kind != sandbox.MountWorkspace }) {
 		mounts = append(mounts, inMemory(sandbox.MountsInside, "0755", 64<<10, 0))

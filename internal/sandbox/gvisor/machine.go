@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
@@ -17,14 +18,40 @@ const initName = "choir-init"
 
 // machine holds what is found and prepared once for all calls of Create.
 type machine struct {
-	cfg   Config
-	runsc string
-	// root and rootWorkspace are the root folders without and with a workspace.
-	root, rootWorkspace string
-	boxes               string // the folder of the sandboxes' own folders
-	filter              string // the seccomp program, in base64
-	limits              host.Limiter
-	bootID              string
+	cfg    Config
+	runsc  string
+	boxes  string // the folder of the sandboxes' own folders
+	filter string // the seccomp program, in base64
+	limits host.Limiter
+	bootID string
+
+	mu    sync.Mutex // guards roots
+	roots map[rootKind]string
+}
+
+// rootKind says what a root folder is for: its guest binaries, from CopyReadable, and whether there
+// is a workspace.
+type rootKind struct {
+	guests    string
+	workspace bool
+}
+
+// rootOf returns the root folder of a kind, which it prepares once.
+func (m *machine) rootOf(kind rootKind) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if root, ok := m.roots[kind]; ok {
+		return root, nil
+	}
+	points := alwaysPoints
+	if kind.workspace {
+		points = append(workspacePoints(m.cfg), alwaysPoints...)
+	}
+	root, err := host.PrepareRootWith(m.cfg.StateDir, points, kind.guests)
+	if err == nil {
+		m.roots[kind] = root
+	}
+	return root, err
 }
 
 func newMachine(cfg Config) (*machine, error) {
@@ -57,12 +84,7 @@ func newMachine(cfg Config) (*machine, error) {
 		filter: base64.StdEncoding.EncodeToString(filter),
 		cfg:    cfg, runsc: runsc, boxes: boxes, bootID: host.BootID(),
 		limits: host.FindLimiter(cfg.WithoutCgroups, host.GroupLabel(cfg.StateDir)),
-	}
-	if m.root, err = host.PrepareRoot(cfg.StateDir, alwaysPoints); err != nil {
-		return nil, err
-	}
-	if m.rootWorkspace, err = host.PrepareRoot(cfg.StateDir, append(workspacePoints(cfg), alwaysPoints...)); err != nil {
-		return nil, err
+		roots:  map[rootKind]string{},
 	}
 	m.limits.Sweep()
 	m.sweepBoxes()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
 
@@ -174,5 +175,59 @@ func TestFilterIsShort(t *testing.T) {
 			t.Errorf("%s and %s have the same number %d, so the second is dead", other, r.name, r.number)
 		}
 		seen[r.number] = r.name
+	}
+}
+
+// mostSteps is how many instructions the filter may take to decide a call by its number. There are
+// some 70 rules: it must not try one after the other.
+const mostSteps = 24
+
+// TestTheFilterFindsARuleInFewSteps follows the program for every number that a call may have.
+func TestTheFilterFindsARuleInFewSteps(t *testing.T) {
+	ruled := map[uint32]rule{}
+	for _, r := range rules() {
+		ruled[r.number] = r
+	}
+	p := program(rules())
+	for number := range uint32(1024) {
+		checked, steps := followFilter(t, p, number)
+		if want := len(ruled[number].check) > 0; checked != want || steps > mostSteps {
+			t.Errorf("call %d: comes to a check: %v, want %v, after %d steps of at most %d", number, checked, want, steps, mostSteps)
+		}
+	}
+}
+
+// followFilter follows a program for a call of this architecture with a number, until it reads
+// another part of the call or returns, and says whether it is a check's then and after how many steps.
+func followFilter(t *testing.T, p []bpf.Instruction, number uint32) (checked bool, steps int) {
+	var loaded uint32
+	for at := 0; ; at++ {
+		steps++
+		switch in := p[at].(type) {
+		case bpf.LoadAbsolute:
+			switch in.Off {
+			case offsetArch:
+				loaded = auditArch
+			case offsetNumber:
+				loaded = number
+			default:
+				return true, steps
+			}
+		case bpf.RetConstant:
+			return in != allow(), steps
+		case bpf.Jump:
+			at += int(in.Skip)
+		case bpf.JumpIf:
+			holds := map[bpf.JumpTest]bool{
+				bpf.JumpEqual: loaded == in.Val, bpf.JumpNotEqual: loaded != in.Val, bpf.JumpLessThan: loaded < in.Val,
+			}
+			if holds[in.Cond] {
+				at += int(in.SkipTrue)
+			} else {
+				at += int(in.SkipFalse)
+			}
+		default:
+			t.Fatalf("instruction %d is %v", at, in)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/durablefile"
 	"choiros/internal/fault"
+	"choiros/internal/sandbox"
 )
 
 // MadeUp is the content of /etc inside, by file name. It reveals nothing of the host or
@@ -56,14 +57,36 @@ const EmptyFile = "etc/fstab"
 // PrepareRoot creates the root folder of sandboxes below dir, with additional mount
 // points, and returns its path. Its name depends on its content, so an existing one is
 // reused, and versions in use by running sandboxes stay unchanged.
-func PrepareRoot(dir string, more []string) (string, error) {
+func PrepareRoot(dir string, more []string) (string, error) { return PrepareRootWith(dir, more, "") }
+
+// PrepareRootWith is PrepareRoot with the programs of a folder that CopyReadable made below dir, at
+// sandbox.GuestInside, so that they need no mount; "" is without.
+func PrepareRootWith(dir string, more []string, programs string) (string, error) {
 	const op = "host.root"
 	picked, sum, err := pickFromHost(more)
 	if err != nil {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "look through the host's /etc")
 	}
 	target := filepath.Join(dir, "root-"+sum)
-	return target, putInPlace(dir, target, func(tmp string) error { return fillRoot(tmp, picked, more) })
+	if programs != "" {
+		target += "-" + filepath.Base(programs)
+	}
+	return target, putInPlace(dir, target, func(tmp string) error {
+		if err := fillRoot(tmp, picked, more); err != nil || programs == "" {
+			return err
+		}
+		return linkPrograms(filepath.Join(tmp, sandbox.GuestInside), programs)
+	})
+}
+
+// linkPrograms gives every file of the folder source a second name in the folder dir.
+func linkPrograms(dir, source string) error {
+	entries, err := os.ReadDir(source)
+	for i := 0; i < len(entries) && err == nil; i++ {
+		name := entries[i].Name()
+		err = os.Link(filepath.Join(source, name), filepath.Join(dir, name))
+	}
+	return err
 }
 
 // putInPlace makes the folder target below dir with fill, or leaves an existing one. It is
