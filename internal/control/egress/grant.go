@@ -121,6 +121,17 @@ func (p *Proxy) EndGrants(id choir.ID) {
 	}
 }
 
+// CutHeld cuts what is open to hosts that rules hold from now on.
+func (p *Proxy) CutHeld(holds func(host string) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for one := range p.open {
+		if holds(one.target.Host) {
+			one.cut("held")
+		}
+	}
+}
+
 // fits reports whether a policy lets a passage out, or its grant does under it.
 func (o *passage) fits(policy Policy) bool {
 	if o.grant != nil {

@@ -76,6 +76,20 @@ func TestAGrantOpensItsHostAndPortAlone(t *testing.T) {
 	g.opened("GOOD.test:22").Close()
 }
 
+// TestAnOpenTunnelIsCutWhenARuleHoldsItsHost, and another one goes on.
+func TestAnOpenTunnelIsCutWhenARuleHoldsItsHost(t *testing.T) {
+	g := newGrantRig(t, granted, Grant{ID: "another", Host: "other.test", Port: 22})
+	held, other := g.opened("good.test:22"), g.opened("other.test:22")
+	g.CutHeld(func(host string) bool { return host == "good.test" })
+	g.isCut(held, "held")
+	if _, err := io.WriteString(other, "y"); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := bufio.NewReader(other).ReadByte(); err != nil || b != 'y' {
+		t.Errorf("the other one: %q %v", b, err)
+	}
+}
+
 // TestARedirectLeadsNoFurtherThanTheGrant follows an answer of the granted host to another one.
 func TestARedirectLeadsNoFurtherThanTheGrant(t *testing.T) {
 	heard := false

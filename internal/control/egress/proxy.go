@@ -81,9 +81,10 @@ type Outside struct {
 	Roots *x509.CertPool
 }
 
-// Internet returns the network of this machine, of which public addresses may be dialled.
+// Internet returns the network of this machine, of which public addresses may be dialled that are
+// not of this machine and the networks that it is in.
 func Internet() Outside {
-	return Outside{Resolver: net.DefaultResolver, Permit: Public, Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	return Outside{Resolver: net.DefaultResolver, Permit: isFar, Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
 	}}
 }

@@ -182,14 +182,16 @@ func grantOf(g eventstore.EgressGrant) egress.Grant {
 	return out
 }
 
-// endGrants cuts what is open by the grants of a computer that end with a task or run, until ctx
-// ends. It follows the log from an event; what is asked anew is decided by the log itself.
+// endGrants cuts what is open by the grants of a computer that end with a task or run, and what is
+// open to hosts of rules when a task begins, which could send by it, until ctx ends. It follows the log from an event; what is asked anew is decided by the log itself.
 func endGrants(ctx context.Context, c *computer.Computer, from uint64, proxy *egress.Proxy) {
 	for e, err := range c.Store().Follow(ctx, from) {
 		if err != nil {
 			return // the computer stops, or its log reports it
 		}
 		switch e.Type {
+		case choir.TypeTaskStarted:
+			proxy.CutHeld(c.Effects().Policy().Holds)
 		case choir.TypeTaskReturned:
 			proxy.EndGrants(e.Task)
 		case choir.TypeRunFinished:
@@ -244,6 +246,11 @@ type passages struct {
 // RecordRefusal implements egress.Recorder. What a grant would let out asks the owner for one.
 func (p passages) RecordRefusal(ctx context.Context, w egress.Work, r egress.Refusal) (asked bool, err error) {
 	e := choir.EgressRefused{Host: r.Host, Port: r.Port, Policy: string(r.Mode), Why: r.Why}
+	if !w.Closed {
+		if err := p.recordForTasks(ctx, w.Task, e); err != nil {
+			return false, err
+		}
+	}
 	if w.Closed || !p.proxy().Askable(r) {
 		_, err := p.c.Roles().RecordRefusal(ctx, e, 0)
 		return false, err
@@ -255,6 +262,21 @@ func (p passages) RecordRefusal(ctx context.Context, w egress.Work, r egress.Ref
 	e.Asked = asking.May
 	recorded, err := p.c.Roles().RecordRefusal(ctx, e, asking.After)
 	return asking.Asks || asking.May && recorded, err
+}
+
+// recordForTasks records the refusal of a host that a rule of [[approve]] names for all tasks at
+// work but one: each of them could have asked as that one, or as a program of no task.
+func (p passages) recordForTasks(ctx context.Context, but choir.ID, e choir.EgressRefused) error {
+	if !p.c.Effects().Policy().Holds(e.Host) {
+		return nil
+	}
+	open, err := p.c.Store().OpenTasks(ctx)
+	for _, t := range open {
+		if err == nil && t.State == eventstore.TaskStarted && t.ID != but {
+			_, err = p.c.Roles().RecordRefusalOf(ctx, rolehost.Working{Run: t.Run, Task: t.ID}, e, 0)
+		}
+	}
+	return err
 }
 
 // RecordPassage implements egress.Recorder.
