@@ -128,10 +128,16 @@ func (a *printer) printApproval(v api.Approval) {
 	}
 	for _, h := range v.Hosts {
 		key := "approval.notSent"
-		if h.Sent {
+		switch {
+		case h.Beside:
+			key = "approval.beside"
+		case h.Sent:
 			key = "approval.reached"
 		}
 		line("host", a.sentence(key, "host", strings.TrimSuffix(hostPort(h.Host, h.Port), ":0")))
+	}
+	if v.MoreHosts {
+		line("host", a.sentence("approval.moreHosts"))
 	}
 	line("verified", words(a.term("verify", v.Verify.Status), string(v.Verify.Proves)))
 }

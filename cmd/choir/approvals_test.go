@@ -387,6 +387,30 @@ func TestNothingIsSentToHostsOfARule(t *testing.T) {
 	}
 }
 
+// TestAHostOfARuleIsWantedHoweverItIsAskedFor: as a program of no task, after another task had
+// asked so, and behind more hosts than the log has of a task.
+func TestAHostOfARuleIsWantedHoweverItIsAskedFor(t *testing.T) {
+	m := newMachine(t, "[egress]\nmode = 'allowlist'\n[[egress.allowlist]]\nhost = 'outside.test'\nport = 80\n[[approve]]\nname = 'wanted'\negress = 'outside.test'\n")
+	r := m.up()
+	c := m.client()
+	r.healthy()
+	a := &approver{&office{m, c, r.cmd.Process.Pid}, r}
+	a.add(t, "app", files{"a.txt": "one\n"})
+	if r := a.ends(t, shellTask("edit_repo", "app", "echo none >> a.txt; curl -sS http://other.test/; true", ""), 0, choir.StatusOK, ""); len(r.FilesChanged) != 1 {
+		t.Fatalf("a task that wants another host: %+v", r)
+	}
+	asNobody := "curl -sS -x http://127.0.0.1:8801 http://outside.test/y; true"
+	flood := fmt.Sprintf("for i in $(seq %d); do echo url = http://n$i.test/; done > $TMPDIR/many; curl -sS -K $TMPDIR/many >/dev/null 2>&1; curl -sS http://outside.test/; true", eventstore.MaxEgressRefusals+5)
+	for i, how := range []string{asNobody, asNobody, flood} {
+		task := a.hold(shellTask("edit_repo", "app", fmt.Sprintf("echo %d >> a.txt; %s", i, how), ""))
+		said := a.must("approvals", string(task))
+		if !strings.Contains(said, "wanted (egress outside.test)") || strings.Contains(said, "and more than are listed") != (how == flood) {
+			t.Errorf("%s\nis shown as\n%s", how, said)
+		}
+		a.must("refuse", string(task))
+	}
+}
+
 // TestARunWaitsWhileAResultIsHeld, goes on with its answer, and can be stopped meanwhile.
 func TestARunWaitsWhileAResultIsHeld(t *testing.T) {
 	s := scriptNamed(t, "two_dependent_tasks")

@@ -15,6 +15,8 @@ type EffectHost struct {
 	Host string `json:"host" choir:"len=1..300" doc:"The host."`
 	Port int    `json:"port,omitempty" choir:"range=1..65535" doc:"Its port, when it could be read."`
 	Sent bool   `json:"sent,omitempty" doc:"It was reached; else nothing was sent."`
+	// Programs choose the address that says whose they are.
+	Beside bool `json:"beside,omitempty" doc:"Something else in the sandbox reached it while the task worked, or the task did so in its place."`
 }
 
 // EffectHeld is a finished task whose result waits for the owner's approval. Nothing of it is in
@@ -28,6 +30,7 @@ type EffectHeld struct {
 	Removed    int64           `json:"removed" choir:"range=0..9007199254740991" doc:"Lines that it removes."`
 	Tools      []string        `json:"tools" choir:"len=0..64,each=1..100" doc:"Tools that were called."`
 	Hosts      []EffectHost    `json:"hosts" choir:"len=0..64" doc:"Hosts that it wanted, as the control plane saw it."`
+	MoreHosts  bool            `json:"more_hosts,omitempty" doc:"There are more hosts than are listed, or than the log has."`
 	Result     AssociateResult `json:"result" doc:"The task's result, which it gets once this is approved."`
 	Checkpoint *HeldCheckpoint `json:"checkpoint,omitempty" doc:"Checkpoint of the result."`
 }

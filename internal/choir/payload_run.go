@@ -373,7 +373,7 @@ type EgressPassed struct {
 	Sent     int64  `json:"sent" choir:"range=0..9007199254740991" doc:"Bytes that went to the host."`
 	Received int64  `json:"received" choir:"range=0..9007199254740991" doc:"Bytes that came from it."`
 	Millis   int64  `json:"ms" choir:"range=0..9007199254740991" doc:"How long it took, in milliseconds."`
-	Cut      string `json:"cut,omitempty" choir:"enum=policy|limit|idle|error|grant|credential" doc:"What ended it before its time: another policy, the limit of bytes, silence, a broken connection, the end of its grant, or of its key in the vault."`
+	Cut      string `json:"cut,omitempty" choir:"enum=policy|limit|idle|error|grant|credential|held" doc:"What ended it before its time: another policy, the limit of bytes, silence, a broken connection, the end of its grant, or of its key in the vault, or a task that began while a rule holds what is sent there."`
 	Grant    ID     `json:"grant,omitempty" choir:"id7" doc:"The grant that let it out, where the policy does not."`
 	// Credential is the use of a key of the vault; the key is in no event.
 	Credential string `json:"credential,omitempty" choir:"len=1..64" doc:"Entry of the vault whose key was added to the request outside of the sandbox."`

@@ -8,6 +8,7 @@ package effect
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 type Rule struct {
 	Name    string // why, for the owner; may be empty
 	Tool    string // name of a tool that was called
-	Path    string // glob of a changed path
+	Path    string // glob of a changed path; a new link at a folder that it names leads there too
 	Command string // text of a command that ran, in which * stands for any text
 	Lines   int    // more added and removed lines than this
 	Files   int    // more changed files than this
@@ -33,7 +34,9 @@ type Facts struct {
 	Paths    []string // changed paths, relative to the projects' folder, former ones too
 	Files    int64    // changed files outside of .git folders
 	Lines    int64    // added and removed lines of them
+	Links    []string // those of Paths that are a symbolic link now
 	Hosts    []string // that it wanted, whether or not it reached them
+	AnyHost  bool     // it can have wanted any host besides
 }
 
 // Policy is the rules of a computer. The zero value demands no approval.
@@ -43,6 +46,7 @@ type Policy struct{ rules []rule }
 type rule struct {
 	Rule
 	path, command *regexp.Regexp
+	folders       []*regexp.Regexp // the folders that the glob names, where a link would lead below it
 }
 
 // tools are the names that a rule's tool may have.
@@ -86,7 +90,7 @@ func compile(r Rule) (rule, error) {
 		return out, choir.RefuseField("egress", choir.ReasonApproveNoHost, choir.TextOf("given", r.Egress))
 	}
 	if r.Path != "" {
-		out.path = compileGlob(r.Path)
+		out.path, out.folders = compilePath(r.Path)
 	}
 	if r.Command != "" {
 		out.command = compileText(r.Command)
@@ -118,13 +122,24 @@ func validHost(pattern string) bool {
 	return pattern == "*" || name != "" && name == strings.ToLower(name) && !strings.ContainsAny(name, " /*@?#[]") && !strings.HasSuffix(name, ".")
 }
 
-// compileGlob compiles a glob of paths: * and ? stay within a folder, ** crosses folders. A
-// pattern without a slash matches a name at any depth.
-func compileGlob(pattern string) *regexp.Regexp {
+// compilePath compiles a glob of paths and the globs of the folders that it names. A pattern
+// without a slash matches a name at any depth.
+func compilePath(pattern string) (path *regexp.Regexp, folders []*regexp.Regexp) {
 	p := strings.TrimPrefix(pattern, "/")
 	if !strings.Contains(pattern, "/") {
 		p = "**/" + p
 	}
+	parts := strings.Split(p, "/")
+	for i, name := range parts[:len(parts)-1] {
+		if strings.Trim(name, "*?") != "" { // every link would be in a folder of any name
+			folders = append(folders, compileGlob(strings.Join(parts[:i+1], "/")))
+		}
+	}
+	return compileGlob(p), folders
+}
+
+// compileGlob compiles a glob of paths: * and ? stay within a folder, ** crosses folders.
+func compileGlob(p string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString("(?s)^")
 	for p != "" {
@@ -216,11 +231,16 @@ func (r *rule) mayBeMet(a Ahead) bool {
 // met reports whether all conditions of the rule are.
 func (r *rule) met(f Facts) bool {
 	return (r.Tool == "" || contains(f.Tools, func(s string) bool { return s == r.Tool })) &&
-		(r.path == nil || contains(f.Paths, r.path.MatchString)) &&
+		(r.path == nil || contains(f.Paths, r.path.MatchString) || contains(f.Links, r.isFolder)) &&
 		(r.command == nil || contains(f.Commands, r.command.MatchString)) &&
 		(r.Lines == 0 || f.Lines > int64(r.Lines)) &&
 		(r.Files == 0 || f.Files > int64(r.Files)) &&
-		(r.Egress == "" || contains(f.Hosts, r.names))
+		(r.Egress == "" || f.AnyHost || contains(f.Hosts, r.names))
+}
+
+// isFolder reports whether the rule's glob names a folder of this path.
+func (r *rule) isFolder(path string) bool {
+	return slices.ContainsFunc(r.folders, func(f *regexp.Regexp) bool { return f.MatchString(path) })
 }
 
 func contains(all []string, is func(string) bool) bool {

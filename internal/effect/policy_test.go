@@ -38,6 +38,44 @@ func TestEachKindOfRuleDemandsAnApproval(t *testing.T) {
 	}
 }
 
+// TestALinkLeadsBelowTheFoldersOfAPath, so that nothing comes to be there that the rule does not
+// see; a rule about names alone is about the names that changed.
+func TestALinkLeadsBelowTheFoldersOfAPath(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		path, link string
+		met        bool
+	}{
+		{"app/db/**", "app/db", true}, {"app/db/**", "app", true}, {"/app/db/*.sql", "app/db", true}, {"app/d*/x", "app/data", true},
+		{"**/secret/**", "app/deep/secret", true}, {"app/db/**", "app/dbs", false}, {"app/db/**", "lib/db", false},
+		{"*.sql", "app/db", false}, {"app/*/x", "app/any", false}, {"**/x", "app/any", false},
+	} {
+		p, err := NewPolicy([]Rule{{Path: c.path}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Demands(Facts{Paths: []string{c.link}, Links: []string{c.link}}); (len(got) > 0) != c.met {
+			t.Errorf("%s demands %v of a link at %s", c.path, got, c.link)
+		}
+		if got := p.Demands(Facts{Paths: []string{c.link}}); len(got) > 0 {
+			t.Errorf("%s demands %v of a file at %s", c.path, got, c.link)
+		}
+	}
+}
+
+func TestATaskThatWantedTooManyHostsCanHaveWantedAny(t *testing.T) {
+	t.Parallel()
+	p, err := NewPolicy([]Rule{{Egress: "api.example.com", Path: "*.sql"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, met := range map[*Facts]bool{{AnyHost: true, Paths: []string{"a.sql"}}: true, {AnyHost: true, Paths: []string{"a"}}: false, {Hosts: []string{"b"}, Paths: []string{"a.sql"}}: false} {
+		if got := p.Demands(*f); (len(got) > 0) != met {
+			t.Errorf("%+v: %v", f, got)
+		}
+	}
+}
+
 func TestOneRuleIsEnoughAndItsNameIsTold(t *testing.T) {
 	t.Parallel()
 	p, err := NewPolicy([]Rule{{Path: "*.sql"}, {Name: "deploys", Command: "deploy"}, {Name: strings.Repeat("x", 200), Path: strings.Repeat("ü", 100)}})

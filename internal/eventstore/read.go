@@ -129,6 +129,11 @@ func (s *Store) EventsOfRunOf(ctx context.Context, run choir.ID, types ...choir.
 	return s.eventsWhere(ctx, 0, "run = ? AND "+typeIn(types...), run)
 }
 
+// EventsOfTypes reads as EventsOfRun does the events of some types, of all runs and none.
+func (s *Store) EventsOfTypes(ctx context.Context, after uint64, types ...choir.Type) iter.Seq2[choir.Event, error] {
+	return s.eventsWhere(ctx, after, typeIn(types...))
+}
+
 // typeIn returns the SQL that selects events of some types.
 func typeIn(types ...choir.Type) string {
 	names := make([]string, len(types))

@@ -30,6 +30,10 @@ const (
 	MaxEgressGrants   = 256
 )
 
+// MaxEgressRefusals is the number of refused hosts that the log has of one task, which chooses
+// them and could fill the log. A task with so many can have wanted others besides.
+const MaxEgressRefusals = 256
+
 // Egress has the hosts that a computer's programs ask for, and the owner's grants.
 type Egress struct {
 	Requests []EgressRequest `json:"requests,omitempty"` // oldest first

@@ -31,7 +31,7 @@ func Diff(ctx context.Context, get Getter, a, b choir.Digest) ([]Change, error) 
 	if err := d.pair("", from, to, 0); err != nil {
 		return nil, err
 	}
-	changes := pairRenames(d.changes)
+	changes := PairRenames(d.changes)
 	slices.SortFunc(changes, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
 	return changes, nil
 }
@@ -162,10 +162,10 @@ func (d *differ) open(path string, e *Entry, depth int) ([]Entry, error) {
 	return m.Entries, nil
 }
 
-// pairRenames merges a deleted and an added file of equal, non-empty content into one
+// PairRenames merges a deleted and an added file of equal, non-empty content into one
 // rename and returns the remaining changes. Of several candidates each is used once, in
 // the order of the list. It reuses the slice.
-func pairRenames(changes []Change) []Change {
+func PairRenames(changes []Change) []Change {
 	gone := map[Sum][]int{}
 	for i := range changes {
 		if c := &changes[i]; c.Kind == choir.ChangeDeleted && c.Before.Kind == File && c.Before.Size > 0 {

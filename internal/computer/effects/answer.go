@@ -74,18 +74,19 @@ func (e *Effects) read(ctx context.Context, t eventstore.Task) (Waiting, error) 
 }
 
 // Diff returns what a result that waits would change, as text; cut reports that there is more.
-// Paths in .git folders are left out, but for InGit, the number of them.
+// Of .git folders it has what makes git run programs, such as hooks and settings; inGit is the
+// number of the other paths in them.
 func (e *Effects) Diff(ctx context.Context, w Waiting) (files []moments.FileDiff, inGit int, cut bool, err error) {
 	changes, err := snapshot.Diff(ctx, e.keeper, w.Held.Base, w.Held.Snapshot)
 	if err != nil {
 		return nil, 0, false, err
 	}
-	for i := range changes {
-		if ch := &changes[i]; workspace.InGit(ch.Path) && !ch.TimeOnly() {
-			inGit++
-		}
-	}
-	files, cut, err = moments.TextDiff(ctx, e.keeper, workspace.Difference{From: w.Held.Base, To: w.Held.Snapshot, Changes: changes})
+	// A rename between the two kinds would hide one of its sides.
+	changes = slices.DeleteFunc(snapshot.Apart(changes), func(ch snapshot.Change) bool { return !workspace.IsOfFile(&ch) })
+	all := len(changes)
+	changes = slices.DeleteFunc(changes, func(ch snapshot.Change) bool { return workspace.IsKeptByGit(ch.Path) })
+	inGit = all - len(changes)
+	files, cut, err = moments.TextDiffOf(ctx, e.keeper, snapshot.PairRenames(changes), workspace.IsOfFile)
 	return files, inGit, cut, err
 }
 

@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -30,12 +31,39 @@ func TestWhichChangesAreInTheWayOfAResult(t *testing.T) {
 func TestLinesAreCountedInHunksOnly(t *testing.T) {
 	t.Parallel()
 	diff := "--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n one\n--- two\n+++ three\n+four\n"
-	if added, removed := countLines(diff); added != 2 || removed != 1 {
-		t.Errorf("+%d -%d, want +2 -1", added, removed)
+	if added, removed, long := countLines(diff); added != 2 || removed != 1 || long != 0 {
+		t.Errorf("+%d -%d, %d for long ones, want +2 -1 and none", added, removed, long)
 	}
 }
 
 // TestAHeldResultFitsIntoItsEvent, whatever the task returned: its own event is as large as one can be.
+func TestALongLineIsNotASmallChange(t *testing.T) {
+	t.Parallel()
+	diff := "--- a/x\n+++ b/x\n@@ -0,0 +1,2 @@\n+" + strings.Repeat("x", 200_000) + "\n+short\n"
+	if added, _, long := countLines(diff); added != 2 || long != 1000 {
+		t.Errorf("%d lines, %d more for their length", added, long)
+	}
+}
+
+// TestAReachedHostIsNotHiddenBehindOthers that were wanted only, and what is left out is said.
+func TestAReachedHostIsNotHiddenBehindOthers(t *testing.T) {
+	t.Parallel()
+	p := &choir.EffectHeld{}
+	for i := range maxListed + 6 {
+		addHost(p, choir.EffectHost{Host: fmt.Sprintf("n%d.test", i), Port: 80})
+	}
+	reached := choir.EffectHost{Host: "reached.test", Port: 443, Sent: true}
+	addHost(p, reached)
+	addHost(p, reached)
+	if !p.MoreHosts || len(p.Hosts) != maxListed || p.Hosts[maxListed-1] != reached || p.Hosts[maxListed-2].Host != "n62.test" {
+		t.Errorf("more: %v; %+v", p.MoreHosts, p.Hosts)
+	}
+	few := &choir.EffectHeld{}
+	if addHost(few, reached); few.MoreHosts {
+		t.Error("more are told than there are")
+	}
+}
+
 func TestAHeldResultFitsIntoItsEvent(t *testing.T) {
 	t.Parallel()
 	run := choir.CommandRun{Command: "make", StdoutTail: strings.Repeat("x", 500)}

@@ -20,6 +20,7 @@ import (
 // RunLog is the part of the computer's log that Rules reads; eventstore.Store is one.
 type RunLog interface {
 	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
+	EventsOfTypes(ctx context.Context, after uint64, types ...choir.Type) iter.Seq2[choir.Event, error]
 }
 
 // Rules holds the policy of a computer against what its tasks do. It implements
@@ -76,17 +77,18 @@ func (r *Rules) facts(ctx context.Context, o tasks.Offered, p *choir.EffectHeld)
 				f.Paths = append(f.Paths, strings.TrimPrefix(path, "workspace/"))
 			}
 		}
+		if ch.After != nil && ch.After.Kind == snapshot.Symlink {
+			f.Links = append(f.Links, strings.TrimPrefix(ch.Path, "workspace/"))
+		}
 	}
 	files, cut, err := moments.TextDiff(ctx, r.keeper, workspace.Difference{From: p.Base, To: o.Snapshot, Changes: o.Changes})
 	if err != nil {
 		return f, err
 	}
 	for _, one := range files {
-		added, removed := countLines(one.Diff)
+		added, removed, long := countLines(one.Diff)
 		p.Added, p.Removed = p.Added+added, p.Removed+removed
-	}
-	f.Lines = p.Added + p.Removed
-	for _, one := range files {
+		f.Lines += added + removed + long
 		if one.Binary {
 			f.Lines += sizeOf(o, one.Path) / bytesOfLine
 		}
@@ -104,7 +106,10 @@ func (r *Rules) facts(ctx context.Context, o tasks.Offered, p *choir.EffectHeld)
 	if a := o.Task.Task.GitAction; a != "" {
 		f.Commands = append(f.Commands, strings.Join(append([]string{string(a)}, o.Task.Task.GitArgs...), " "))
 	}
-	return f, r.addRecorded(ctx, o.Task, &f, p)
+	if err := r.addRecorded(ctx, o.Task, &f, p); err != nil {
+		return f, err
+	}
+	return f, r.addBeside(ctx, o.Task, p)
 }
 
 // sizeOf returns the size of a changed path, before and after together.
@@ -124,6 +129,7 @@ func sizeOf(o tasks.Offered, path string) (n int64) {
 
 // addRecorded adds the tools, commands and hosts of a task that the log has.
 func (r *Rules) addRecorded(ctx context.Context, t eventstore.Task, f *effect.Facts, p *choir.EffectHeld) error {
+	refused := 0
 	for ev, err := range r.log.EventsOfRun(ctx, t.Run, t.DispatchedSeq-1) {
 		if err != nil {
 			return err
@@ -144,6 +150,7 @@ func (r *Rules) addRecorded(ctx context.Context, t eventstore.Task, f *effect.Fa
 				f.Commands = append(f.Commands, x.Input.Command)
 			}
 		case *choir.EgressRefused:
+			refused++
 			f.Hosts = append(f.Hosts, x.Host)
 			addHost(p, choir.EffectHost{Host: x.Host, Port: x.Port})
 		case *choir.EgressPassed:
@@ -151,6 +158,8 @@ func (r *Rules) addRecorded(ctx context.Context, t eventstore.Task, f *effect.Fa
 			addHost(p, choir.EffectHost{Host: x.Host, Port: x.Port, Sent: true})
 		}
 	}
+	f.AnyHost = refused >= eventstore.MaxEgressRefusals
+	p.MoreHosts = p.MoreHosts || f.AnyHost
 	for _, tool := range f.Tools {
 		if !slices.Contains(p.Tools, tool) && tool != "" && len(tool) <= 100 && len(p.Tools) < maxListed {
 			p.Tools = append(p.Tools, tool)
@@ -159,15 +168,55 @@ func (r *Rules) addRecorded(ctx context.Context, t eventstore.Task, f *effect.Fa
 	return nil
 }
 
-// addHost adds a host to an event, once.
+// addBeside adds the hosts that programs of no task, and of others, reached while a task worked:
+// by the address that it uses a program says itself whose it is.
+func (r *Rules) addBeside(ctx context.Context, t eventstore.Task, p *choir.EffectHeld) error {
+	for ev, err := range r.log.EventsOfTypes(ctx, t.DispatchedSeq, choir.TypeEgressPassed) {
+		if err != nil {
+			return err
+		}
+		if ev.Task == t.ID {
+			continue
+		}
+		payload, err := choir.ReadPayload(ev.Type, ev.Payload)
+		if err != nil {
+			return err
+		}
+		x := payload.(*choir.EgressPassed)
+		addHost(p, choir.EffectHost{Host: x.Host, Port: x.Port, Sent: true, Beside: true})
+	}
+	return nil
+}
+
+// addHost adds a host to an event, once. Where there are too many, a host that was reached takes
+// the place of another that was not.
 func addHost(p *choir.EffectHeld, h choir.EffectHost) {
-	if !slices.Contains(p.Hosts, h) && len(p.Hosts) < maxListed {
+	if slices.Contains(p.Hosts, h) {
+		return
+	}
+	if len(p.Hosts) < maxListed {
 		p.Hosts = append(p.Hosts, h)
+		return
+	}
+	p.MoreHosts = true
+	if !h.Sent {
+		return
+	}
+	for i := len(p.Hosts) - 1; i >= 0; i-- {
+		if !p.Hosts[i].Sent {
+			p.Hosts = append(slices.Delete(p.Hosts, i, i+1), h)
+			return
+		}
 	}
 }
 
-// countLines returns the lines that a unified diff adds and removes.
-func countLines(diff string) (added, removed int64) {
+// bytesOfLongLine is how many bytes of one line of text count as a line of their own, so that
+// a change is not small because it has no line breaks.
+const bytesOfLongLine = 200
+
+// countLines returns the lines that a unified diff adds and removes, and how many more they count
+// as because they are long.
+func countLines(diff string) (added, removed, long int64) {
 	inHunk := false
 	for line := range strings.Lines(diff) {
 		switch {
@@ -175,9 +224,11 @@ func countLines(diff string) (added, removed int64) {
 			inHunk = true
 		case inHunk && strings.HasPrefix(line, "+"):
 			added++
+			long += int64(len(line) / bytesOfLongLine)
 		case inHunk && strings.HasPrefix(line, "-"):
 			removed++
+			long += int64(len(line) / bytesOfLongLine)
 		}
 	}
-	return added, removed
+	return added, removed, long
 }

@@ -1,12 +1,16 @@
 package moments
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/computer/workspace/workspacetest"
 	"choiros/internal/names"
 )
@@ -110,6 +114,78 @@ func TestAMomentWhoseFilesWereCollectedIsToldWithoutThem(t *testing.T) {
 	}
 	if _, err := l.Tree(l.Within(), then); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("its tree: %v", err)
+	}
+}
+
+// TestADiffForPeopleTellsALinkFromAFile, and what may be run, and lists a file that stands where a
+// folder was.
+func TestADiffForPeopleTellsALinkFromAFile(t *testing.T) {
+	l := newLab(t)
+	for path, text := range map[string]string{"p/same": "target\n", "p/script": "echo\n", "p/folder/in": "x\n", "p/gone/in": "x\n", "p/file": "x\n"} {
+		l.WriteOutside(path, text)
+	}
+	at := func(path string) string { return filepath.Join(l.Dir, path) }
+	noError := func(errs ...error) {
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	noError(os.Mkdir(at("p/empty"), 0o755), os.Chmod(at("p/script"), 0o644))
+	l.Record(nil)
+	then := l.Head()
+	noError(os.Remove(at("p/same")), os.Symlink("target", at("p/same")), os.Chmod(at("p/script"), 0o755), os.Symlink("../..", at("p/up")))
+	noError(os.RemoveAll(at("p/folder")), os.RemoveAll(at("p/gone")), os.Symlink("folder", at("p/gone")), os.Remove(at("p/empty")), os.Remove(at("p/file")))
+	l.WriteOutside("p/folder", "evil\n")
+	l.WriteOutside("p/empty", "evil too\n")
+	l.WriteOutside("p/file/in", "y\n")
+	l.Record(nil)
+	d := must(l.DiffFiles(l.Within(), then, 0))(t)
+	files, _, err := l.TextDiff(l.Within(), d)
+	noError(err)
+	got := map[string]string{}
+	for _, f := range files {
+		got[f.Path] = string(f.Change) + "\n" + f.Diff
+	}
+	for path, want := range map[string][]string{
+		"p/same":      {"modified", "old mode 100644\nnew mode 120000"},
+		"p/script":    {"modified", "old mode 100644\nnew mode 100755"},
+		"p/up":        {"added", "new file mode 120000", "+../.."},
+		"p/folder":    {"added", "+evil"},
+		"p/folder/in": {"deleted", "-x"},
+		"p/gone":      {"added", "new file mode 120000", "+folder"},
+		"p/gone/in":   {"deleted"},
+		"p/empty":     {"added", "+evil too"},
+		"p/file":      {"deleted", "-x"},
+		"p/file/in":   {"added", "+y"},
+	} {
+		for _, text := range want {
+			if !strings.Contains(got[path], text) {
+				t.Errorf("%s is told as %q, without %q", path, got[path], text)
+			}
+		}
+	}
+	if n := workspace.CountShown(d.Changes); len(files) != 10 || n != 10 {
+		t.Errorf("%d paths are told, %d counted: %q", len(files), n, got)
+	}
+}
+
+// TestANameCannotBeReadAsLinesOfADiff writes a file whose name is the beginning of another diff.
+func TestANameCannotBeReadAsLinesOfADiff(t *testing.T) {
+	l := newLab(t)
+	l.WriteOutside("p/a", "1\n")
+	l.Record(nil)
+	then := l.Head()
+	l.WriteOutside("p/x\n+++ b/p/a\n@@ -1 +1 @@\n-1\n+1", "evil\n")
+	l.WriteOutside("p/a\tb", "evil\n")
+	l.Record(nil)
+	files, _, err := l.TextDiff(l.Within(), must(l.DiffFiles(l.Within(), then, 0))(t))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%+v, %v", files, err)
+	}
+	for _, f := range files {
+		if n := strings.Count(f.Diff, "\n"); n != 4 || strings.Contains(f.Diff, "\t") || !strings.HasSuffix(f.Diff, "\n@@ -0,0 +1 @@\n+evil\n") {
+			t.Errorf("%q is told as\n%s", f.Path, f.Diff)
+		}
 	}
 }
 

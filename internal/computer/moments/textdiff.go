@@ -2,7 +2,9 @@ package moments
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"unicode/utf8"
 
@@ -11,6 +13,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/snapshot"
+	"choiros/internal/visible"
 )
 
 // FileDiff is one changed path with its text diff, when both sides are text.
@@ -36,41 +39,102 @@ func (ms *Moments) TextDiff(ctx context.Context, d workspace.Difference) (files 
 // TextDiff converts the difference of two trees to text diffs for people. It leaves out
 // paths in .git; cut reports that the list was truncated.
 func TextDiff(ctx context.Context, keeper *snapshot.Keeper, d workspace.Difference) (files []FileDiff, cut bool, err error) {
+	return TextDiffOf(ctx, keeper, d.Changes, workspace.IsShown)
+}
+
+// TextDiffOf converts those of a list of changes that are shown to text diffs for people; cut
+// reports that the list was truncated. Where a path gets another kind or other permissions the
+// diff begins with git's words for that, so that a link does not look like a file with its
+// target as text.
+func TextDiffOf(ctx context.Context, keeper *snapshot.Keeper, changes []snapshot.Change, shown func(*snapshot.Change) bool) (files []FileDiff, cut bool, err error) {
 	files = []FileDiff{}
 	total := 0
-	for i := range d.Changes {
-		ch := &d.Changes[i]
-		if !workspace.IsShown(ch) {
+	for i := range changes {
+		ch := &changes[i]
+		if !shown(ch) {
 			continue
 		}
 		if len(files) == maxDiffFiles {
 			return files, true, nil
 		}
-		f := FileDiff{FileChange: choir.FileChange{Path: ch.Path, Change: ch.Kind, From: ch.From}}
-		if total > maxDiffTotal {
-			f.Binary = true
-			files = append(files, f)
-			continue
-		}
-		before, okBefore, err := sideText(ctx, keeper, ch.Before)
+		f, compared, err := diffOf(ctx, keeper, ch, total > maxDiffTotal)
 		if err != nil {
 			return nil, false, err
 		}
-		after, okAfter, err := sideText(ctx, keeper, ch.After)
-		if err != nil {
-			return nil, false, err
-		}
-		total += len(before) + len(after)
-		if f.Binary = !okBefore || !okAfter; !f.Binary {
-			from := ch.Path
-			if ch.From != "" {
-				from = ch.From
-			}
-			f.Diff = udiff.Unified("a/"+from, "b/"+ch.Path, before, after)
-		}
+		total += compared
 		files = append(files, f)
 	}
 	return files, false, nil
+}
+
+// diffOf converts one change, without its text if that is to be left out, and returns how many
+// bytes were compared.
+func diffOf(ctx context.Context, keeper *snapshot.Keeper, ch *snapshot.Change, noText bool) (f FileDiff, compared int, err error) {
+	f = FileDiff{FileChange: choir.FileChange{Path: ch.Path, Change: ch.Kind, From: ch.From}}
+	from, to := notFolder(ch.Before), notFolder(ch.After)
+	switch { // a file in the place of a folder is added, whatever was in that
+	case from == nil:
+		f.Change = choir.ChangeAdded
+	case to == nil:
+		f.Change = choir.ChangeDeleted
+	}
+	// On one line, so that a name cannot be read as lines of a diff.
+	was, is := visible.Line(cmp.Or(ch.From, ch.Path)), visible.Line(ch.Path)
+	f.Diff = modeLines(was, is, from, to)
+	if noText {
+		f.Binary = true
+		return f, 0, nil
+	}
+	before, okBefore, err := sideText(ctx, keeper, from)
+	if err != nil {
+		return f, 0, err
+	}
+	after, okAfter, err := sideText(ctx, keeper, to)
+	if err != nil {
+		return f, 0, err
+	}
+	if f.Binary = !okBefore || !okAfter; !f.Binary {
+		text := udiff.Unified("a/"+was, "b/"+is, before, after)
+		if text == "" && f.Diff != "" { // only these say where a name with a space ends
+			text = "--- a/" + was + "\n+++ b/" + is + "\n"
+		}
+		f.Diff += text
+	} else if f.Diff != "" {
+		f.Diff += "Binary files differ\n"
+	}
+	return f, len(before) + len(after), nil
+}
+
+// notFolder returns an entry, or nil for a folder.
+func notFolder(e *snapshot.Entry) *snapshot.Entry {
+	if workspace.IsFolder(e) {
+		return nil
+	}
+	return e
+}
+
+// modeLines returns the head of git's diff for a path whose kind or permissions change, or that
+// is new and no plain file; empty for others.
+func modeLines(was, is string, before, after *snapshot.Entry) string {
+	head := fmt.Sprintf("diff --git a/%s b/%s\n", was, is)
+	switch {
+	case before == nil && after != nil && (after.Kind != snapshot.File || after.Mode&^0o666 != 0):
+		return head + "new file mode " + gitMode(after) + "\n"
+	case before != nil && after != nil && gitMode(before) != gitMode(after):
+		return head + "old mode " + gitMode(before) + "\nnew mode " + gitMode(after) + "\n"
+	}
+	return ""
+}
+
+// gitMode returns the mode of an entry as git writes it, but with all of its permissions.
+func gitMode(e *snapshot.Entry) string {
+	switch e.Kind {
+	case snapshot.Symlink:
+		return "120000"
+	case snapshot.Fifo:
+		return "010" + fmt.Sprintf("%03o", e.Mode)
+	}
+	return fmt.Sprintf("10%04o", e.Mode)
 }
 
 // sideText returns the text of one side of a diff; ok is false for binary or too large

@@ -94,10 +94,6 @@ func notOpen(format string, args ...any) error {
 	return choir.E("computer.model", choir.CodeConflict, format, args...).WithRemedy("a model is called for what is open only")
 }
 
-// maxRefusals limits the refused hosts recorded for one task, because programs in the
-// sandbox choose them and could fill the log.
-const maxRefusals = 256
-
 // maxRefusing limits the tasks whose recorded hosts are remembered.
 const maxRefusing = 16
 
@@ -108,7 +104,7 @@ type refusals struct {
 	hosts map[choir.ID]map[string]bool // hosts by task, or by computer outside of tasks
 }
 
-// first records a host for a task and reports whether it is new and within maxRefusals.
+// first records a host for a task and reports whether it is new and within the limit.
 func (r *refusals) first(of choir.ID, host string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +120,7 @@ func (r *refusals) first(of choir.ID, host string) bool {
 		known = map[string]bool{}
 		r.hosts[of], r.order = known, append(r.order, of)
 	}
-	if known[host] || len(known) >= maxRefusals {
+	if known[host] || len(known) >= eventstore.MaxEgressRefusals {
 		return false
 	}
 	known[host] = true
@@ -137,7 +133,11 @@ func (r *refusals) first(of choir.ID, host string) bool {
 // event with number after. It reports whether the log has the refusal. ctx is the request's.
 func (h *Host) RecordRefusal(ctx context.Context, p choir.EgressRefused, after uint64) (recorded bool, err error) {
 	h.cfg.Observer.EgressRefused()
-	on := h.WorkingOn(ctx)
+	return h.RecordRefusalOf(ctx, h.WorkingOn(ctx), p, after)
+}
+
+// RecordRefusalOf does the same for a work that is known otherwise.
+func (h *Host) RecordRefusalOf(ctx context.Context, on Working, p choir.EgressRefused, after uint64) (recorded bool, err error) {
 	p.Host = strings.ToValidUTF8(p.Host, "?")
 	if len(p.Host) > 300 {
 		p.Host = strings.ToValidUTF8(p.Host[:300], "")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 )
 
 // append appends one event of a run and a task.
@@ -144,12 +145,12 @@ func TestASandboxCannotFillTheLogWithHosts(t *testing.T) {
 	t.Parallel()
 	var r refusals
 	n := 0
-	for i := range 10 * maxRefusals {
+	for i := range 10 * eventstore.MaxEgressRefusals {
 		if r.first("task", strconv.Itoa(i)) {
 			n++
 		}
 	}
-	if n != maxRefusals || r.first("task", "0") || !r.first("another", "0") || r.first("task", "0") {
+	if n != eventstore.MaxEgressRefusals || r.first("task", "0") || !r.first("another", "0") || r.first("task", "0") {
 		t.Errorf("%d hosts were recorded", n)
 	}
 }

@@ -12,9 +12,16 @@ type Difference struct {
 }
 
 // IsShown reports whether lists for people include a change. Folders, times and files
-// in .git are left out; the snapshots have them.
+// in .git are left out; the snapshots have them. A file in the place of a folder is included.
 func IsShown(ch *snapshot.Change) bool {
-	return ch.Path != "" && !InGit(ch.Path) && !ch.TimeOnly() && !IsFolder(ch.Before) && !IsFolder(ch.After)
+	return IsOfFile(ch) && !InGit(ch.Path)
+}
+
+// IsOfFile reports whether a change adds, changes or removes what is no folder; a change of
+// times alone does not.
+func IsOfFile(ch *snapshot.Change) bool {
+	isFile := func(e *snapshot.Entry) bool { return e != nil && !IsFolder(e) }
+	return ch.Path != "" && !ch.TimeOnly() && (isFile(ch.Before) || isFile(ch.After))
 }
 
 // CountShown counts the changes for which IsShown holds.

@@ -39,6 +39,7 @@ type Approval struct {
 	Tools       []string            `json:"tools" doc:"Tools that were called."`
 	Commands    []ApprovalCommand   `json:"commands" doc:"Commands that ran; untrusted."`
 	Hosts       []choir.EffectHost  `json:"hosts" doc:"Hosts that it wanted, as the control plane saw it."`
+	MoreHosts   bool                `json:"more_hosts,omitempty" doc:"There are more hosts than are listed, or than the log has."`
 	Verify      choir.VerifyOutcome `json:"verify" doc:"What the verification found."`
 	Summary     string              `json:"summary" doc:"What the model says of it; its beginning; untrusted."`
 	Answer      choir.EffectAnswer  `json:"answer,omitempty" enum:"approve,refuse,again" doc:"The owner's answer; absent while it waits."`
@@ -59,8 +60,8 @@ type ApprovalList struct {
 // ApprovalView is one result with its change.
 type ApprovalView struct {
 	Approval
-	Diff  []moments.FileDiff `json:"diff" doc:"What an approval changes in the workspace, outside of .git folders."`
-	InGit int                `json:"in_git,omitempty" doc:"Paths in .git folders that it changes beside them."`
+	Diff  []moments.FileDiff `json:"diff" doc:"What an approval changes in the workspace, hooks and settings in .git folders too."`
+	InGit int                `json:"in_git,omitempty" doc:"Paths that it changes beside them: where git keeps its objects, branches and lists."`
 	Cut   bool               `json:"cut,omitempty" doc:"There are more files."`
 }
 
@@ -138,7 +139,7 @@ func viewApproval(w effects.Waiting) Approval {
 	v := Approval{
 		Task: w.Task.ID, Run: w.Task.Run, At: w.At, Project: w.Task.Task.Repo, Instruction: clipped(w.Task.Instruction),
 		Rules: w.Held.Rules, Files: w.Held.Files, Added: w.Held.Added, Removed: w.Held.Removed, Tools: w.Held.Tools, Commands: []ApprovalCommand{},
-		Hosts: w.Held.Hosts, Verify: w.Held.Result.Verify, Summary: clipped(w.Held.Result.Summary), Answer: w.Task.Answer, Again: w.Task.Again,
+		Hosts: w.Held.Hosts, MoreHosts: w.Held.MoreHosts, Verify: w.Held.Result.Verify, Summary: clipped(w.Held.Result.Summary), Answer: w.Task.Answer, Again: w.Task.Again,
 	}
 	for _, run := range w.Held.Result.CommandsRun {
 		v.Commands = append(v.Commands, ApprovalCommand{Command: clipped(run.Command), ExitCode: run.ExitCode})

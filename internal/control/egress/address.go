@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"net"
 	"net/netip"
 	"slices"
 )
@@ -36,4 +37,23 @@ func Public(a netip.Addr) bool {
 		return false
 	}
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(closed, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// isFar reports whether an address is public and neither this machine's nor one of the networks
+// that it is in: a machine can have public addresses too, and always has with IPv6. It is false
+// when the machine's addresses cannot be read.
+func isFar(a netip.Addr) bool {
+	if !Public(a) {
+		return false
+	}
+	own, err := net.InterfaceAddrs()
+	return err == nil && !isNear(a, own)
+}
+
+// isNear reports whether an address is in the network of one of a machine's own.
+func isNear(a netip.Addr, own []net.Addr) bool {
+	return slices.ContainsFunc(own, func(of net.Addr) bool {
+		network, ok := of.(*net.IPNet)
+		return ok && network.Contains(a.AsSlice())
+	})
 }

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"net"
 	"net/netip"
 	"testing"
 )
@@ -24,5 +25,35 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 	}
 	if Public(netip.Addr{}) {
 		t.Error("no address is dialled")
+	}
+}
+
+// TestThisMachinesPublicAddressesAreNotDialled, and those of its neighbours: what listens there
+// counts on being asked by machines, not by what is in a sandbox of one.
+func TestThisMachinesPublicAddressesAreNotDialled(t *testing.T) {
+	var own []net.Addr
+	for _, text := range []string{"127.0.0.1/8", "11.22.44.1/24", "2a01:4f8:1:2::1/64", "fe80::1/64"} {
+		ip, network, err := net.ParseCIDR(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own = append(own, &net.IPNet{IP: ip, Mask: network.Mask})
+	}
+	for text, near := range map[string]bool{
+		"11.22.44.1": true, "11.22.44.200": true, "11.22.45.1": false, "2a01:4f8:1:2::1": true, "2a01:4f8:1:2:3:4:5:6": true, "2a01:4f8:1:3::1": false, "1.1.1.1": false,
+	} {
+		a := netip.MustParseAddr(text)
+		if !Public(a) || isNear(a, own) != near {
+			t.Errorf("%s: near is %v", text, !near)
+		}
+	}
+	machine, err := net.InterfaceAddrs()
+	if err != nil || len(machine) == 0 {
+		t.Fatal(machine, err)
+	}
+	for _, of := range machine {
+		if a, ok := netip.AddrFromSlice(of.(*net.IPNet).IP); ok && Internet().Permit(a.Unmap()) {
+			t.Errorf("%s is dialled", of)
+		}
 	}
 }

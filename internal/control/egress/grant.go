@@ -121,6 +121,20 @@ func (p *Proxy) EndGrants(id choir.ID) {
 	}
 }
 
+// CutHeld cuts what is open to hosts that rules hold from now on, and returns how many passages
+// were cut. Requests that are admitted after it ask Work.Holds.
+func (p *Proxy) CutHeld(holds func(host string) bool) (cut int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for one := range p.open {
+		if holds(one.target.Host) {
+			one.cut("held")
+			cut++
+		}
+	}
+	return cut
+}
+
 // fits reports whether a policy lets a passage out, or its grant does under it.
 func (o *passage) fits(policy Policy) bool {
 	if o.grant != nil {

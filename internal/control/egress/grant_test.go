@@ -76,6 +76,20 @@ func TestAGrantOpensItsHostAndPortAlone(t *testing.T) {
 	g.opened("GOOD.test:22").Close()
 }
 
+// TestAnOpenTunnelIsCutWhenARuleHoldsItsHost, and another one goes on.
+func TestAnOpenTunnelIsCutWhenARuleHoldsItsHost(t *testing.T) {
+	g := newGrantRig(t, granted, Grant{ID: "another", Host: "other.test", Port: 22})
+	held, other := g.opened("good.test:22"), g.opened("other.test:22")
+	g.CutHeld(func(host string) bool { return host == "good.test" })
+	g.isCut(held, "held")
+	if _, err := io.WriteString(other, "y"); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := bufio.NewReader(other).ReadByte(); err != nil || b != 'y' {
+		t.Errorf("the other one: %q %v", b, err)
+	}
+}
+
 // TestARedirectLeadsNoFurtherThanTheGrant follows an answer of the granted host to another one.
 func TestARedirectLeadsNoFurtherThanTheGrant(t *testing.T) {
 	heard := false
@@ -285,7 +299,7 @@ func TestARuleThatComesCutsTheTunnelsToItsHosts(t *testing.T) {
 	g.serve(good, 22, echo(t))
 	g.serve(other, 22, echo(t))
 	stays, goes := g.opened("good.test:22"), g.opened("other.test:22")
-	if cut := g.CutHosts(func(host string) bool { return host == "other.test" }); cut != 1 {
+	if cut := g.CutHeld(func(host string) bool { return host == "other.test" }); cut != 1 {
 		t.Errorf("%d were cut", cut)
 	}
 	if _, err := goes.Read(make([]byte, 1)); err == nil {

@@ -82,9 +82,10 @@ type Outside struct {
 	Roots *x509.CertPool
 }
 
-// Internet returns the network of this machine, of which public addresses may be dialled.
+// Internet returns the network of this machine, of which public addresses may be dialled that are
+// not of this machine and the networks that it is in.
 func Internet() Outside {
-	return Outside{Resolver: net.DefaultResolver, Permit: Public, Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	return Outside{Resolver: net.DefaultResolver, Permit: isFar, Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
 	}}
 }
@@ -142,20 +143,6 @@ func (p *Proxy) SetPolicy(policy Policy) (cut int) {
 	p.policy = policy
 	for one := range p.open {
 		if !one.fits(policy) {
-			one.cut("policy")
-			cut++
-		}
-	}
-	return cut
-}
-
-// CutHosts cuts what is open to the hosts for which held reports true, and returns how many were
-// cut. What is admitted after it asks Work.Holds.
-func (p *Proxy) CutHosts(held func(host string) bool) (cut int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for one := range p.open {
-		if held(one.target.Host) {
 			one.cut("policy")
 			cut++
 		}

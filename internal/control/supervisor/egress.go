@@ -139,7 +139,7 @@ func (g *gateways) outlet(c *computer.Computer) *outlet {
 		head, _ := c.Store().Head()
 		go func() {
 			defer close(out.done)
-			endGrants(ctx, c.Store(), head, out.proxy.EndGrants)
+			endGrants(ctx, c.Store(), head, func() { out.proxy.CutHeld(c.Effects().Policy().Holds) }, out.proxy.EndGrants)
 		}()
 		return out
 	})

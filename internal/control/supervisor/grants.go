@@ -116,7 +116,7 @@ func (p *policyInForce) reload(gateways *gateways) (api.EgressReloaded, error) {
 	before := p.setApprovals(holds, file)
 	done := p.force(gateways, policy, file, from)
 	for _, out := range gateways.all() {
-		done.Cut += out.proxy.CutHosts(func(host string) bool { return holds.Holds(host) && !before.Holds(host) })
+		done.Cut += out.proxy.CutHeld(func(host string) bool { return holds.Holds(host) && !before.Holds(host) })
 	}
 	return done, nil
 }
@@ -243,9 +243,10 @@ type followedLog interface {
 const followPause = time.Second
 
 // endGrants calls end with each task and run that ends, so that what is open by its grants is cut,
-// until ctx ends. It follows the log from an event, and goes on after an error, as on a full disk;
-// what is asked anew is decided by the log itself.
-func endGrants(ctx context.Context, log followedLog, from uint64, end func(choir.ID)) {
+// and began when a task begins, which could send by what is open to hosts of rules, until ctx ends.
+// It follows the log from an event, and goes on after an error, as on a full disk; what is asked
+// anew is decided by the log itself.
+func endGrants(ctx context.Context, log followedLog, from uint64, began func(), end func(choir.ID)) {
 	pause := time.NewTimer(followPause)
 	defer pause.Stop()
 	for {
@@ -255,6 +256,8 @@ func endGrants(ctx context.Context, log followedLog, from uint64, end func(choir
 			}
 			from = e.Seq
 			switch e.Type {
+			case choir.TypeTaskStarted:
+				began()
 			case choir.TypeTaskReturned:
 				end(e.Task)
 			case choir.TypeRunFinished:
@@ -316,6 +319,11 @@ type passages struct {
 // RecordRefusal implements egress.Recorder. What a grant would let out asks the owner for one.
 func (p passages) RecordRefusal(ctx context.Context, w egress.Work, r egress.Refusal) (asked bool, err error) {
 	e := choir.EgressRefused{Host: r.Host, Port: r.Port, Policy: string(r.Mode), Why: r.Why}
+	if !w.Closed {
+		if err := p.recordForTasks(ctx, w.Task, e); err != nil {
+			return false, err
+		}
+	}
 	if w.Closed || !p.proxy().Askable(r) {
 		_, err := p.c.Roles().RecordRefusal(ctx, e, 0)
 		return false, err
@@ -327,6 +335,21 @@ func (p passages) RecordRefusal(ctx context.Context, w egress.Work, r egress.Ref
 	e.Asked = asking.May
 	recorded, err := p.c.Roles().RecordRefusal(ctx, e, asking.After)
 	return asking.Asks || asking.May && recorded, err
+}
+
+// recordForTasks records the refusal of a host that a rule of [[approve]] names for all tasks at
+// work but one: each of them could have asked as that one, or as a program of no task.
+func (p passages) recordForTasks(ctx context.Context, but choir.ID, e choir.EgressRefused) error {
+	if !p.c.Effects().Policy().Holds(e.Host) {
+		return nil
+	}
+	open, err := p.c.Store().OpenTasks(ctx)
+	for _, t := range open {
+		if err == nil && t.State == eventstore.TaskStarted && t.ID != but {
+			_, err = p.c.Roles().RecordRefusalOf(ctx, rolehost.Working{Run: t.Run, Task: t.ID}, e, 0)
+		}
+	}
+	return err
 }
 
 // RecordPassage implements egress.Recorder.

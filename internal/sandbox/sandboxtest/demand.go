@@ -54,6 +54,7 @@ var Demands = map[string]Demand{
 	"survival/recovered after the control plane was killed": Processes,
 	"survival/ended by itself when nobody came":             Processes,
 	"paused/stands still and goes on":                       Processes,
+	"paused/whatever its programs do":                       Processes,
 	"paused/killed with its control plane":                  Processes,
 }
 

@@ -15,6 +15,7 @@ import (
 // paused checks that a sandbox that can be paused stands still, goes on, and hinders nobody.
 func (s suite) paused(t *testing.T) {
 	t.Run("stands still and goes on", s.part(s.standsStill))
+	t.Run("whatever its programs do", s.part(s.standsStillWhatever))
 	t.Run("can be destroyed", s.part(func(t *testing.T) {
 		b := s.create(t, choir.RoleAssociate, nil)
 		s.pause(t, b)
@@ -157,4 +158,57 @@ func (s suite) standsStill(t *testing.T) {
 	}
 	t.Logf("resumed in %s, answered in %s", resumed, time.Since(began))
 	seen.waitMore(t, at+3)
+}
+
+// restless are programs that make it hard to stop them, each with a line of output once it does so
+// and then as long as it runs: a storm of forks, a parent that waits within vfork, a child that
+// stops itself, and a child that is stopped for its tracer.
+var restless = map[string]string{
+	"a storm of forks": `import os, sys
+for _ in range(8):
+    if os.fork() == 0:
+        while True:
+            if os.fork() == 0: os._exit(0)
+            os.wait()
+`,
+	"a wait within vfork": `import ctypes, os
+libc = ctypes.CDLL(None)
+if os.fork() == 0:
+    if libc.vfork() == 0: libc.pause()
+`,
+	"a stop of its own": `import os, signal
+if os.fork() == 0: os.kill(os.getpid(), signal.SIGSTOP)
+`,
+	"a stop for a tracer": `import ctypes, os, signal
+if os.fork() == 0:
+    ctypes.CDLL(None).ptrace(0, 0, 0, 0)
+    os.kill(os.getpid(), signal.SIGSTOP)
+`,
+}
+
+// standsStillWhatever pauses sandboxes with restless programs.
+func (s suite) standsStillWhatever(t *testing.T) {
+	for name, program := range restless {
+		t.Run(name, func(t *testing.T) {
+			b := s.create(t, choir.RoleAssociate, nil)
+			ctx, cancel := context.WithCancel(timeout(t))
+			p, err := b.client.Exec(ctx, guest.ExecSpec{Argv: []string{"python3", "-c", program + "import time\nwhile True: print(1, flush=True); time.sleep(0.01)"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var seen ticks
+			var reading sync.WaitGroup
+			reading.Go(func() { _, _ = p.Wait(&seen, &seen) }) // it is ended
+			defer reading.Wait()
+			defer cancel()
+			seen.waitMore(t, 3)
+			s.pause(t, b)
+			at := seen.count()
+			if err := b.Sandbox.(sandbox.Pauser).Resume(timeout(t)); err != nil {
+				t.Fatal(err)
+			}
+			seen.waitMore(t, at)
+			destroy(t, b)
+		})
+	}
 }

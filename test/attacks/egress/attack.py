@@ -18,11 +18,13 @@ from canary import Canary
 
 GOOD, VICTIM = "11.22.33.55", "11.22.33.44"
 METADATA, PRIVATE = "169.254.169.254", "10.1.2.3"
+OWN, NEIGHBOUR = "11.22.44.1", "11.22.44.9"  # a public address of this machine, and another one of its network
 canary = Canary([GOOD, VICTIM, METADATA, PRIVATE], {
+    "own.test": [OWN], "neighbour.test": [NEIGHBOUR],
     "good.test": [GOOD], "victim.test": [VICTIM], "x.victim.test": [VICTIM], "good.test.victim.test": [VICTIM], "evilgood.test": [VICTIM],
     "xn--gd-rmcc.test": [VICTIM], "rebind.test": [GOOD, "127.0.0.1"], "twice.test": [GOOD + "," + PRIVATE], "loop.test": ["127.0.0.1"],
     "cloud.test": [METADATA], "private.test": [PRIVATE], "zero.test": ["0.0.0.0"],
-})
+}, [OWN + "/24"])
 
 # What the sandbox sends, one raw request after the other, each over a connection of its own.
 SENDER = r'''
@@ -97,7 +99,7 @@ def events(kind):
     return [e["payload"] for e in (json.loads(l) for l in choir("log", "--json", timeout=60).stdout.splitlines()) if e["type"] == kind]
 
 
-NARROW = ["good.test:80", "good.test:22", "good.test:443", "rebind.test:22", "twice.test:22", "loop.test:22", "loop.test:80", "cloud.test:80", "private.test:22", "zero.test:22"]
+NARROW = ["good.test:80", "good.test:22", "good.test:443", "rebind.test:22", "twice.test:22", "loop.test:22", "loop.test:80", "cloud.test:80", "private.test:22", "zero.test:22", "own.test:22", "neighbour.test:22"]
 OPEN = NARROW + ["*.victim.test:80", "*.victim.test:22", "victim.test:80", "victim.test:22", "victim.test:443", "evilgood.test:80",
                  "xn--gd-rmcc.test:80", VICTIM + ":80", VICTIM + ":22"]
 
@@ -122,9 +124,9 @@ def readings():
 
 def addresses():
     """Has names of the policy lead inside, always, sometimes, and beside a public address."""
-    inside = {METADATA, PRIVATE, "127.0.0.1"}
+    inside = {METADATA, PRIVATE, "127.0.0.1", OWN, NEIGHBOUR}
     cases = [(f"inside{i:03d}", tricks.connect(h), b"inside%03d\r\n" % i) for i, h in enumerate(
-        ["loop.test:22", "private.test:22", "zero.test:22", "twice.test:22"] + ["rebind.test:22"] * 8)]
+        ["loop.test:22", "private.test:22", "zero.test:22", "twice.test:22", "own.test:22", "neighbour.test:22"] + ["rebind.test:22"] * 8)]
     cases += [(f"inside{50 + i:03d}", tricks.get(f"http://{h}/inside{50 + i:03d}"), b"") for i, h in enumerate(["cloud.test", "loop.test"])]
     said = send(cases)
     heard = canary.heard()

@@ -83,12 +83,15 @@ class _Server:
 class Canary:
     """Listens at every address of the network, on PORTS, and answers for names on port 53."""
 
-    def __init__(self, addresses, names):
+    def __init__(self, addresses, names, own=()):
         self.names, self.turns = names, {}
         self.connections, self.open, self.changed = [], 0, threading.Condition()
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        # Addresses of others come by routes: those on an interface would be this machine's own.
         for a in addresses:
-            subprocess.run(["ip", "addr", "add", a + "/32", "dev", "lo"], check=True)
+            subprocess.run(["ip", "route", "add", "local", a + "/32", "dev", "lo"], check=True)
+        for a in own:
+            subprocess.run(["ip", "addr", "add", a, "dev", "lo"], check=True)
         with open("/tmp/resolv-%d" % os.getpid(), "w") as f:
             f.write("nameserver 127.0.0.1\n")
         os.chmod(f.name, 0o644)

@@ -64,7 +64,7 @@ export const german = {
     "egress_task": { "said": "diese Aufgabe darf {host} nicht erreichen: für sie gilt {policy}", "help": "eine Aufgabe mit einer anderen Regel stellen, die nicht weiter geht als die des Computers" },
     "egress_rule": { "said": "die Regel für {host} lässt diese Anfrage nicht hinaus: wegen Methode oder Pfad, oder weil sie ein Tunnel ist", "help": "der Besitzer kann die Regel in choir.toml ändern: [[egress.allowlist]]" },
     "egress_unclear": { "said": "{host} wurde verweigert: die Anfrage lässt sich auf mehrere Arten lesen", "help": "einen Namen in Kleinbuchstaben ohne Punkt am Ende verwenden, oder eine einfache Adresse" },
-    "egress_address": { "said": "{host} führt zu einer Adresse, die nicht im öffentlichen Internet liegt", "help": "Hosts dieses Rechners, seines Netzes und seiner Cloud sind nicht erreichbar" },
+    "egress_address": { "said": "{host} führt zu diesem Rechner, seinem Netz oder einer nicht öffentlichen Adresse", "help": "Hosts dieses Rechners, seines Netzes und seiner Cloud sind nicht erreichbar" },
     "egress_busy": { "said": "von diesem Computer geht gerade zu viel auf einmal hinaus: {host} wurde nicht versucht", "help": "erneut versuchen, wenn andere Anfragen beendet sind" },
     "egress_unreachable": { "said": "{host} ist nicht erreichbar", "help": "den Namen prüfen und es später erneut versuchen" },
     "egress_asked": { "said": "{host} ist zurzeit nicht freigegeben; der Besitzer des Computers wird gefragt", "help": "erneut versuchen, sobald der Besitzer ihn freigegeben hat, oder ohne ihn weitermachen" },

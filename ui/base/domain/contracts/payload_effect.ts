@@ -24,6 +24,8 @@ export interface EffectHeld {
   tools: string[];
   /** Hosts that it wanted, as the control plane saw it. */
   hosts: EffectHost[];
+  /** There are more hosts than are listed, or than the log has. */
+  more_hosts?: boolean;
   /** The task's result, which it gets once this is approved. */
   result: AssociateResult;
   /** Checkpoint of the result. */
@@ -38,6 +40,8 @@ export interface EffectHost {
   port?: number;
   /** It was reached; else nothing was sent. */
   sent?: boolean;
+  /** Something else in the sandbox reached it while the task worked, or the task did so in its place. */
+  beside?: boolean;
 }
 
 /** HeldCheckpoint is a checkpoint that is made with the approval of a result; see CheckpointCreated. */

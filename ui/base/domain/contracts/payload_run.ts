@@ -467,8 +467,8 @@ export interface EgressPassed {
   received: number;
   /** How long it took, in milliseconds. */
   ms: number;
-  /** What ended it before its time: another policy, the limit of bytes, silence, a broken connection, the end of its grant, or of its key in the vault. */
-  cut?: "policy" | "limit" | "idle" | "error" | "grant" | "credential";
+  /** What ended it before its time: another policy, the limit of bytes, silence, a broken connection, the end of its grant, or of its key in the vault, or a task that began while a rule holds what is sent there. */
+  cut?: "policy" | "limit" | "idle" | "error" | "grant" | "credential" | "held";
   /** The grant that let it out, where the policy does not. */
   grant?: ID;
   /** Entry of the vault whose key was added to the request outside of the sandbox. */

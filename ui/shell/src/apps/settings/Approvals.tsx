@@ -70,11 +70,14 @@ function Facts({ held }: { held: Approval }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change
         <small key={i}>{t("approvals.ran", { command: visible(command), code: exit_code })}</small>
       ))}
-      {held.hosts.map(({ host, port, sent }) => (
-        <small key={`${host} ${port} ${sent}`}>
-          {t(sent ? "approvals.reached" : "approvals.wanted", { host: visible(port ? `${host}:${port}` : host) })}
+      {held.hosts.map(({ host, port, sent, beside }) => (
+        <small key={`${host} ${port} ${sent} ${beside}`}>
+          {t(beside ? "approvals.beside" : sent ? "approvals.reached" : "approvals.wanted", {
+            host: visible(port ? `${host}:${port}` : host),
+          })}
         </small>
       ))}
+      {held.more_hosts && <small>{t("approvals.moreHosts")}</small>}
       <small>{t(checks[held.verify.status], { proves: visible(held.verify.proves ?? "") })}</small>
       {held.summary && <small>{t("approvals.says", { text: visible(held.summary) })}</small>}
     </>

@@ -14,6 +14,8 @@ export const approvals: Translated<typeof english> = {
   ran: "Ausgeführt: {command} (Exit-Code {code})",
   wanted: "Wollte {host}; nichts wurde gesendet",
   reached: "Hat {host} erreicht",
+  beside: "Etwas anderes in der Sandbox hat währenddessen {host} erreicht",
+  moreHosts: "Und mehr Hosts, als hier stehen",
   pass: "Geprüft: {proves}",
   fail: "Die Prüfung schlug fehl",
   unknown: "Nicht geprüft",

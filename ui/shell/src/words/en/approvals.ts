@@ -12,6 +12,8 @@ export const approvals = {
   ran: "It ran: {command} (exit code {code})",
   wanted: "It wanted {host}; nothing was sent",
   reached: "It reached {host}",
+  beside: "Something else in the sandbox reached {host} while it worked",
+  moreHosts: "And more hosts than are listed",
   pass: "Verified: {proves}",
   fail: "The verification failed",
   unknown: "Not verified",
