@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { violationsIn } from "../lib/axe.js";
+import { openBrowser } from "../lib/browser.js";
 import { api, ask, rig, skip } from "../lib/rig.js";
 import { desktopAPI, enterDesktop } from "../lib/windows.js";
 
@@ -95,6 +96,43 @@ test("a grant for always is listed, and revoked by one press", { skip }, async (
   await ended(run, "done");
   await button("Revoke").click();
   await it.page.getByText("Nothing is granted.").waitFor();
+});
+
+test("what waits for the owner fits into the bar, in German too", { skip }, async () => {
+  const known = await it.page.evaluate(async () => (await fetch("/api/computers")).json());
+  const list = known.map((computer) => ({ ...computer, asks: 12, approvals: 12 }));
+  for (const width of [390, 900, 1241, 1440, 1920, 2300]) {
+    const other = await openBrowser({ locale: "de-DE", width });
+    try {
+      await other.context.route(/\/api\/computers(\/[^/]+)?$/, (route) =>
+        route.fulfill({ json: route.request().url().endsWith("/computers") ? list : list[0] }),
+      );
+      await other.page.goto(await it.choir.link());
+      await other.page.waitForSelector("iframe.desktop-frame");
+      const waits = other.page.getByRole("link", { name: "Aufgaben fragen nach 12 Hosts" });
+      await waits.waitFor();
+      const outside = await other.page.locator("header").evaluate((bar) =>
+        [...bar.querySelectorAll("a, button, .connection, .header-asks .header-word, .computers-name")]
+          .filter((part) => {
+            const { left, right, width } = part.getBoundingClientRect();
+            return width > 1 && (left < 0 || right > innerWidth);
+          })
+          .map((part) => part.textContent),
+      );
+      assert.deepEqual(outside, [], `${width} wide`);
+      const scrolls = await other.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(scrolls <= 0, `the page is ${scrolls} px wider than ${width}`);
+      if (width > 1240) {
+        const { name, said } = await other.page.evaluate(() => ({
+          name: document.querySelector(".computers-name").getBoundingClientRect().width,
+          said: Math.min(...[...document.querySelectorAll(".header-asks .header-word")].map((e) => e.clientWidth)),
+        }));
+        assert.ok(name >= 40 && said >= 100, `${width} wide the name has ${name} px, what waits ${said}`);
+      }
+    } finally {
+      await other.close();
+    }
+  }
 });
 
 test("a desktop can answer nothing", { skip }, async () => {
