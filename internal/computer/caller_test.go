@@ -80,7 +80,11 @@ func TestADaemonAsksOnBehalfOfTheTaskThatStartedIt(t *testing.T) {
 	l := newLab(t, func(c *labConfig) {
 		c.Egress = func(c *Computer) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				heard <- c.Roles().WorkingOn(r.Context())
+				on, err := c.Roles().WorkingOn(r.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				heard <- on
 				io.WriteString(w, "ok\n")
 			})
 		}

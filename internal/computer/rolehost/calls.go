@@ -20,24 +20,24 @@ type Working struct {
 
 // WorkingOn returns the run, task and tool call of the program that made a request at the
 // egress door, by the mark in the address that it connected to; ctx is the request's. The
-// result is zero if no task at work started the program, or it did not use its address.
-func (h *Host) WorkingOn(ctx context.Context) Working {
+// result is zero if no task at work started the program, or it did not use its address. An error
+// is that of the log: nobody knows then what holds for the request.
+func (h *Host) WorkingOn(ctx context.Context) (Working, error) {
 	c, _ := ctx.Value(callerKey{}).(caller)
 	mark, ok := choir.MarkAt(c.at)
 	if !ok || c.role != choir.RoleAssociate {
-		return Working{}
+		return Working{}, nil
 	}
 	tasks, err := h.log.OpenTasks(ctx)
 	if err != nil {
-		// Attribution only: the call is then recorded without a run.
-		return Working{}
+		return Working{}, err
 	}
 	for _, t := range tasks {
 		if t.Attempt > 0 && mark.Of(t.ID) {
-			return Working{Run: t.Run, Task: t.ID, Call: mark.Call(t.ID)}
+			return Working{Run: t.Run, Task: t.ID, Call: mark.Call(t.ID)}, nil
 		}
 	}
-	return Working{}
+	return Working{}, nil
 }
 
 // MayCall returns nil if a role may call a model for a run and a task: both must be open in
@@ -127,13 +127,24 @@ func (r *refusals) first(of choir.ID, host string) bool {
 	return true
 }
 
+// forget lets a host of a task be recorded another time, because the log did not take it.
+func (r *refusals) forget(of choir.ID, host string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.hosts[of], host)
+}
+
 // RecordRefusal appends that a program in a sandbox was refused a connection to a host, once
 // for each task and host, and where there is a policy for each port and reason too; for a
 // limited number of them. A refusal that asks the owner is recorded once more after an answer, the
 // event with number after. It reports whether the log has the refusal. ctx is the request's.
 func (h *Host) RecordRefusal(ctx context.Context, p choir.EgressRefused, after uint64) (recorded bool, err error) {
 	h.cfg.Observer.EgressRefused()
-	return h.RecordRefusalOf(ctx, h.WorkingOn(ctx), p, after)
+	on, err := h.WorkingOn(ctx)
+	if err != nil {
+		return false, err
+	}
+	return h.RecordRefusalOf(ctx, on, p, after)
 }
 
 // RecordRefusalOf does the same for a work that is known otherwise.
@@ -166,6 +177,9 @@ func (h *Host) RecordRefusalOf(ctx context.Context, on Working, p choir.EgressRe
 		return false, err
 	}
 	_, err = h.events.AppendAs(ctx, choir.RoleControl, on.attribute(d))
+	if err != nil && choir.FirstOf(err) == nil {
+		h.refusals.forget(base, about)
+	}
 	return err == nil, appender.UnlessSaid(err, choir.RoleControl, choir.TypeEgressRefused) // of another port, before choir was started again
 }
 

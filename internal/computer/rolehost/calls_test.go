@@ -118,7 +118,7 @@ func TestWhatGotOutIsRecordedWithTheToolCall(t *testing.T) {
 	g.append(choir.RoleControl, task.RunID, task.TaskID, choir.TaskStarted{Base: choir.ZeroHash, Attempt: 1})
 	ctx := context.WithValue(t.Context(), callerKey{}, caller{role: choir.RoleAssociate, at: choir.MarkOf(task.TaskID, 3).Addr()})
 	for range 2 {
-		if err := h.RecordPassage(ctx, h.WorkingOn(ctx), choir.EgressPassed{Host: "a.test", Port: 443, Address: "192.0.2.1", Sent: 1, Received: 2}); err != nil {
+		if err := h.RecordPassage(ctx, must(h.WorkingOn(ctx))(t), choir.EgressPassed{Host: "a.test", Port: 443, Address: "192.0.2.1", Sent: 1, Received: 2}); err != nil {
 			t.Fatal(err)
 		}
 		for _, why := range []choir.EgressWhy{choir.EgressPolicy, choir.EgressTLS} {
@@ -152,5 +152,50 @@ func TestASandboxCannotFillTheLogWithHosts(t *testing.T) {
 	}
 	if n != eventstore.MaxEgressRefusals || r.first("task", "0") || !r.first("another", "0") || r.first("task", "0") {
 		t.Errorf("%d hosts were recorded", n)
+	}
+}
+
+// unreadable is a log of which the open tasks cannot be read.
+type unreadable struct{ Log }
+
+func (unreadable) OpenTasks(context.Context) ([]eventstore.Task, error) {
+	return nil, choir.E("test", choir.CodeNoSpace, "the disk is full")
+}
+
+// TestARequestIsNobodysOnlyIfTheLogSaysSo cannot read which tasks work: a program of a task must not
+// pass for one of none, for which other rules hold.
+func TestARequestIsNobodysOnlyIfTheLogSaysSo(t *testing.T) {
+	g := newGround(t, nil)
+	h, _ := g.host()
+	task := g.dispatched(newID(t))
+	g.append(choir.RoleControl, task.RunID, task.TaskID, choir.TaskStarted{Base: choir.ZeroHash, Attempt: 1})
+	ctx := context.WithValue(t.Context(), callerKey{}, caller{role: choir.RoleAssociate, at: choir.MarkOf(task.TaskID, 3).Addr()})
+	if on, err := h.WorkingOn(ctx); err != nil || on.Task != task.TaskID {
+		t.Fatalf("%+v, %v", on, err)
+	}
+	h.log = unreadable{h.log}
+	if on, err := h.WorkingOn(ctx); choir.CodeOf(err) != choir.CodeNoSpace {
+		t.Errorf("%+v, %v", on, err)
+	}
+}
+
+// TestARefusalThatTheLogDidNotTakeIsRecordedLater refuses a host while nothing can be appended, and
+// again: the question to the owner must not be lost.
+func TestARefusalThatTheLogDidNotTakeIsRecordedLater(t *testing.T) {
+	g := newGround(t, nil)
+	h, _ := g.host()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel() // in place of a full disk
+	refused := choir.EgressRefused{Host: "a.test", Port: 443, Policy: "allowlist", Why: choir.EgressPolicy, Asked: true}
+	if recorded, err := h.RecordRefusal(gone, refused, 0); recorded || err == nil {
+		t.Fatalf("it was appended: %v", err)
+	}
+	for _, want := range []bool{true, false} {
+		if recorded, err := h.RecordRefusal(t.Context(), refused, 0); recorded != want || err != nil {
+			t.Errorf("recorded %t, %v", recorded, err)
+		}
+	}
+	if n := len(g.recorded(choir.TypeEgressRefused)); n != 1 {
+		t.Errorf("%d are recorded", n)
 	}
 }

@@ -33,10 +33,19 @@ func (h *Host) Resume(ctx context.Context) error {
 // Paused reports whether the Associate's sandbox is paused.
 func (h *Host) Paused() bool { return h.seats[choir.RoleAssociate].paused.Load() != nil }
 
-// pause pauses the running sandbox; a paused one is left as it is.
+// pause pauses the running sandbox; a paused one is left as it is. A use that comes meanwhile waits
+// for the pause, and ends it.
 func (s *seat) pause(ctx context.Context) error {
 	s.pausing.Lock()
 	defer s.pausing.Unlock()
+	s.still.Store(true) // before the sandbox is looked up, which a use does first
+	err := s.pauseLocked(ctx)
+	s.still.Store(s.paused.Load() != nil)
+	return err
+}
+
+// pauseLocked is pause for a caller that holds pausing.
+func (s *seat) pauseLocked(ctx context.Context) error {
 	s.mu.Lock()
 	l := s.live
 	s.mu.Unlock()
@@ -61,9 +70,9 @@ func (s *seat) pause(ctx context.Context) error {
 const resumePatience = 5 * time.Second
 
 // resume lets a paused sandbox go on, also when ctx has ended. A sandbox that cannot is destroyed;
-// the seat then starts another.
+// the seat then starts another. One that cannot be destroyed either stays paused for the next try.
 func (s *seat) resume(ctx context.Context) error {
-	if s.paused.Load() == nil {
+	if !s.still.Load() {
 		return nil
 	}
 	s.pausing.Lock()
@@ -92,11 +101,16 @@ func (s *seat) resumeLocked(ctx context.Context) error {
 	defer cancel()
 	err := (*p).Resume(ctx)
 	if err != nil {
+		lives := error(nil)
 		if b, ok := (*p).(sandbox.Sandbox); ok {
-			err = errors.Join(err, b.Destroy(ctx))
+			lives = b.Destroy(ctx)
+		}
+		if err = errors.Join(err, lives); lives != nil {
+			return err
 		}
 	}
 	s.paused.Store(nil)
+	s.still.Store(false)
 	return err
 }
 

@@ -1,10 +1,14 @@
 package rolehost
 
 import (
+	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/fake"
 )
 
@@ -127,5 +131,117 @@ func TestAKilledHostsPausedSandboxesGoOn(t *testing.T) {
 	}
 	if n := g.machine.Made(); n != 2 || pausedNow(g.machine) != 0 {
 		t.Errorf("%d sandboxes were made, %d are paused", n, pausedNow(g.machine))
+	}
+}
+
+// slow is a sandbox whose pauses wait for the test, and that can neither go on nor end if the test
+// says so.
+type slow struct {
+	sandbox.Sandbox
+	sandbox.Pauser
+	*slowly
+}
+
+type slowly struct {
+	pausing, goOn chan struct{}
+	stuck         atomic.Bool
+}
+
+// slowDriver makes slow sandboxes for the Associate.
+type slowDriver struct {
+	sandbox.Driver
+	*slowly
+}
+
+func (d slowDriver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	b, err := d.Driver.Create(ctx, spec)
+	if err == nil && spec.Role == choir.RoleAssociate {
+		b = slow{b, b.(sandbox.Pauser), d.slowly}
+	}
+	return b, err
+}
+
+func (b slow) Pause(ctx context.Context) error {
+	close(b.pausing)
+	<-b.goOn
+	return b.Pauser.Pause(ctx)
+}
+
+func (b slow) Resume(ctx context.Context) error {
+	if b.stuck.Load() {
+		return errors.New("the freezer does not answer")
+	}
+	return b.Pauser.Resume(ctx)
+}
+
+func (b slow) Destroy(ctx context.Context) error {
+	if b.stuck.Load() {
+		return errors.New("it does not end")
+	}
+	return b.Sandbox.Destroy(ctx)
+}
+
+// serveSlowly runs a host whose Associate has a slow sandbox.
+func (g *ground) serveSlowly() (*lab, *slowly) {
+	g.t.Helper()
+	how := &slowly{pausing: make(chan struct{}), goOn: make(chan struct{})}
+	l := g.serve(func(c *Config) { c.Driver = slowDriver{c.Driver, how} })
+	if _, err := l.LookedAt(g.within()); err != nil {
+		g.t.Fatal(err)
+	}
+	g.eventually(func() bool { return l.seats[choir.RoleAssociate].rolePID.Load() != 0 })
+	return l, how
+}
+
+// TestAUseDuringAPauseEndsIt uses a sandbox while it is being paused: nobody else would resume it,
+// and what is asked of it would wait for ever.
+func TestAUseDuringAPauseEndsIt(t *testing.T) {
+	g := newGround(t, nil)
+	l, b := g.serveSlowly()
+	s := l.seats[choir.RoleAssociate]
+	paused, used := make(chan error, 1), make(chan error, 1)
+	go func() { paused <- s.pause(g.within()) }()
+	<-b.pausing
+	go func() {
+		client, err := l.Guest(g.within())
+		if err == nil {
+			_, err = client.Hello(g.within())
+		}
+		used <- err
+	}()
+	select {
+	case err := <-used:
+		t.Errorf("the use did not wait for the pause: %v", err)
+	case <-time.After(50 * time.Millisecond): // it waits
+	}
+	close(b.goOn)
+	if err := <-paused; err != nil {
+		t.Error(err)
+	}
+	if err := <-used; err != nil || l.Paused() || pausedNow(g.machine) != 0 {
+		t.Errorf("%v, paused %t, %d are paused", err, l.Paused(), pausedNow(g.machine))
+	}
+}
+
+// TestASandboxThatCannotGoOnIsTriedAgain lets neither the resumption nor the end of a sandbox
+// succeed, and then both.
+func TestASandboxThatCannotGoOnIsTriedAgain(t *testing.T) {
+	g := newGround(t, nil)
+	l, b := g.serveSlowly()
+	close(b.goOn)
+	if err := l.seats[choir.RoleAssociate].pause(g.within()); err != nil {
+		t.Fatal(err)
+	}
+	b.stuck.Store(true)
+	if _, err := l.Guest(g.within()); err == nil {
+		t.Error("a sandbox that stands still is handed out")
+	}
+	b.stuck.Store(false)
+	client, err := l.Guest(g.within())
+	if err == nil {
+		_, err = client.Hello(g.within())
+	}
+	if err != nil || l.Paused() || pausedNow(g.machine) != 0 {
+		t.Errorf("%v, paused %t, %d are paused", err, l.Paused(), pausedNow(g.machine))
 	}
 }

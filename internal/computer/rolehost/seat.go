@@ -36,6 +36,7 @@ type seat struct {
 
 	pausing sync.Mutex                     // held while the sandbox is paused or resumed; before mu
 	paused  atomic.Pointer[sandbox.Pauser] // the sandbox while it is paused, else nil
+	still   atomic.Bool                    // the sandbox is paused, or being paused
 }
 
 // live is a running sandbox with its connections.

@@ -41,9 +41,9 @@ func usedOf(u eventstore.Usage, err error) (modelgw.Used, error) {
 // workOf returns the run, the task and the task's model budget of the program that sent
 // a request at the egress door; empty if no task is in progress. ctx is the request's.
 func workOf(ctx context.Context, c *computer.Computer) (modelgw.Work, error) {
-	on := c.Roles().WorkingOn(ctx)
-	if on.Task == "" {
-		return modelgw.Work{}, nil
+	on, err := c.Roles().WorkingOn(ctx)
+	if err != nil || on.Task == "" {
+		return modelgw.Work{}, err
 	}
 	t, err := c.Store().Task(ctx, on.Task)
 	return modelgw.Work{Run: on.Run, Task: on.Task, Allowed: t.Task.ModelBudget}, err

@@ -188,8 +188,11 @@ func errandOf(r *http.Request, c *computer.Computer) (egress.Work, error) {
 	if role, _ := rolehost.Caller(r); role != choir.RoleAssociate {
 		return egress.Work{Closed: true}, nil
 	}
-	on := c.Roles().WorkingOn(r.Context())
+	on, err := c.Roles().WorkingOn(r.Context())
 	work := egress.Work{Run: on.Run, Task: on.Task, Call: on.Call}
+	if err != nil {
+		return work, err
+	}
 	held, err := c.Grants().Holding(r.Context(), on.Run, on.Task)
 	if err != nil {
 		return work, err
