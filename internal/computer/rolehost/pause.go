@@ -70,7 +70,7 @@ func (s *seat) pauseLocked(ctx context.Context) error {
 const resumePatience = 5 * time.Second
 
 // resume lets a paused sandbox go on, also when ctx has ended. A sandbox that cannot is destroyed;
-// the seat then starts another. One that cannot be destroyed either stays paused for the next try.
+// the seat then starts another. A sandbox that cannot be destroyed either stays paused for the next try.
 func (s *seat) resume(ctx context.Context) error {
 	if !s.still.Load() {
 		return nil

@@ -246,7 +246,7 @@ func TestAnotherPolicyCutsWhatDoesNotFit(t *testing.T) {
 	if _, err := goes.Read(make([]byte, 1)); err == nil {
 		t.Error("what does not fit goes on")
 	}
-	if e := g.nextPassage(); e.Cut != "held" || e.Host != "other.test" {
+	if e := g.nextPassage(); e.Cut != "policy" || e.Host != "other.test" {
 		t.Errorf("%+v", e)
 	}
 	if _, err := io.WriteString(stays, "z"); err != nil {

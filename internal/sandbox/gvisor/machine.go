@@ -29,8 +29,8 @@ type machine struct {
 	roots map[rootKind]string
 }
 
-// rootKind says what a root folder is for: its guest binaries, from CopyReadable, and whether there
-// is a workspace.
+// rootKind is a kind of root folder: its guest binaries, from CopyReadable, and whether there is a
+// workspace.
 type rootKind struct {
 	guests    string
 	workspace bool
