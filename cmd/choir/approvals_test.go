@@ -146,7 +146,7 @@ func TestAHeldResultLandsExactlyOnceApproved(t *testing.T) {
 	before := exact(t, filepath.Join(a.workspace(), "workspace", "app"))
 	task := a.hold(guard("TWO"))
 	sameTree(t, before, exact(t, filepath.Join(a.workspace(), "workspace", "app")))
-	if said := a.must("approvals"); !strings.Contains(said, string(task)) || !strings.Contains(said, "guarded files (path app/guarded/**)") || !strings.Contains(said, "3 files, 3 lines added, 3 removed") {
+	if said := a.must("approvals"); !strings.Contains(said, string(task)) || !strings.Contains(said, "guarded files (path app/guarded/**)") || !strings.Contains(said, "3 files, lines: 3 added, 3 removed") {
 		t.Errorf("it lists %s", said)
 	}
 	if said := a.must("approvals", string(task)); !strings.Contains(said, "-two\n+TWO") || !strings.Contains(said, "printf 'TWO' > guarded/b.txt") {

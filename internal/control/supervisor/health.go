@@ -75,7 +75,11 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 	cfg.File.Egress, cfg.File.Approve = s.policy.section(), s.policy.approveTables()
 	cfg.File.Egress.PackageCacheMB = s.cfg.File.Egress.PackageCacheMB // that of the start is in force
 	d := NewDoctor(ctx, cfg)
-	d.Checks = append(d.Checks, hibernationCheck(s.computers.pool.Counts(), s.cfg.File.Computers))
+	wanted := cfg.File.Computers
+	if s.cfg.Ready == nil || cfg.File.Runtime.Mode == "sprites" {
+		wanted.Ready = 0
+	}
+	d.Checks = append(d.Checks, hibernationCheck(s.computers.pool.Counts(), wanted))
 	d.Checks = append(d.Checks, s.packages.checks()...)
 	for _, c := range s.computers.list() {
 		p := c.Store().Checked()
@@ -93,17 +97,31 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 	return d
 }
 
-// hibernationCheck returns the check that tells how many computers are open and how many
-// hibernate.
+// hibernationCheck returns the check that tells how many computers are open, stand still and
+// hibernate, and when an idle one does so.
 func hibernationCheck(n hibernation.Counts, wanted config.Computers) sandbox.Check {
 	check := sandbox.Check{Name: "computers", OK: n.Failed == 0}
-	open, asleep, failed := choir.CountOf("open", n.Open), choir.CountOf("asleep", n.Hibernated), choir.CountOf("failed", n.Failed)
-	if wanted.Idle() > 0 {
-		return check.AddDetail(choir.TellSentence("told.computers", "{open} open, {asleep} hibernated, {failed} failed to open; an idle one hibernates after {after}",
-			open, asleep, failed, choir.LinesOf("after", wanted.HibernateAfter)))
+	counts := []choir.Value{choir.CountOf("open", n.Open), choir.CountOf("frozen", n.Frozen), choir.CountOf("asleep", n.Hibernated), choir.CountOf("failed", n.Failed)}
+	if wanted.Idle() == 0 {
+		return check.AddDetail(withFreezing(wanted, choir.TellSentence("told.computersAwake",
+			"{open} open, {frozen} of them standing still, {asleep} hibernated, {failed} failed to open; none hibernates while choir runs (computers.hibernate_after)", counts...)))
 	}
-	return check.AddDetail(choir.TellSentence("told.computersAwake", "{open} open, {asleep} hibernated, {failed} failed to open; none hibernates while choir runs (computers.hibernate_after)",
-		open, asleep, failed))
+	told := choir.TellSentence("told.computers", "{open} open, {frozen} of them standing still, {asleep} hibernated, {failed} failed to open; an idle one hibernates after {after}",
+		append(counts, choir.LinesOf("after", wanted.HibernateAfter))...)
+	if wanted.Ready > 0 {
+		told = choir.TellAround("told.computersReady", "{said}; sandboxes for the next start of those used last wait ready, for at most {ready} of them",
+			map[string]choir.Told{"said": told}, choir.CountOf("ready", wanted.Ready))
+	}
+	return check.AddDetail(withFreezing(wanted, told))
+}
+
+// withFreezing returns what is told of idle computers with when their programs stand still.
+func withFreezing(wanted config.Computers, told choir.Told) choir.Told {
+	if wanted.Freezing() == 0 {
+		return told
+	}
+	return choir.TellAround("told.computersFreeze", "{said}; the programs of an idle one stand still after {freeze}, until the next request",
+		map[string]choir.Told{"said": told}, choir.LinesOf("freeze", wanted.FreezeAfter))
 }
 
 // NewDoctor probes a machine and returns its checks and the settings that would be in
