@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/moments"
 	"choiros/internal/control/api"
 	"choiros/internal/eventstore"
 )
@@ -384,6 +387,22 @@ func TestNothingIsSentToHostsOfARule(t *testing.T) {
 	a.must("approve", string(task))
 	if got := a.inApp("a.txt"); got != "two\n" {
 		t.Errorf("it landed as %q", got)
+	}
+}
+
+// TestWhatADiffLeavesOutIsSaid: content that is no text, and files beyond the list.
+func TestWhatADiffLeavesOutIsSaid(t *testing.T) {
+	var out bytes.Buffer
+	a := &app{printer: newPrinter(newConsole(&out, io.Discard), func(string) string { return "" })}
+	files := []moments.FileDiff{{FileChange: choir.FileChange{Path: "large", Change: choir.ChangeAdded}, Binary: true}, {FileChange: choir.FileChange{Path: "text", Change: choir.ChangeAdded}, Diff: "+x\n"}}
+	a.printDiff(api.DiffView{Files: files})
+	if said := out.String(); strings.Count(said, "its content is not shown") != 1 || strings.Contains(said, "more files") {
+		t.Errorf("all of the files: %s", said)
+	}
+	out.Reset()
+	a.printDiff(api.DiffView{Files: files, Cut: true})
+	if said := out.String(); !strings.HasSuffix(said, "There are more files than are listed.\n") {
+		t.Errorf("some of the files: %s", said)
 	}
 }
 

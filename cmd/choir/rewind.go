@@ -236,6 +236,7 @@ func (a *printer) printMoments(d api.MomentsView) {
 	a.printDiff(d.DiffView)
 }
 
+// printDiff prints changed files with their lines, and says of what there are none.
 func (a *printer) printDiff(d api.DiffView) {
 	for _, f := range d.Files {
 		switch {
@@ -247,6 +248,12 @@ func (a *printer) printDiff(d api.DiffView) {
 		if f.Diff != "" {
 			a.printf("%s", lines(f.Diff))
 		}
+		if f.Binary {
+			a.say("diff.notShown")
+		}
+	}
+	if d.Cut {
+		a.say("diff.cut")
 	}
 }
 

@@ -20,6 +20,7 @@ type Mux struct {
 	mu      sync.Mutex  // guards what follows
 	session *muxSession // nil before the first connection
 	closed  bool
+	paused  bool
 }
 
 // NewMux returns a mux that opens its stream with dial, at the first connection and again
@@ -85,6 +86,7 @@ func (m *Mux) connect(ctx context.Context) (*muxSession, error) {
 	closed := m.closed
 	if !closed {
 		m.session = l
+		l.setPaused(m.paused)
 	}
 	m.mu.Unlock()
 	if closed {
@@ -92,6 +94,17 @@ func (m *Mux) connect(ctx context.Context) (*muxSession, error) {
 		return nil, errMuxClosed()
 	}
 	return l, nil
+}
+
+// SetPaused says whether the sandbox stands still, so that it is no failure that it leaves the
+// stream unread. Say so before it does, and once it goes on.
+func (m *Mux) SetPaused(paused bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.paused = paused
+	if m.session != nil {
+		m.session.setPaused(paused)
+	}
 }
 
 // Close closes the stream and with it every connection, and waits for their end. It is

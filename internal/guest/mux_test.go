@@ -170,6 +170,81 @@ func TestAWriterWaitsForTheStreamNoLongerThanItsDeadline(t *testing.T) {
 	})
 }
 
+// TestAPausedFarEndIsWaitedFor leaves the stream unread for an hour in which the far end stands
+// still, and then for longer than it may.
+func TestAPausedFarEndIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		defer far.Close()
+		s := newMuxSession(near, nil)
+		defer s.close()
+		head := make([]byte, muxHead)
+		go io.ReadFull(far, head) // its opening
+		c, err := s.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		go c.Write([]byte("before"))
+		synctest.Wait() // it is being sent
+		s.setPaused(true)
+		<-time.After(time.Hour)
+		s.setPaused(false)
+		if got, err := io.ReadFull(far, make([]byte, muxHead+len("before"))); err != nil || s.ended() {
+			t.Fatalf("%d bytes arrived, %v", got, err)
+		}
+		go c.Write([]byte("after"))
+		<-time.After(writePatience + time.Millisecond)
+		synctest.Wait()
+		if !s.ended() {
+			t.Error("a far end that reads nothing is waited for")
+		}
+	})
+}
+
+// stopped is a connection whose writes end late, as in a process that stood still meanwhile.
+type stopped struct {
+	net.Conn
+	late []time.Duration // of the next writes; those behind go to the connection
+}
+
+func (c *stopped) Write(p []byte) (int, error) {
+	if len(c.late) == 0 {
+		return c.Conn.Write(p)
+	}
+	<-time.After(c.late[0])
+	c.late = c.late[1:]
+	n, err := c.Conn.Write(p[:2])
+	return n, errors.Join(err, os.ErrDeadlineExceeded)
+}
+
+// TestWhoStoodStillWritesOn: what is late by the writer's own fault is no failure of the far end.
+func TestWhoStoodStillWritesOn(t *testing.T) {
+	t.Parallel()
+	for late, ends := range map[time.Duration]bool{time.Hour: false, writePatience: true} {
+		synctest.Test(t, func(t *testing.T) {
+			near, far := net.Pipe()
+			defer far.Close()
+			s := newMuxSession(&stopped{near, []time.Duration{late, late}}, nil)
+			defer s.close()
+			got := make(chan string, 1)
+			go func() {
+				head := make([]byte, muxHead)
+				n, _ := io.ReadFull(far, head) // less where the stream ends
+				got <- string(head[:n])
+			}()
+			_, err := s.open()
+			want := "\x01\x00\x00\x00\x01\x00\x00\x00\x00"
+			if ends {
+				want = want[:2]
+			}
+			if said := <-got; said != want || (err != nil) != ends {
+				t.Errorf("late by %s: %q arrived, %v", late, said, err)
+			}
+		})
+	}
+}
+
 // TestOneConnectionTooManyIsRefusedAlone has the far end still hold a connection that
 // both ended and this end forgot.
 func TestOneConnectionTooManyIsRefusedAlone(t *testing.T) {

@@ -2,7 +2,9 @@ package guest
 
 import (
 	"encoding/binary"
+	"errors"
 	"net"
+	"os"
 	"time"
 )
 
@@ -65,12 +67,47 @@ func (l *muxSession) flush(parts ...[]byte) error {
 	if len(l.out) == 0 {
 		return nil
 	}
-	_ = l.conn.SetWriteDeadline(time.Now().Add(writePatience)) // a stream that has none is its driver's to end
-	_, err := l.conn.Write(l.out)
+	err := l.writeOut()
 	if err != nil {
 		l.breakOff(err)
 	}
 	return err
+}
+
+// writeOut writes out. Where this process itself stood still meanwhile, as in a sandbox that was
+// paused, the far end gets its time anew.
+func (l *muxSession) writeOut() error {
+	for out := l.out; ; {
+		began := time.Now()
+		l.setPatience(began)
+		n, err := l.conn.Write(out)
+		out = out[n:]
+		if !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) < writePatience+stoodStill {
+			return err
+		}
+	}
+}
+
+// stoodStill is how much later than after writePatience a write ends in a process that stood still.
+const stoodStill = time.Second
+
+// setPatience gives the far end writePatience from now on; a paused one all the time that it needs.
+func (l *muxSession) setPatience(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var until time.Time
+	if !l.paused {
+		until = now.Add(writePatience)
+	}
+	_ = l.conn.SetWriteDeadline(until) // a stream that has none is its driver's to end
+}
+
+// setPaused says whether the far end stands still. What is being written waits for it.
+func (l *muxSession) setPaused(paused bool) {
+	l.mu.Lock()
+	l.paused = paused
+	l.mu.Unlock()
+	l.setPatience(time.Now())
 }
 
 // finish lets the next writer write, or writes what was queued meanwhile if there is

@@ -44,6 +44,7 @@ type muxSession struct {
 	last   uint32 // the newest number
 	err    error  // why there are no more
 	posted []byte // frames that the next writer sends first
+	paused bool   // the far end stands still and reads nothing
 }
 
 // newMuxSession starts to read a stream and returns its session, which closes the stream

@@ -59,11 +59,21 @@ func (s *seat) pauseLocked(ctx context.Context) error {
 	if !ok {
 		return choir.E("computer.pause", choir.CodeUnavailable, "sandboxes of this driver cannot be paused")
 	}
+	l.setPaused(true)
 	if err := p.Pause(ctx); err != nil {
+		l.setPaused(false)
 		return err
 	}
 	s.paused.Store(&p)
 	return nil
+}
+
+// setPaused tells the stream of a sandbox, if it has only one, that nobody reads it now; l may be
+// nil, for a sandbox that is being closed.
+func (l *live) setPaused(paused bool) {
+	if l != nil && l.mux != nil {
+		l.mux.SetPaused(paused)
+	}
 }
 
 // resumePatience is the time that a sandbox has to go on.
@@ -110,6 +120,10 @@ func (s *seat) resumeLocked(ctx context.Context) error {
 		}
 	}
 	s.paused.Store(nil)
+	s.mu.Lock()
+	l := s.live
+	s.mu.Unlock()
+	l.setPaused(false)
 	s.still.Store(false)
 	return err
 }

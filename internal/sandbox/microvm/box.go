@@ -103,11 +103,26 @@ func (b *box) Pause(ctx context.Context) error {
 	if err := b.CheckRunning("microvm.pause"); err != nil {
 		return err
 	}
-	return b.pausing.Pause(ctx, b.group)
+	b.setPaused(true)
+	err := b.pausing.Pause(ctx, b.group)
+	if err != nil {
+		b.setPaused(false)
+	}
+	return err
 }
 
 // Resume implements sandbox.Pauser.
-func (b *box) Resume(context.Context) error { return b.pausing.Resume(b.group) }
+func (b *box) Resume(context.Context) error {
+	defer b.setPaused(false)
+	return b.pausing.Resume(b.group)
+}
+
+// setPaused tells the stream that all share that nobody reads it now.
+func (b *box) setPaused(paused bool) {
+	if b.shared != nil {
+		b.shared.SetPaused(paused)
+	}
+}
 
 // Clear kills the monitor, waits for its end and removes the cgroups and its way in.
 func (b *box) Clear(ctx context.Context) error {

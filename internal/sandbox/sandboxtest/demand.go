@@ -55,6 +55,7 @@ var Demands = map[string]Demand{
 	"survival/ended by itself when nobody came":             Processes,
 	"paused/stands still and goes on":                       Processes,
 	"paused/whatever its programs do":                       Processes,
+	"paused/while much is sent to it":                       Processes,
 	"paused/killed with its control plane":                  Processes,
 }
 

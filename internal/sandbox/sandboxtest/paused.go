@@ -16,6 +16,7 @@ import (
 func (s suite) paused(t *testing.T) {
 	t.Run("stands still and goes on", s.part(s.standsStill))
 	t.Run("whatever its programs do", s.part(s.standsStillWhatever))
+	t.Run("while much is sent to it", s.part(s.standsStillWhileSentTo))
 	t.Run("can be destroyed", s.part(func(t *testing.T) {
 		b := s.create(t, choir.RoleAssociate, nil)
 		s.pause(t, b)
@@ -71,6 +72,9 @@ func (s suite) pause(t *testing.T, b sandbox.Sandbox) {
 	p, ok := b.(sandbox.Pauser)
 	if in, wrapped := b.(inside); wrapped {
 		p, ok = in.Sandbox.(sandbox.Pauser)
+		if in.mux != nil {
+			in.mux.SetPaused(true)
+		}
 	}
 	if !ok {
 		t.Skip("sandboxes of this driver cannot be paused")
@@ -86,6 +90,17 @@ func (s suite) pause(t *testing.T, b sandbox.Sandbox) {
 	if err != nil {
 		destroy(t, b)
 		t.Fatal(err)
+	}
+}
+
+// resume lets a paused sandbox go on.
+func resume(t *testing.T, b inside) {
+	t.Helper()
+	if err := b.Sandbox.(sandbox.Pauser).Resume(timeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	if b.mux != nil {
+		b.mux.SetPaused(false)
 	}
 }
 
@@ -149,9 +164,7 @@ func (s suite) standsStill(t *testing.T) {
 	}
 	at := seen.count()
 	began := time.Now()
-	if err := b.Sandbox.(sandbox.Pauser).Resume(timeout(t)); err != nil {
-		t.Fatal(err)
-	}
+	resume(t, b)
 	resumed := time.Since(began)
 	if _, err := b.client.Hello(timeout(t)); err != nil {
 		t.Error(err)
@@ -204,11 +217,47 @@ func (s suite) standsStillWhatever(t *testing.T) {
 			seen.waitMore(t, 3)
 			s.pause(t, b)
 			at := seen.count()
-			if err := b.Sandbox.(sandbox.Pauser).Resume(timeout(t)); err != nil {
-				t.Fatal(err)
-			}
+			resume(t, b)
 			seen.waitMore(t, at)
 			destroy(t, b)
 		})
+	}
+}
+
+// standsStillWhileSentTo pauses a sandbox for longer than a far end may leave a stream unread,
+// while a program in it is sent more than the stream holds.
+func (s suite) standsStillWhileSentTo(t *testing.T) {
+	b := s.create(t, choir.RoleAssociate, nil)
+	p, err := b.client.Exec(timeout(t), guest.ExecSpec{Argv: []string{"/bin/sh", "-c", "cat >/dev/null; echo got it"}, Stdin: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pieces, piece = 64, 64 << 10
+	var out bytes.Buffer
+	sent, ended := make(chan error, 1), make(chan error, 1)
+	go func() { // which also hears that there is room for more
+		_, err := p.Wait(&out, &out)
+		ended <- err
+	}()
+	s.pause(t, b)
+	go func() {
+		for range pieces {
+			if _, err := p.Write(make([]byte, piece)); err != nil {
+				sent <- err
+				return
+			}
+		}
+		sent <- p.CloseStdin()
+	}()
+	<-time.After(12 * time.Second)
+	resume(t, b)
+	if err := <-sent; err != nil {
+		t.Error("what was sent while it was paused: ", err)
+	}
+	if err := <-ended; err != nil || out.String() != "got it\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	if _, err := b.client.Hello(timeout(t)); err != nil {
+		t.Error(err)
 	}
 }

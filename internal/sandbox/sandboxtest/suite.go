@@ -110,19 +110,21 @@ type inside struct {
 	sandbox.Sandbox
 	spec      sandbox.Spec
 	client    *guest.Client
-	functions bool // programs are no processes
+	mux       *guest.Mux // nil if the driver has many streams
+	functions bool       // programs are no processes
 }
 
 // connect returns a sandbox with a client. If the driver has only one stream, all
 // connections share it.
 func connect(t testing.TB, d sandbox.Driver, b sandbox.Sandbox, spec sandbox.Spec) inside {
 	dial := b.Dial
+	var m *guest.Mux
 	if !d.Capabilities().Streams {
-		m := guest.NewMux(dial)
+		m = guest.NewMux(dial)
 		t.Cleanup(func() { m.Close() })
 		dial = m.Dial
 	}
-	return inside{Sandbox: b, spec: spec, client: guest.NewClient(dial)}
+	return inside{Sandbox: b, spec: spec, client: guest.NewClient(dial), mux: m}
 }
 
 // create creates a sandbox that is destroyed when the test ends. change, if not nil,

@@ -160,9 +160,11 @@ def landed():
     says = {f["path"].removeprefix("workspace/app/"): f.get("diff", "") for f in (shown or {"diff": []})["diff"]}
     settle(id, "approve")
     for name in ("a.txt", "guarded/late"):
-        last = open(f"{workspace()}/workspace/app/{name}").read().split()[-1]
-        attack(promise, "+" + last not in says.get(name, ""), f"{name}: {last} in place of {says}")
-    control(promise, open(f"{workspace()}/workspace/app/guarded/late").read() in ("shown\n", "later\n"))
+        # It may be empty: the program was cut off between emptying and writing it.
+        got = open(f"{workspace()}/workspace/app/{name}").read().split()
+        added = [l[1:] for l in says.get(name, "").splitlines() if l.startswith("+") and not l.startswith("+++")]
+        attack(promise, name not in says or got[-1:] != added[-1:], f"{name}: {got} in place of {says}")
+    control(promise, os.path.exists(f"{workspace()}/workspace/app/guarded/late"), "it did not land")
     promise = "an answer that the sandbox writes"
     id, shown = begin("echo mine > guarded/mine")
     path, body = f"{base()}/approvals/{id}", json.dumps({"answer": "approve"})

@@ -24,7 +24,7 @@ export const page: Translated<typeof english> = {
   events: "Ereignisse",
   story: "Verlauf",
   moreCut: "Es gibt mehr; die Liste wurde gekürzt.",
-  notText: "{change}, kein Text",
+  notText: "{change}, nicht gezeigt: kein Text oder zu groß",
   added: "neu",
   modified: "geändert",
   deleted: "entfernt",

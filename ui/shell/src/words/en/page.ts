@@ -22,7 +22,7 @@ export const page = {
   events: "Events",
   story: "Story",
   moreCut: "There are more; the list was cut.",
-  notText: "{change}, not text",
+  notText: "{change}, not shown: no text, or too large",
   added: "added",
   modified: "modified",
   deleted: "deleted",
