@@ -15,6 +15,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
@@ -71,6 +72,7 @@ type Projects struct {
 	index     index
 	adding    adding
 	push      PushConfig
+	pushing   atomic.Bool // git pushes now
 }
 
 // New makes the projects of a computer. It reads log and appends with events, which

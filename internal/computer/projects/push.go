@@ -85,6 +85,9 @@ const (
 	longWait  = 10 * time.Minute
 )
 
+// Pushing reports whether git pushes a project now. Its sandbox must not be paused or ended then.
+func (p *Projects) Pushing() bool { return p.pushing.Load() }
+
 // waitAfter returns how long to wait after a number of failed attempts.
 func waitAfter(attempts int) time.Duration {
 	if attempts > 10 {
@@ -104,7 +107,7 @@ func (p *Projects) Serve(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	tried := map[string]time.Time{} // when each project may be tried again, by this process's clock
+	tried := map[string]attempt{} // the last one of each project
 	for {
 		head, _ := p.log.Head()
 		next, err := p.pushAll(ctx, tried)
@@ -117,9 +120,15 @@ func (p *Projects) Serve(ctx context.Context) error {
 	}
 }
 
+// attempt is a failed attempt to push a commit.
+type attempt struct {
+	commit string
+	again  time.Time // when the commit may be tried again, by this process's clock
+}
+
 // pushAll tries each project whose time has come, and returns how long until the next one; 0 for
 // nothing to wait for.
-func (p *Projects) pushAll(ctx context.Context, tried map[string]time.Time) (next time.Duration, err error) {
+func (p *Projects) pushAll(ctx context.Context, tried map[string]attempt) (next time.Duration, err error) {
 	k, err := p.read(ctx)
 	if err != nil {
 		return 0, err
@@ -130,7 +139,8 @@ func (p *Projects) pushAll(ctx context.Context, tried map[string]time.Time) (nex
 		if !ok || !state.Pending() && (state.Wanted == "" || state.URL == url) {
 			continue
 		}
-		if left := time.Until(tried[added.Name+" "+state.Wanted]); left > 0 {
+		if last := tried[added.Name]; last.commit == state.Wanted && time.Until(last.again) > 0 {
+			left := time.Until(last.again)
 			next = soonest(next, left)
 			continue
 		}
@@ -140,7 +150,7 @@ func (p *Projects) pushAll(ctx context.Context, tried map[string]time.Time) (nex
 		}
 		if failed > 0 {
 			wait := waitAfter(failed)
-			tried[added.Name+" "+state.Wanted] = time.Now().Add(wait)
+			tried[added.Name] = attempt{state.Wanted, time.Now().Add(wait)}
 			next = soonest(next, wait)
 		}
 	}
@@ -168,6 +178,8 @@ func (k known) link(name string) Link {
 // pushOne pushes the wanted commit to the computer's branch and records how that ended. It
 // returns the number of attempts that failed, 0 if this one did not.
 func (p *Projects) pushOne(ctx context.Context, name string, state Push, url, gate string) (failed int, err error) {
+	p.pushing.Store(true)
+	defer p.pushing.Store(false)
 	branch := "choir/" + string(p.push.Computer)
 	var said words
 	client, err := p.sandbox.Guest(ctx)

@@ -33,6 +33,8 @@ func (s *System) checkBusy() func(ctx context.Context, id choir.ID, c *computer.
 			return "a model is called"
 		case c.Workspace().Work() != nil:
 			return "its workspace is read or changed"
+		case c.Projects().Pushing():
+			return "a checkpoint is pushed"
 		}
 		if why := workRemains(ctx, c); why != "" {
 			return why

@@ -610,6 +610,34 @@ func TestAPushThatFailsIsTriedAgain(t *testing.T) {
 	noLeak(t, p, data)
 }
 
+// TestAComputerThatPushesIsNotFrozen holds a push at its host, in a choir that freezes computers as
+// soon as they are idle: git must not stand still until somebody uses the computer.
+func TestAComputerThatPushesIsNotFrozen(t *testing.T) {
+	f := newForge(t, "mine.git")
+	f.hold, f.held = make(chan struct{}), make(chan struct{}, 8)
+	cfg := f.config(t, newData(t), "{origin}")
+	cfg.File.Computers.FreezeAfter, cfg.File.Computers.HibernateAfter = "1ms", "0"
+	p := controltest.StartWith(t, cfg)
+	t.Cleanup(f.letGo)
+	bind(t, p, "git.test", "/mine.git")
+	parts, c := partsOfOnly(t, p)
+	_, release, err := p.Use(t.Context(), c.ID()) // as each request does
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parts.Repos.Clone(t.Context(), choir.RoleCLI, "mine", "https://git.test/mine.git", "forge"); err != nil {
+		t.Fatal(err)
+	}
+	executeTask(t, p, nil, "echo one >> workspace/mine/greeting")
+	<-f.held
+	release()
+	for range 20 {
+		p.Sweep(t.Context())
+	}
+	f.letGo()
+	awaitPush(t, p, "pushed")
+}
+
 // child is the variable by which a test tells itself, in a process of its own, the data folder
 // and the server of the control plane that it is to be.
 const child = "CHOIR_PLANE_CHILD"

@@ -79,8 +79,13 @@ func (p *Pausing) Pause(ctx context.Context, g Group) error {
 		err = f.await(ctx)
 	}
 	if err != nil {
-		guard.kill()
-		return choir.Wrap("host.pause", choir.CodeUnavailable, errors.Join(err, writeKnob(f.file, f.run)), "stop the processes of a sandbox")
+		back := writeKnob(f.file, f.run)
+		if back == nil {
+			guard.kill()
+		} else {
+			p.guard = guard // Resume tries again
+		}
+		return choir.Wrap("host.pause", choir.CodeUnavailable, errors.Join(err, back), "stop the processes of a sandbox")
 	}
 	p.guard = guard
 	return nil
@@ -105,11 +110,13 @@ func (f freezer) await(ctx context.Context) error {
 func (p *Pausing) Resume(g Group) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.guard != nil {
-		p.guard.kill() // first: later it would interfere with the next pause
+	err := resumeGroup(g)
+	// After that: were this process killed in between, nobody would resume the group.
+	if err == nil && p.guard != nil {
+		p.guard.kill()
 		p.guard = nil
 	}
-	return resumeGroup(g)
+	return err
 }
 
 // resumeGroup lets the processes of a group go on.
