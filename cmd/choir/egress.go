@@ -201,6 +201,7 @@ func runEgress(ctx context.Context, a *app, c *client) error {
 		return nil
 	}
 	a.say("egress.policy", "mode", v.Mode)
+	a.printRules(v.Rules)
 	a.sayNone(len(v.Requests)+v.Unlisted+len(v.Grants), "egress.none")
 	for _, r := range v.Requests {
 		a.printf("%s   %s\n", a.label("egress", "asks"), a.sentence("egress.asked", "n", r.Count, "host", hostPort(r.Host, r.Port), "policy", r.Policy, "why", a.term("egressWhy", r.Why)))
@@ -214,7 +215,39 @@ func runEgress(ctx context.Context, a *app, c *client) error {
 	for _, g := range v.Grants {
 		a.printf("%s   %s\n", a.label("egress", "granted"), a.sentence("egress.given", "host", hostPort(g.Host, g.Port), "scope", a.term("scope", g.Scope), "until", a.until(g.Expires), "work", a.ofWork(g.Run, g.Task)))
 	}
+	a.printReached(v.Reached)
 	return nil
+}
+
+// printRules prints what the policy lets out without a grant, and into which of it choir looks.
+func (a *printer) printRules(rules []api.EgressRule) {
+	var whole []string
+	for _, r := range rules {
+		at := hostPort(r.Host, r.Port)
+		if len(r.Methods)+len(r.Paths)+len(r.Opened) == 0 {
+			whole = append(whole, at)
+			continue
+		}
+		said := strings.Join(append(append([]string{at}, r.Methods...), r.Paths...), " ")
+		if r.Opened != "" {
+			said += "  " + a.sentence("egress.opened", "why", a.term("egressOpened", r.Opened))
+		}
+		a.printf("%s   %s\n", a.label("egress", "out"), said)
+	}
+	if len(whole) > 0 {
+		a.printf("%s   %s\n", a.label("egress", "out"), strings.Join(whole, " "))
+	}
+}
+
+// printReached prints the hosts that programs reached so far.
+func (a *printer) printReached(hosts []api.ReachedHost) {
+	for _, h := range hosts {
+		at := hostPort(h.Host, h.Port)
+		if h.Host == "" {
+			at = a.sentence("egress.others")
+		}
+		a.printf("%s   %s\n", a.label("egress", "reached"), a.sentence("egress.reachedHost", "host", at, "n", h.Requests, "sent", a.size(h.Sent), "received", a.size(h.Received), "at", h.Last.Std().Local().Format("2006-01-02 15:04:05")))
+	}
 }
 
 // ofWork names the run and task of a grant; "" for none.

@@ -51,7 +51,7 @@ func (p *projection) projected() *projection { return p }
 var projections = []table{
 	runsTable, conversationsTable, messagesTable, tasksTable, usageTable, checkpointsTable, snapshotsTable,
 	documentsTable, documentHeadsTable, documentVersionsTable, overlaysTable, filesTable, settingsTable, windowsTable, undosTable,
-	firstsTable, marksTable, markTrailTable, egressTable,
+	firstsTable, marksTable, markTrailTable, egressTable, egressHostsTable,
 }
 
 // reduced maps each event type to the projections that have a reducer for it.

@@ -48,7 +48,7 @@ func copyOfVersion(t *testing.T, version int) *sqlite.Conn {
 var releasedSince = map[string]int{
 	"runs": 1, "conversations": 1, "messages": 1, "tasks": 1, "usage": 1, "checkpoints": 1, "snapshots": 1, "documents": 1,
 	"document_heads": 1, "document_versions": 1, "files": 1, "settings": 2, "windows": 2, "overlays": 5, "firsts": 7, "undos": 8,
-	"marks": 9, "mark_trail": 9, "egress": 11,
+	"marks": 9, "mark_trail": 9, "egress": 11, "egress_hosts": 12,
 }
 
 func TestANewTableIsOfANewVersionOfTheSchema(t *testing.T) {

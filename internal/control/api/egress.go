@@ -27,6 +27,28 @@ type EgressView struct {
 	Requests []EgressRequest `json:"requests" doc:"Hosts that were refused and wait for an answer, oldest first."`
 	Unlisted int             `json:"unlisted,omitempty" doc:"Refusals for more hosts than are listed."`
 	Grants   []GrantedHost   `json:"grants" doc:"Grants that hold, oldest first."`
+	Rules    []EgressRule    `json:"rules" doc:"What the policy lets out without a grant."`
+	Reached  []ReachedHost   `json:"reached" doc:"Hosts that programs reached so far, the newest first; those that found no room of their own come last, together and without a host."`
+}
+
+// EgressRule is a host that the policy lets out.
+type EgressRule struct {
+	Host    string   `json:"host" doc:"Name or address; *.example.com stands for all names below example.com."`
+	Port    int      `json:"port"`
+	Methods []string `json:"methods,omitempty" doc:"Methods that get out; absent for all."`
+	Paths   []string `json:"paths,omitempty" doc:"Paths below which requests get out; absent for all."`
+	Known   bool     `json:"known,omitempty" doc:"It is of the list of git hosts and package registries of mode git+pkg."`
+	Opened  string   `json:"opened,omitempty" enum:"rule,key,packages" doc:"Why its TLS ends at choir, with an authority that only this sandbox trusts: for methods or paths, to add a key of the vault, or for the package cache. Absent where it passes through unread."`
+}
+
+// ReachedHost counts what went to one host and port, and came from it.
+type ReachedHost struct {
+	Host     string     `json:"host,omitempty"`
+	Port     int        `json:"port,omitempty"`
+	Requests int64      `json:"requests" doc:"Requests and tunnels."`
+	Sent     int64      `json:"sent" doc:"Bytes."`
+	Received int64      `json:"received" doc:"Bytes."`
+	Last     choir.Time `json:"last" doc:"When the newest one ended."`
 }
 
 // EgressRequest is a host that tasks ask for.
@@ -110,7 +132,13 @@ func (a *API) egress(h huma.API) {
 				return nil, err
 			}
 			l, err := c.Grants.List(ctx)
-			return answer(viewEgress(c.Egress, l), err)
+			if err != nil {
+				return nil, problem(err)
+			}
+			v := viewEgress(c.Egress, l)
+			v.Rules = c.Reach()
+			v.Reached, err = viewReached(c.Log.EgressHosts(ctx))
+			return answer(v, err)
 		})
 	huma.Register(h, op("grantHost", http.MethodPost, base+"/grants", "Let a host out for a task, a run or always", 201),
 		func(ctx context.Context, r *struct {
@@ -172,7 +200,7 @@ func portOf(port int) int {
 
 // viewEgress returns the requests and grants as their owner sees them.
 func viewEgress(mode choir.EgressMode, l grants.Listed) EgressView {
-	v := EgressView{Mode: string(mode), Requests: []EgressRequest{}, Unlisted: l.Unlisted, Grants: []GrantedHost{}}
+	v := EgressView{Mode: string(mode), Requests: []EgressRequest{}, Unlisted: l.Unlisted, Grants: []GrantedHost{}, Rules: []EgressRule{}, Reached: []ReachedHost{}}
 	for _, r := range l.Requests {
 		one := EgressRequest{Host: r.Host, Port: r.Port, Why: r.Why, Policy: r.Policy, At: r.At, Count: r.Count, Askers: []EgressAsker{}}
 		for _, a := range r.Askers {
@@ -186,6 +214,15 @@ func viewEgress(mode choir.EgressMode, l grants.Listed) EgressView {
 		v.Grants = append(v.Grants, viewGrant(g))
 	}
 	return v
+}
+
+// viewReached returns the hosts that programs reached.
+func viewReached(hosts []eventstore.EgressHost, err error) ([]ReachedHost, error) {
+	out := []ReachedHost{}
+	for _, h := range hosts {
+		out = append(out, ReachedHost{Host: h.Host, Port: h.Port, Requests: h.Requests, Sent: h.Sent, Received: h.Received, Last: h.Last})
+	}
+	return out, err
 }
 
 // viewGrant returns a grant as its owner sees it.

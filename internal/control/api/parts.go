@@ -25,6 +25,8 @@ type Computer struct {
 	ID, User choir.ID
 	Name     string
 	Egress   choir.EgressMode // of the policy for programs in its sandboxes
+	// Reach returns what that policy lets out without a grant.
+	Reach func() []EgressRule
 
 	Log       Log
 	Content   Content
@@ -90,6 +92,7 @@ type Log interface {
 	RunLog
 	TreeLog
 	LogState
+	EgressHosts(ctx context.Context) ([]eventstore.EgressHost, error)
 }
 
 // Content reads a computer's blobs by digest; blob.Store implements it.

@@ -36,10 +36,10 @@ var unencrypted = []string{"deb.debian.org", "security.debian.org", "archive.ubu
 func listed() []Rule {
 	var rules []Rule
 	for _, host := range gitAndPackages {
-		rules = append(rules, Rule{Host: host, Port: 443})
+		rules = append(rules, Rule{Host: host, Port: 443, Known: true})
 	}
 	for _, host := range unencrypted {
-		rules = append(rules, Rule{Host: host, Port: 80, Methods: []string{"GET", "HEAD"}})
+		rules = append(rules, Rule{Host: host, Port: 80, Methods: []string{"GET", "HEAD"}, Known: true})
 	}
 	return rules
 }

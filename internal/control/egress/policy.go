@@ -23,6 +23,8 @@ type Rule struct {
 	// on port 443 ends its TLS.
 	Methods []string
 	Paths   []string
+	// Known marks the rules of mode git+pkg.
+	Known bool
 }
 
 // Policy lists the hosts that may be reached. The zero value lets nothing out.
@@ -100,6 +102,9 @@ func (p Policy) names(t Target) bool {
 	return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.names(t) })
 }
 
+// Rules returns the rules of the policy.
+func (p Policy) Rules() []Rule { return slices.Clone(p.rules) }
+
 // Inspected returns the rules for whose hosts TLS ends at the proxy.
 func (p Policy) Inspected() (rules []Rule) {
 	for _, r := range p.rules {
@@ -145,6 +150,9 @@ func (r Rule) String() string { return Target{Host: r.Host, Port: r.Port}.HostPo
 
 // names reports whether the rule has the target's host and port.
 func (r Rule) names(t Target) bool { return r.Port == t.Port && r.hasHost(t.Host) }
+
+// Covers reports whether the rule's host is a canonical host or stands for it.
+func (r Rule) Covers(host string) bool { return r.hasHost(host) }
 
 // hasHost reports whether the rule's host is host or stands for it.
 func (r Rule) hasHost(host string) bool {

@@ -3,12 +3,14 @@ package supervisor
 import (
 	"context"
 	"net"
+	"slices"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/computer/copies"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/control/api"
+	"choiros/internal/control/egress"
 	"choiros/internal/control/gateway"
 	"choiros/internal/desktop"
 )
@@ -201,10 +203,38 @@ func partsOf(s *System, c *computer.Computer, mode choir.EgressMode, err error) 
 	return parts(s, c, mode), nil
 }
 
+// rulesOf returns what the policy in force lets out of a computer's sandboxes; s is nil where the
+// computer is read only.
+func rulesOf(s *System, c *computer.Computer) []api.EgressRule {
+	out := []api.EgressRule{}
+	if s == nil {
+		return out
+	}
+	var cached []string
+	if s.cfg.File.Egress.PackageCacheMB > 0 {
+		cached = registryHosts(s.cfg.Registries)
+	}
+	keys := s.vault.HeaderHosts(c.ID())
+	for _, r := range s.policy.get().Rules() {
+		one := api.EgressRule{Host: r.Host, Port: r.Port, Methods: r.Methods, Paths: r.Paths, Known: r.Known}
+		switch {
+		case r.Port != 443:
+		case len(r.Methods)+len(r.Paths) > 0:
+			one.Opened = "rule"
+		case slices.ContainsFunc(keys, func(t egress.Target) bool { return t.Port == r.Port && r.Covers(t.Host) }):
+			one.Opened = "key"
+		case slices.ContainsFunc(cached, r.Covers):
+			one.Opened = "packages"
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
 // parts returns the parts of a computer that the API uses.
 func parts(s *System, c *computer.Computer, mode choir.EgressMode) api.Computer {
 	return api.Computer{
-		ID: c.ID(), User: c.User(), Name: c.Name(), Egress: mode,
+		ID: c.ID(), User: c.User(), Name: c.Name(), Egress: mode, Reach: func() []api.EgressRule { return rulesOf(s, c) },
 		Log: c.Store(), Content: c.Blobs(), Desk: c.Desk(), Workspace: c.Workspace(), Projects: c.Projects(), Source: c.Source(),
 		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Grants: c.Grants(), Effects: c.Effects(), Tasks: c.Tasks(), Verifier: c.Verifier(),
 		Moments: c.Moments(), Rewinder: c.Rewinder(), Copier: c.Copier(), Collector: c.Collector(),

@@ -36,9 +36,11 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/config"
+	"choiros/internal/control/api"
 	"choiros/internal/control/controltest"
 	"choiros/internal/control/egress"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/eventstore"
 )
 
 // internet is the network of a test: servers of this machine under names of their own, all at
@@ -353,6 +355,23 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 			}
 		})
 	}
+	t.Run("is shown to the owner", func(t *testing.T) {
+		parts, c := partsOfOnly(t, p)
+		rules := map[string]api.EgressRule{}
+		for _, r := range parts.Reach() {
+			rules[fmt.Sprintf("%s:%d", r.Host, r.Port)] = r
+		}
+		if r := rules["github.com:443"]; !r.Known || r.Opened != "" {
+			t.Errorf("of the known hosts: %+v", r)
+		}
+		if r := rules["git.test:80"]; r.Known || r.Opened != "" || !slices.Equal(r.Paths, []string{"/repo.git"}) {
+			t.Errorf("of the list: %+v", r)
+		}
+		reached, err := c.Store().EgressHosts(t.Context())
+		if i := slices.IndexFunc(reached, func(h eventstore.EgressHost) bool { return h.Host == "npm.test" && h.Port == 443 }); err != nil || i < 0 || reached[i].Sent == 0 || reached[i].Received == 0 {
+			t.Errorf("reached: %+v, %v", reached, err)
+		}
+	})
 	t.Run("a host outside", func(t *testing.T) {
 		task, r := executeTask(t, p, nil, with+"curl -sS --cacert $CA https://outside.test/ http://outside.test/; curl -sS http://git.test/other.git; curl -sS --connect-to ::127.0.0.1:9 --noproxy '*' --max-time 5 https://outside.test/ && exit 9; exit 0")
 		if out := fmt.Sprint(r.CommandsRun); strings.Contains(out, "outside\n") || !strings.Contains(out, "response 403") || strings.Contains(out, "ExitCode:9") {

@@ -51,8 +51,9 @@ type forge struct {
 	held   chan struct{} // gets a value when one waits
 	asked  sync.Map      // paths that were asked for with the credential
 	roots  *x509.CertPool
-	ca     []byte // the same, in PEM
-	to     string // where the server of another process listens; "" for its own
+	ca     []byte                        // the same, in PEM
+	beside atomic.Pointer[http.ServeMux] // serves the other hosts; nil for none
+	to     string                        // where the server of another process listens; "" for its own
 }
 
 // newForge starts the server with the empty bare repositories.
@@ -93,6 +94,10 @@ func newForge(t *testing.T, repositories ...string) *forge {
 
 // serve answers a request that has the credential by git's own server.
 func (f *forge) serve(backend http.Handler, w http.ResponseWriter, r *http.Request) {
+	if mux := f.beside.Load(); mux != nil && r.Host != "git.test" {
+		mux.ServeHTTP(w, r)
+		return
+	}
 	said := r.Header.Get("Authorization")
 	w.Header().Set("X-Echo", said)
 	w.Header().Set("Set-Cookie", "session="+token)
@@ -422,6 +427,11 @@ func (f *forge) keyInAHeader(t *testing.T, p *controltest.Plane) {
 	slices.Sort(used)
 	if got := strings.Join(used, " "); got != "   api api" {
 		t.Errorf("recorded the keys %q", got)
+	}
+	for _, r := range parts.Reach() {
+		if want := map[string]string{"git.test": "key"}[r.Host]; r.Opened != want {
+			t.Errorf("the owner is told %+v", r)
+		}
 	}
 	if c := checkOf(t, p.System, "keys of "+c.Name()); !c.OK || !strings.Contains(c.Detail, "git.test:443") {
 		t.Errorf("the doctor says %+v", c)

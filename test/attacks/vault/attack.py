@@ -386,6 +386,8 @@ def written():
     secret = subprocess.Popen([CHOIR, "vault", "set", "late", "--host", "bank.test", "--path", "/late", "--data", lib.DATA], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     secret.stdin.write(KEY); secret.stdin.flush()
     plain = subprocess.Popen(["sh", "-c", "read x", DECOY], stdin=subprocess.PIPE)
+    # A process has no command line yet at the moment that it is made.
+    eventually(lambda: all(open(f"/proc/{p.pid}/cmdline", "rb").read() for p in (secret, plain)), 20)
     shown = b""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         for name in ("cmdline", "environ"):

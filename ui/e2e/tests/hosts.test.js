@@ -49,6 +49,10 @@ test("what programs reach is chosen on the page, and is in force at once and aft
   await chosen("git hosts and package registries too").waitFor();
   await it.page.reload();
   await chosen("git hosts and package registries too").waitFor();
+  const rules = it.page.getByText(/^The policy lets out \d+ hosts$/);
+  await rules.click();
+  await it.page.getByText("registry.npmjs.org:443").waitFor();
+  await it.page.getByText("GET HEAD").first().waitFor();
   const { mode } = (await api(it.page, "/egress")).body;
   assert.equal(mode, "git+pkg");
   // Where the file says it, it is shown and not offered.

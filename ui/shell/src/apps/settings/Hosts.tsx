@@ -14,6 +14,7 @@ import {
   hostsOf,
 } from "../../transport/hosts";
 import { t } from "../../words/late";
+import { placeOf, Reached, Rules } from "./Reached";
 
 /** How often the list is read anew while it is shown. */
 const LOOK_MS = 2000;
@@ -50,6 +51,8 @@ export function Hosts({ settings }: { settings: Settings }) {
           <Granted key={held.grant} held={held} revoke={() => answer(hostsOf(id).revoke(held))} />
         ))}
       </ul>
+      {data.rules.length > 0 && <Rules rules={data.rules} />}
+      {data.reached.length > 0 && <Reached hosts={data.reached} />}
     </>
   );
 }
@@ -91,10 +94,6 @@ function Policy({
 }
 
 type Answer = (asked: Promise<unknown>) => void;
-
-function placeOf({ host, port }: { host: string; port: number }): string {
-  return visible(`${host}:${port}`);
-}
 
 const reasons: Readonly<Record<string, "hosts.taskRefused" | "hosts.ruleRefused">> = {
   task: "hosts.taskRefused",

@@ -38,4 +38,15 @@ export const hosts: Translated<typeof english> = {
   heldAlways: "immer",
   until: "bis {time}",
   revoke: "Widerrufen",
+  rules: { one: "Die Regel lässt {n} Host zu", other: "Die Regel lässt {n} Hosts zu" },
+  opened: "Choir sieht hinein: {why}",
+  openRule: "wegen Methoden und Pfaden",
+  openKey: "ein Schlüssel kommt hinzu",
+  openPackages: "Pakete werden aufbewahrt",
+  reached: "Bisher erreicht",
+  others: "alle anderen Hosts",
+  amount: {
+    one: "{n} Anfrage, {sent} gesendet, {received} empfangen, zuletzt {time}",
+    other: "{n} Anfragen, {sent} gesendet, {received} empfangen, zuletzt {time}",
+  },
 };

@@ -36,4 +36,15 @@ export const hosts = {
   heldAlways: "always",
   until: "until {time}",
   revoke: "Revoke",
+  rules: { one: "The policy lets out {n} host", other: "The policy lets out {n} hosts" },
+  opened: "Choir looks into it: {why}",
+  openRule: "for methods and paths",
+  openKey: "it adds a key",
+  openPackages: "it keeps packages",
+  reached: "Reached so far",
+  others: "all other hosts",
+  amount: {
+    one: "{n} request, {sent} sent, {received} received, last {time}",
+    other: "{n} requests, {sent} sent, {received} received, last {time}",
+  },
 } as const;
