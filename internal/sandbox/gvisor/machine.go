@@ -29,7 +29,7 @@ type machine struct {
 	roots map[rootKind]string
 }
 
-// rootKind says what a root folder is for: its guest binaries, from CopyReadable, and whether there
+// rootKind is the use of a root folder: its guest binaries, from CopyReadable, and whether there
 // is a workspace.
 type rootKind struct {
 	guests    string
