@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -128,12 +129,20 @@ func (l *lab) spec() (sandbox.Spec, error) {
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
+	transport := sandbox.TransportBind
+	if kinds := l.driver.Capabilities().Transports; !slices.Contains(kinds, transport) {
+		transport = kinds[0]
+	}
 	s := sandbox.Spec{
 		Computer: choir.DeriveID(benchComputer, strconv.Itoa(l.folders)), Role: choir.RoleAssociate, Guest: guests,
-		Doors: filepath.Join(dir, "doors"), Mounts: []sandbox.Mount{sandbox.Workspace(filepath.Join(dir, "workspace"), sandbox.TransportBind)},
+		Doors: filepath.Join(dir, "doors"), Mounts: []sandbox.Mount{sandbox.Workspace(filepath.Join(dir, "workspace"), transport)},
 		UID: firstUID + os.Getpid()*1000 + l.folders%1000,
 	}
-	return s, errors.Join(makeOwnedFolder(s.Doors, os.Geteuid(), s.UID, 0o750), makeOwnedFolder(s.WorkspaceFolder(), s.UID, s.UID, 0o700))
+	err = makeOwnedFolder(s.Doors, os.Geteuid(), s.UID, 0o750)
+	if transport == sandbox.TransportBind {
+		err = errors.Join(err, makeOwnedFolder(s.WorkspaceFolder(), s.UID, s.UID, 0o700))
+	}
+	return s, err
 }
 
 // makeOwnedFolder makes a folder and, when run as root, gives it to a user; without

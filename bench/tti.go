@@ -28,10 +28,12 @@ func benchTTI(ctx context.Context, l *lab, emit func(Row)) error {
 	if err := benchLocalTTI(ctx, l, emit); err != nil {
 		return err
 	}
-	if err := benchGvisorTTI(ctx, l, emit); err != nil {
-		return err
+	for _, bench := range []func(context.Context, *lab, func(Row)) error{benchGvisorTTI, benchContainerTTI, benchMachineTTI} {
+		if err := bench(ctx, l, emit); err != nil {
+			return err
+		}
 	}
-	return benchContainerTTI(ctx, l, emit)
+	return nil
 }
 
 func benchLocalTTI(ctx context.Context, l *lab, emit func(Row)) error {
@@ -49,12 +51,12 @@ func benchLocalTTI(ctx context.Context, l *lab, emit func(Row)) error {
 	}
 	emit(row)
 	r.Case = "staggered"
-	if row, err = l.together(ctx, r, l.count(100), 200*time.Millisecond); err != nil {
+	if row, err = l.together(ctx, r, bareStart, l.count(100), 200*time.Millisecond); err != nil {
 		return err
 	}
 	emit(row)
 	r.Case = "burst"
-	if row, err = l.together(ctx, r, burstSize(l), 0); err != nil {
+	if row, err = l.together(ctx, r, bareStart, burstSize(l), 0); err != nil {
 		return err
 	}
 	emit(row)
@@ -187,7 +189,7 @@ func bareStart(ctx context.Context) (float64, error) {
 
 // together starts n of ours and of the peer, each of ours every so often and the
 // peer's in between; at once, ours before the peer's, when every is 0.
-func (l *lab) together(ctx context.Context, r Row, n int, every time.Duration) (Row, error) {
+func (l *lab) together(ctx context.Context, r Row, bare sample, n int, every time.Duration) (Row, error) {
 	specs := make([]sandbox.Spec, n)
 	for i := range specs {
 		var err error
@@ -196,7 +198,7 @@ func (l *lab) together(ctx context.Context, r Row, n int, every time.Duration) (
 		}
 	}
 	ours := func(ctx context.Context, i int) (float64, error) { return l.startWith(ctx, specs[i]) }
-	peer := func(ctx context.Context, _ int) (float64, error) { return bareStart(ctx) }
+	peer := func(ctx context.Context, _ int) (float64, error) { return bare(ctx) }
 	var a, b many
 	if every > 0 {
 		var both sync.WaitGroup

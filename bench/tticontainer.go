@@ -16,32 +16,22 @@ import (
 
 const podmanPeer = "podman run of the same command, with the same engine, image and folders"
 
-// benchContainerTTI measures the time to the first command's output in a sandbox of a
+// benchContainerTTI measures the time to the first command's output in sandboxes of a
 // container engine, beside the engine's own client.
 func benchContainerTTI(ctx context.Context, l *lab, emit func(Row)) error {
-	const name = "container, sequential"
-	driver := container.New(container.Config{StateDir: filepath.Join(l.dir, "container")})
-	why := cannotIsolate(ctx, driver)
-	if _, err := exec.LookPath("podman"); err != nil && why == "" {
-		why = "podman is not on this machine"
+	driver := container.New(container.Config{StateDir: filepath.Join(l.dir, container.Name)})
+	r := rungTTI{driver: driver, why: cannotIsolate(ctx, driver), about: podmanPeer, n: l.count(20), burst: burstSize(l)}
+	if _, err := exec.LookPath("podman"); err != nil && r.why == "" {
+		r.why = "podman is not on this machine"
 	}
-	if why != "" {
-		emit(Row{Case: name, Unit: "ms", Peer: podmanPeer, Skipped: why})
-		return driver.Close()
+	if r.why == "" {
+		peer, err := newBarePodman(ctx)
+		if err != nil {
+			return errors.Join(err, driver.Close())
+		}
+		r.peer = peer.run
 	}
-	peer, err := newBarePodman(ctx)
-	if err != nil {
-		return errors.Join(err, driver.Close())
-	}
-	other := *l
-	other.driver = driver
-	row, err := turns{n: l.count(20), warmup: l.count(2), ours: other.coldStart, peer: peer.run}.measure(ctx,
-		Row{Case: name, Unit: "ms", Peer: podmanPeer, Isolated: true})
-	l.folders = other.folders
-	if err == nil {
-		emit(row)
-	}
-	return errors.Join(err, driver.Close())
+	return l.benchRungTTI(ctx, r, emit)
 }
 
 // barePodman runs the first command with Podman's own client.

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,24 +13,13 @@ import (
 
 const runscPeer = "runsc do running the same command"
 
-// benchGvisorTTI measures the time to the first command's output in a sandbox of gVisor,
+// benchGvisorTTI measures the time to the first command's output in sandboxes of gVisor,
 // beside bare runsc.
 func benchGvisorTTI(ctx context.Context, l *lab, emit func(Row)) error {
-	const name = "gvisor, sequential"
-	driver := gvisor.New(gvisor.Config{StateDir: filepath.Join(l.dir, "gvisor")})
-	if why := cannotIsolate(ctx, driver); why != "" {
-		emit(Row{Case: name, Unit: "ms", Peer: runscPeer, Skipped: why})
-		return driver.Close()
-	}
-	other := *l
-	other.driver = driver
-	row, err := turns{n: l.count(20), warmup: l.count(2), ours: other.coldStart, peer: l.bareRunsc}.measure(ctx,
-		Row{Case: name, Unit: "ms", Peer: runscPeer, Isolated: true})
-	l.folders = other.folders
-	if err == nil {
-		emit(row)
-	}
-	return errors.Join(err, driver.Close())
+	driver := gvisor.New(gvisor.Config{StateDir: filepath.Join(l.dir, gvisor.Name)})
+	return l.benchRungTTI(ctx, rungTTI{
+		driver: driver, why: cannotIsolate(ctx, driver), about: runscPeer, peer: l.bareRunsc, n: l.count(20), burst: burstSize(l),
+	}, emit)
 }
 
 // bareRunsc runs the first command in a sandbox of runsc's own making, over this machine's

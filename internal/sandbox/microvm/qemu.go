@@ -35,7 +35,7 @@ func (q *qemuMonitor) find(context.Context) (err error) {
 }
 
 func (q *qemuMonitor) setUp(_ context.Context, m *machineParts) error {
-	q.m, q.tscKHz = m, tscKHz()
+	q.m, q.tscKHz = m, TSCKHz()
 	m.facts.Emulated = !q.kvmServes()
 	return nil
 }
@@ -248,10 +248,10 @@ func (q *qemuMonitor) kvmServes() bool {
 	return bytes.Contains(text[:n], []byte("Kernel panic"))
 }
 
-// tscKHz returns how fast the processor's counter of time stamps runs: at the base
+// TSCKHz returns how fast the processor's counter of time stamps runs: at the base
 // frequency where the kernel says it, else at what it says the processor runs at, which
 // inside of virtual machines is the same.
-func tscKHz() int64 {
+func TSCKHz() int64 {
 	if raw, err := os.ReadFile("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency"); err == nil {
 		if n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && n > 0 {
 			return n
