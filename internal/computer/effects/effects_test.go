@@ -36,7 +36,6 @@ func TestLinesAreCountedInHunksOnly(t *testing.T) {
 	}
 }
 
-// TestAHeldResultFitsIntoItsEvent, whatever the task returned: its own event is as large as one can be.
 func TestALongLineIsNotASmallChange(t *testing.T) {
 	t.Parallel()
 	diff := "--- a/x\n+++ b/x\n@@ -0,0 +1,2 @@\n+" + strings.Repeat("x", 200_000) + "\n+short\n"
@@ -64,6 +63,7 @@ func TestAReachedHostIsNotHiddenBehindOthers(t *testing.T) {
 	}
 }
 
+// TestAHeldResultFitsIntoItsEvent, whatever the task returned: its own event is as large as one can be.
 func TestAHeldResultFitsIntoItsEvent(t *testing.T) {
 	t.Parallel()
 	run := choir.CommandRun{Command: "make", StdoutTail: strings.Repeat("x", 500)}

@@ -16,6 +16,20 @@ import (
 	"choiros/internal/control/supervisor"
 )
 
+// loadChosen reads a configuration file with the policy that the owner chose in a data folder, as
+// cmd does.
+func loadChosen(file, data string) (config.Config, string, error) {
+	c, from, err := config.Load(file)
+	if err != nil {
+		return c, from, err
+	}
+	chosen, err := config.LoadNetwork(data)
+	if err == nil {
+		c, err = c.WithNetwork(chosen)
+	}
+	return c, from, err
+}
+
 // choosing starts a control plane on a folder, whose configuration file gives no policy.
 func choosing(t *testing.T, data string) *controltest.Plane {
 	t.Helper()
@@ -25,17 +39,7 @@ func choosing(t *testing.T, data string) *controltest.Plane {
 	}
 	cfg := controltest.Config(t, data)
 	cfg.Outside = newInternet(t).outside()
-	cfg.Reread = func() (config.Config, string, error) {
-		c, from, err := config.Load(file)
-		if err != nil {
-			return c, from, err
-		}
-		chosen, err := config.LoadNetwork(data)
-		if err == nil {
-			c, err = c.WithNetwork(chosen)
-		}
-		return c, from, err
-	}
+	cfg.Reread = func() (config.Config, string, error) { return loadChosen(file, data) }
 	return controltest.StartWith(t, cfg)
 }
 

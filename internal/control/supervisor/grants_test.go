@@ -289,17 +289,7 @@ func TestTheOwnerChoosesAPolicy(t *testing.T) {
 		}
 	}
 	write("")
-	load := func() (config.Config, string, error) {
-		c, from, err := config.Load(file)
-		if err != nil {
-			return c, from, err
-		}
-		chosen, err := config.LoadNetwork(data)
-		if err == nil {
-			c, err = c.WithNetwork(chosen)
-		}
-		return c, from, err
-	}
+	load := func() (config.Config, string, error) { return loadChosen(file, data) }
 	start := func(t *testing.T) *controltest.Plane {
 		cfg := controltest.Config(t, data)
 		var err error

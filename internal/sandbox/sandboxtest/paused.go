@@ -138,20 +138,28 @@ func (k *ticks) waitMore(t *testing.T, n int) {
 	}
 }
 
-// standsStill pauses a sandbox in which a program prints lines without end.
-func (s suite) standsStill(t *testing.T) {
-	b := s.create(t, choir.RoleAssociate, nil)
+// tick runs a program that prints without end until end is called, and returns once it prints.
+func (b inside) tick(t *testing.T, argv ...string) (seen *ticks, end func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(timeout(t))
-	p, err := b.client.Exec(ctx, guest.ExecSpec{Argv: []string{"/bin/sh", "-c", "while :; do echo tick; sleep 0.01; done"}})
+	p, err := b.client.Exec(ctx, guest.ExecSpec{Argv: argv})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var seen ticks
+	seen = &ticks{}
 	var reading sync.WaitGroup
-	reading.Go(func() { _, _ = p.Wait(&seen, &seen) }) // it is ended
-	defer reading.Wait()
-	defer cancel()
+	reading.Go(func() { _, _ = p.Wait(seen, seen) }) // it is ended
+	end = func() { cancel(); reading.Wait() }
+	t.Cleanup(end)
 	seen.waitMore(t, 3)
+	return seen, end
+}
+
+// standsStill pauses a sandbox in which a program prints lines without end.
+func (s suite) standsStill(t *testing.T) {
+	b := s.create(t, choir.RoleAssociate, nil)
+	seen, end := b.tick(t, "/bin/sh", "-c", "while :; do echo tick; sleep 0.01; done")
+	defer end()
 	s.pause(t, b)
 	quiet := func(d time.Duration) int {
 		before := seen.count()
@@ -204,17 +212,8 @@ func (s suite) standsStillWhatever(t *testing.T) {
 	for name, program := range restless {
 		t.Run(name, func(t *testing.T) {
 			b := s.create(t, choir.RoleAssociate, nil)
-			ctx, cancel := context.WithCancel(timeout(t))
-			p, err := b.client.Exec(ctx, guest.ExecSpec{Argv: []string{"python3", "-c", program + "import time\nwhile True: print(1, flush=True); time.sleep(0.01)"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var seen ticks
-			var reading sync.WaitGroup
-			reading.Go(func() { _, _ = p.Wait(&seen, &seen) }) // it is ended
-			defer reading.Wait()
-			defer cancel()
-			seen.waitMore(t, 3)
+			seen, end := b.tick(t, "python3", "-c", program+"import time\nwhile True: print(1, flush=True); time.sleep(0.01)")
+			defer end()
 			s.pause(t, b)
 			at := seen.count()
 			resume(t, b)
