@@ -43,7 +43,7 @@ func TestAComputerHibernatesAndWakesForACommand(t *testing.T) {
 	if out := m.must("computers"); !strings.Contains(out, "hibernates") {
 		t.Errorf("computers:\n%s", out)
 	}
-	if out := m.must("doctor"); !strings.Contains(out, "0 open, 1 hibernated") {
+	if out := m.must("doctor"); !strings.Contains(out, "0 open, 0 of them standing still, 1 hibernated") {
 		t.Errorf("doctor:\n%s", out)
 	}
 	if out := m.must("metrics"); !strings.Contains(out, `choir_computers{state="hibernated"} 1`) {

@@ -74,7 +74,7 @@ func TestVerbsSpeakThePersonsLanguage(t *testing.T) {
 	expect(0, `^drei ist da, bis zum Ereignis \d+\. `, "import", file, "--name", "drei")
 	expect(0, `^\d+ Objekte mit .* würden entfernt, `, "timeline", "gc", "--dry-run")
 	expect(0, `^Regel: none\.\nKeine Aufgabe fragt nach einem Host, `, "egress")
-	expect(0, `^In Kraft: die Regel allowlist mit 0 Hosts der Liste; 0 Verbindungen getrennt\.$`, "egress", "mode", "allowlist")
+	expect(0, `^In Kraft: egress\.mode allowlist mit 0 Hosts der Liste, und 0 Regeln von \[\[approve\]\]; 0 Verbindungen getrennt\.$`, "egress", "mode", "allowlist")
 	expect(0, `^example\.com:443 ist freigegeben für immer, bis `, "egress", "grant", "example.com", "--for", "always", "--expires", "1h")
 	expect(0, `^freigegeben   example\.com:443  für immer, bis `, "egress")
 	expect(0, `^1 Freigabe von example\.com:443 widerrufen\.$`, "egress", "revoke", "example.com")
