@@ -31,13 +31,14 @@ type served struct {
 	ended  chan struct{} // closed when the process has ended
 }
 
-// serveChoir starts choir on a data folder, with these settings of computers alone, in TOML.
-func serveChoir(ctx context.Context, data, computers string) (s *served, err error) {
+// serveChoir starts choir on a data folder, with settings in TOML: top-level keys, such as a rung's,
+// and keys of [computers].
+func serveChoir(ctx context.Context, data, top, computers string) (s *served, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, choir.Wrap("bench.served", choir.CodeUnavailable, err, "find this binary")
 	}
-	settings := "[listen]\naddress = \"127.0.0.1:0\"\n\n[computers]\n" + computers + "\n"
+	settings := top + "\n[listen]\naddress = \"127.0.0.1:0\"\n\n[computers]\n" + computers + "\n"
 	if err := os.WriteFile(filepath.Join(data, "choir.toml"), []byte(settings), 0o600); err != nil {
 		return nil, choir.Wrap("bench.served", choir.CodeUnavailable, err, "write the configuration")
 	}

@@ -28,12 +28,7 @@ func benchTTI(ctx context.Context, l *lab, emit func(Row)) error {
 	if err := benchLocalTTI(ctx, l, emit); err != nil {
 		return err
 	}
-	for _, bench := range []func(context.Context, *lab, func(Row)) error{benchGvisorTTI, benchContainerTTI, benchMachineTTI} {
-		if err := bench(ctx, l, emit); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.benchRungs(ctx, l.benchRungTTI, emit)
 }
 
 func benchLocalTTI(ctx context.Context, l *lab, emit func(Row)) error {

@@ -12,12 +12,19 @@ import (
 
 // benchWake measures the time until a computer answers a request, idle and hibernated, and
 // until a hibernated one has a terminal in its sandbox. The start of a bare sandbox is
-// beside it.
+// beside it. The other rungs follow.
 func benchWake(ctx context.Context, l *lab, emit func(Row)) error {
+	if err := l.benchLocalWake(ctx, emit); err != nil {
+		return err
+	}
+	return l.benchRungs(ctx, l.benchRungWake, emit)
+}
+
+func (l *lab) benchLocalWake(ctx context.Context, emit func(Row)) error {
 	idle := Row{Case: "idle", Unit: "ms", Peer: "the health of the same choir", Isolated: true}
 	hibernated := Row{Case: "hibernated", Unit: "ms", Peer: barePeer, Isolated: true}
 	sandbox := Row{Case: "hibernated, until a terminal is open", Unit: "ms", Peer: barePeer, Isolated: true}
-	frozen := Row{Case: "frozen", Unit: "ms", Peer: "the same computer, not frozen", Isolated: true}
+	frozen := Row{Case: "frozen", Unit: "ms", Peer: sameNotFrozen, Isolated: true}
 	claimed := Row{Case: "hibernated, its sandboxes ready, until a terminal is open", Unit: "ms", Peer: "the same without ready sandboxes", Isolated: true}
 	if why := l.cannotIsolate(ctx); why != "" {
 		for _, r := range []Row{idle, hibernated, sandbox, claimed, frozen} {
@@ -30,7 +37,7 @@ func benchWake(ctx context.Context, l *lab, emit func(Row)) error {
 	if err != nil {
 		return err
 	}
-	s, err := serveChoir(ctx, data, "hibernate_after = '1s'\nready = 0")
+	s, err := serveChoir(ctx, data, "", hibernatesSoon)
 	if err != nil {
 		return err
 	}
@@ -74,16 +81,23 @@ func benchWake(ctx context.Context, l *lab, emit func(Row)) error {
 	if err := l.wakeClaimed(ctx, claimed, asleep(opened), emit); err != nil {
 		return err
 	}
-	return l.wakeFrozen(ctx, frozen, emit)
+	return l.wakeFrozen(ctx, "", l.count(20), frozen, emit)
 }
 
-// serveOne starts a choir with settings of [computers], and returns it and its only computer.
-func (l *lab) serveOne(ctx context.Context, settings string) (*served, choir.ID, error) {
+// Settings of computers, in TOML, and the peer of frozen ones.
+const (
+	hibernatesSoon = "hibernate_after = '1s'\nready = 0"
+	staysAwake     = "hibernate_after = '0'\nfreeze_after = '0'"
+	sameNotFrozen  = "the same computer, not frozen"
+)
+
+// serveOne starts a choir as serveChoir does, and returns it and its only computer.
+func (l *lab) serveOne(ctx context.Context, top, computers string) (*served, choir.ID, error) {
 	data, err := l.folder()
 	if err != nil {
 		return nil, "", err
 	}
-	s, err := serveChoir(ctx, data, settings)
+	s, err := serveChoir(ctx, data, top, computers)
 	if err != nil {
 		return nil, "", err
 	}
@@ -95,9 +109,10 @@ func (l *lab) serveOne(ctx context.Context, settings string) (*served, choir.ID,
 	return s, list[0].ID, nil
 }
 
-// wakeFrozen measures the time until a frozen computer answers a request, and that of the next one.
-func (l *lab) wakeFrozen(ctx context.Context, row Row, emit func(Row)) error {
-	s, computer, err := l.serveOne(ctx, "hibernate_after = '0'\nfreeze_after = '1s'")
+// wakeFrozen measures n times the time until a frozen computer answers a request, and that of the next
+// one. top chooses its rung.
+func (l *lab) wakeFrozen(ctx context.Context, top string, n int, row Row, emit func(Row)) error {
+	s, computer, err := l.serveOne(ctx, top, "hibernate_after = '0'\nfreeze_after = '1s'")
 	if err != nil {
 		return err
 	}
@@ -113,7 +128,7 @@ func (l *lab) wakeFrozen(ctx context.Context, row Row, emit func(Row)) error {
 		}
 		return woken(ctx)
 	}
-	if row, err = (turns{n: l.count(20), warmup: 1, ours: thawed, peer: woken}).measure(ctx, row); err == nil {
+	if row, err = (turns{n: n, warmup: 1, ours: thawed, peer: woken}).measure(ctx, row); err == nil {
 		emit(row)
 	}
 	return err
@@ -122,7 +137,7 @@ func (l *lab) wakeFrozen(ctx context.Context, row Row, emit func(Row)) error {
 // wakeClaimed measures the time until a hibernated computer whose sandboxes wait for it has a
 // terminal. cold opens one in a computer of another choir, without such sandboxes.
 func (l *lab) wakeClaimed(ctx context.Context, row Row, cold sample, emit func(Row)) error {
-	s, computer, err := l.serveOne(ctx, "hibernate_after = '1s'\nready = 1")
+	s, computer, err := l.serveOne(ctx, "", "hibernate_after = '1s'\nready = 1")
 	if err != nil {
 		return err
 	}

@@ -29,10 +29,20 @@ type Rung struct {
 	Missing string
 }
 
+// RungSettings returns the keys of the configuration that choose a rung; image is one of virtual
+// machines, empty for none.
+func RungSettings(name, image string) string {
+	settings := "runtime.mode = " + strconv.Quote(name)
+	if name == microvm.Name && image != "" {
+		settings += "\nmicrovm.kernel = " + strconv.Quote(image+machineimage.KernelSuffix) + "\nmicrovm.rootfs = " + strconv.Quote(image)
+	}
+	return settings
+}
+
 // FindRung looks whether this machine has a rung. dir is a folder for the driver's state, image
 // an image of virtual machines, which the rung microvm needs.
 func FindRung(ctx context.Context, name, dir, image string) Rung {
-	r := Rung{Name: name, Settings: "runtime.mode = " + strconv.Quote(name)}
+	r := Rung{Name: name, Settings: RungSettings(name, image)}
 	state := filepath.Join(dir, name)
 	var driver interface {
 		sandbox.Driver
@@ -50,9 +60,7 @@ func FindRung(ctx context.Context, name, dir, image string) Rung {
 			r.Missing = "it needs an image of virtual machines, see choir image build --help"
 			return r
 		}
-		kernel := image + machineimage.KernelSuffix
-		r.Settings += "\nmicrovm.kernel = " + strconv.Quote(kernel) + "\nmicrovm.rootfs = " + strconv.Quote(image)
-		driver = microvm.New(microvm.Config{StateDir: state, Kernel: kernel, Rootfs: image})
+		driver = microvm.New(microvm.Config{StateDir: state, Kernel: image + machineimage.KernelSuffix, Rootfs: image})
 	default:
 		r.Missing = "there is no such rung"
 		return r

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,22 +24,30 @@ const qemuPeer = "bare QEMU with the same kernel, until its first process has sa
 // processor, and a quarter of a gigabyte.
 const emulatedBurst = 8
 
-// benchMachineTTI measures the time to the first command's output in virtual machines, beside
-// bare QEMU.
-func benchMachineTTI(ctx context.Context, l *lab, emit func(Row)) error {
+// emulatedComputers is how many computers of two emulated machines each run at once.
+const emulatedComputers = 3
+
+// findMachine returns the rung of virtual machines, beside bare QEMU.
+func (l *lab) findMachine(ctx context.Context) (rung, error) {
 	driver := microvm.New(microvm.Config{StateDir: filepath.Join(l.dir, microvm.Name), Kernel: l.image + machineimage.KernelSuffix, Rootfs: l.image})
-	r := rungTTI{driver: driver, why: attacks.FindRung(ctx, microvm.Name, l.dir, l.image).Missing, about: qemuPeer, n: l.count(20), burst: burstSize(l)}
-	if r.why == "" {
-		peer, err := l.newBareQEMU()
-		if err != nil {
-			return errors.Join(err, driver.Close())
-		}
-		if peer.emulated = isEmulated(ctx, driver); peer.emulated {
-			r.n, r.burst = l.count(7), l.count(emulatedBurst)
-		}
-		r.peer = peer.run
+	found := attacks.FindRung(ctx, microvm.Name, l.dir, l.image)
+	r := rung{
+		driver: driver, why: found.Missing, settings: found.Settings,
+		about: qemuPeer, held: "bare QEMU with the same kernel, whose first process waits",
+		starts: l.count(20), burst: burstSize(l), wakes: l.count(20), computers: l.count(10),
 	}
-	return l.benchRungTTI(ctx, r, emit)
+	if r.why != "" {
+		return r, nil
+	}
+	bare, err := l.newBareQEMU()
+	if err != nil {
+		return r, err
+	}
+	if bare.emulated = isEmulated(ctx, driver); bare.emulated {
+		r.starts, r.burst, r.wakes, r.computers = l.count(7), l.count(emulatedBurst), l.count(5), emulatedComputers
+	}
+	r.peer, r.hold = bare.run, bare.boot
+	return r, nil
 }
 
 // isEmulated reports whether a driver of machines has no KVM.
@@ -112,34 +119,47 @@ const barePatience = time.Minute
 
 // run boots the kernel and returns the milliseconds until its first process has said its text.
 func (q *bareQEMU) run(ctx context.Context) (float64, error) {
-	const op = "bench.tti"
+	began := time.Now()
+	end, err := q.boot(ctx)
+	if err != nil {
+		return 0, err
+	}
+	took := time.Since(began)
+	end()
+	return millis(took), nil
+}
+
+// boot boots the kernel, waits until its first process has said its text, and returns the function
+// that ends the machine.
+func (q *bareQEMU) boot(ctx context.Context) (func(), error) {
+	const op = "bench.machine"
 	kind, cpu, clock := "microvm,accel=kvm", "host", ""
 	if q.emulated { // on a busy machine such a kernel finds nothing to measure its clock by, and stops
 		kind, cpu, clock = "microvm,accel=tcg", "max", fmt.Sprintf(" no_timer_check tsc_early_khz=%d", microvm.TSCKHz())
 	}
-	ctx, cancel := context.WithTimeout(ctx, barePatience)
-	defer cancel()
 	c := exec.CommandContext(ctx, "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-nographic", "-no-reboot",
 		"-machine", kind+",pit=on,pic=on,rtc=on,isa-serial=on,auto-kernel-cmdline=off", "-cpu", cpu, "-m", "512M", "-serial", "stdio",
 		"-kernel", q.kernel, "-initrd", q.initial, "-append", "console=ttyS0 quiet panic=-1 reboot=t"+clock+" rdinit=/init")
 	out, err := c.StdoutPipe()
-	began := time.Now()
 	if err == nil {
 		err = c.Start()
 	}
 	if err != nil {
-		return 0, choir.Wrap(op, choir.CodeUnavailable, err, "start bare QEMU")
+		return nil, choir.Wrap(op, choir.CodeUnavailable, err, "start bare QEMU")
 	}
+	end := func() {
+		_ = c.Process.Kill() // it may have ended
+		_ = c.Wait()         // it was killed
+	}
+	tooLong := time.AfterFunc(barePatience, func() { _ = c.Process.Kill() }) // the reading below ends with it
+	defer tooLong.Stop()
 	var said []string
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if strings.TrimSpace(lines.Text()) == strings.Join(firstCommand[1:], " ") {
-			took := time.Since(began)
-			cancel()
-			_ = c.Wait() // it was killed
-			return millis(took), nil
+			return end, nil
 		}
 		said = append(said, lines.Text())
 	}
-	_ = c.Wait() // how it ended is in what it said
-	return 0, choir.E(op, choir.CodeUnavailable, "bare QEMU said %q", said)
+	end()
+	return nil, choir.E(op, choir.CodeUnavailable, "bare QEMU said %q", said)
 }

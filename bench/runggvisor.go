@@ -7,19 +7,30 @@ import (
 	"path/filepath"
 	"time"
 
+	"choiros/bench/attacks"
 	"choiros/internal/choir"
 	"choiros/internal/sandbox/gvisor"
 )
 
 const runscPeer = "runsc do running the same command"
 
-// benchGvisorTTI measures the time to the first command's output in sandboxes of gVisor,
-// beside bare runsc.
-func benchGvisorTTI(ctx context.Context, l *lab, emit func(Row)) error {
+// findGvisor returns the rung of gVisor, beside bare runsc.
+func (l *lab) findGvisor(ctx context.Context) (rung, error) {
 	driver := gvisor.New(gvisor.Config{StateDir: filepath.Join(l.dir, gvisor.Name)})
-	return l.benchRungTTI(ctx, rungTTI{
-		driver: driver, why: cannotIsolate(ctx, driver), about: runscPeer, peer: l.bareRunsc, n: l.count(20), burst: burstSize(l),
-	}, emit)
+	return rung{
+		driver: driver, why: cannotIsolate(ctx, driver), settings: attacks.RungSettings(gvisor.Name, ""),
+		about: runscPeer, peer: l.bareRunsc, held: "runsc do running cat", hold: l.holdRunsc,
+		starts: l.count(20), burst: burstSize(l), wakes: l.count(20), computers: l.count(10),
+	}, nil
+}
+
+// holdRunsc starts a sandbox of runsc's own making in which cat waits.
+func (l *lab) holdRunsc(ctx context.Context) (func(), error) {
+	state, err := os.MkdirTemp(l.dir, "runsc-")
+	if err != nil {
+		return nil, choir.Wrap("bench.density", choir.CodeUnavailable, err, "make a folder for runsc")
+	}
+	return holdCat(exec.CommandContext(ctx, "runsc", "--root="+state, "--network=none", "--ignore-cgroups", "do", "--", "/bin/cat"))
 }
 
 // bareRunsc runs the first command in a sandbox of runsc's own making, over this machine's
