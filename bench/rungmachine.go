@@ -15,10 +15,11 @@ import (
 	"choiros/bench/attacks"
 	"choiros/internal/choir"
 	"choiros/internal/machineimage"
+	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/microvm"
 )
 
-const qemuPeer = "bare QEMU with the same kernel, until its first process has said the same"
+const qemuPeer = "bare QEMU with the same kernel and memory, until its first process has said the same"
 
 // emulatedBurst is how many emulated machines start at once: each takes some ten seconds of a
 // processor, and a quarter of a gigabyte.
@@ -33,7 +34,7 @@ func (l *lab) findMachine(ctx context.Context) (rung, error) {
 	found := attacks.FindRung(ctx, microvm.Name, l.dir, l.image)
 	r := rung{
 		driver: driver, why: found.Missing, settings: found.Settings,
-		about: qemuPeer, held: "bare QEMU with the same kernel, whose first process waits",
+		about: qemuPeer, held: "bare QEMU with the same kernel and memory, whose first process waits",
 		starts: l.count(20), burst: burstSize(l), wakes: l.count(20), computers: l.count(10),
 	}
 	if r.why != "" {
@@ -49,6 +50,9 @@ func (l *lab) findMachine(ctx context.Context) (rung, error) {
 	r.peer, r.hold = bare.run, bare.boot
 	return r, nil
 }
+
+// bareMegabytes is the memory of a machine of the driver: a kernel takes longer to boot with more.
+var bareMegabytes = fmt.Sprintf("%dM", (sandbox.DefaultLimits().MemoryBytes+microvm.KernelBytes)>>20)
 
 // isEmulated reports whether a driver of machines has no KVM.
 func isEmulated(ctx context.Context, d driver) bool {
@@ -138,7 +142,7 @@ func (q *bareQEMU) boot(ctx context.Context) (func(), error) {
 		kind, cpu, clock = "microvm,accel=tcg", "max", fmt.Sprintf(" no_timer_check tsc_early_khz=%d", microvm.TSCKHz())
 	}
 	c := exec.CommandContext(ctx, "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-nographic", "-no-reboot",
-		"-machine", kind+",pit=on,pic=on,rtc=on,isa-serial=on,auto-kernel-cmdline=off", "-cpu", cpu, "-m", "512M", "-serial", "stdio",
+		"-machine", kind+",pit=on,pic=on,rtc=on,isa-serial=on,auto-kernel-cmdline=off", "-cpu", cpu, "-m", bareMegabytes, "-serial", "stdio",
 		"-kernel", q.kernel, "-initrd", q.initial, "-append", "console=ttyS0 quiet panic=-1 reboot=t"+clock+" rdinit=/init")
 	out, err := c.StdoutPipe()
 	if err == nil {

@@ -84,12 +84,9 @@ func copyKernel(folder, path string, m *Manifest) error {
 		if err != nil {
 			return choir.Refuse("image.kernel", choir.ReasonImageNoModule, choir.TextOf("release", m.Kernel.Release), choir.TextOf("name", name))
 		}
+		raw = unsigned(raw)
 		a.Add(fmt.Sprintf("modules/%02d-%s.ko", i, name), 0o644, raw)
-		file, err := describe(at, name)
-		if err != nil {
-			return err
-		}
-		m.Modules = append(m.Modules, file)
+		m.Modules = append(m.Modules, File{Path: name, Bytes: int64(len(raw)), Digest: choir.DigestOf(raw)})
 	}
 	a.Close()
 	return choir.Wrap("image.kernel", choir.CodeInternal, os.WriteFile(path+ModulesSuffix, archive.Bytes(), 0o644), "write the modules")

@@ -61,6 +61,9 @@ func makeRoot(c Config) error {
 	if err := bind(guest, newRoot+"/opt/choir"); err != nil {
 		return err
 	}
+	if err := bindInit(newRoot + "/opt/choir/choir-init"); err != nil {
+		return err
+	}
 	for _, dir := range []string{"proc", "var", "run"} {
 		if err := os.Mkdir(newRoot+"/"+dir, 0o755); err != nil {
 			return err
@@ -105,6 +108,15 @@ func mountWorkspace(target string) error {
 func bind(source, target string) error {
 	if err := mount(source, target, "", unix.MS_BIND, ""); err != nil {
 		return err
+	}
+	return readOnly(target)
+}
+
+// bindInit puts this program, which is in memory, in the place of the same program at target, which
+// would have to be read from the disk.
+func bindInit(target string) error {
+	if err := unix.Mount(Init, target, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("mount %s: %w", target, err)
 	}
 	return readOnly(target)
 }

@@ -20,8 +20,8 @@ import (
 const (
 	// consoleBytes is how much of a machine's console is kept.
 	consoleBytes = 32 << 10
-	// kernelBytes is memory of the machine's own, besides the sandbox's.
-	kernelBytes = 160 << 20
+	// KernelBytes is memory of the machine's own, besides the sandbox's.
+	KernelBytes = 160 << 20
 	// mostTmp is the size of a folder in memory.
 	mostTmp = 2 << 30
 )
@@ -92,7 +92,7 @@ func (m *machineParts) memoryBytes(spec sandbox.Spec) int64 {
 	if m.cfg.MemoryMB > 0 {
 		return int64(m.cfg.MemoryMB) << 20
 	}
-	return spec.Limits.MemoryBytes + kernelBytes
+	return spec.Limits.MemoryBytes + KernelBytes
 }
 
 // format makes a new file a workspace's disk: sparse, the user's, with an empty file system.
@@ -114,10 +114,14 @@ func (m *machineParts) format(ctx context.Context, f *os.File, uid int) error {
 	return nil
 }
 
+// noSelfTests has a kernel leave out the tests of its ciphers, which take an emulated machine a
+// quarter of a second.
+const noSelfTests = " cryptomgr.notests"
+
 // commandLine returns the command line of a machine's kernel, which begins with args. vsock
 // says that the machine has one in place of serial lines.
 func (m *machineParts) commandLine(args string, spec sandbox.Spec, vsock bool) string {
-	return args + " rdinit=" + machine.Init + " -- " + strings.Join(m.guestArgs(spec, vsock), " ")
+	return args + noSelfTests + " rdinit=" + machine.Init + " -- " + strings.Join(m.guestArgs(spec, vsock), " ")
 }
 
 // guestArgs returns the arguments of choir-init as the machine's first process.

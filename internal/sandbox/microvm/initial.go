@@ -51,7 +51,7 @@ func (m *machineParts) makeInitial(folder string) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.Write(m.modules)
 	a := machineimage.NewArchive(&buf)
-	a.Add(machine.Init[1:], 0o755, binaries[guestbin.Init])
+	a.Add(machine.Init[1:], 0o111, binaries[guestbin.Init])
 	a.Add(machine.Filter[1:], 0o644, filter)
 	if !m.inImage(binaries) {
 		for name, content := range binaries {
