@@ -21,9 +21,13 @@ const lastCapability = 63
 // pidsMax is the limit of the sandbox's cgroup in a kernel of its own, which has version 1.
 const pidsMax = "/sys/fs/cgroup/pids/pids.max"
 
+// neededByNobody are entries of /dev that the sentry adds to the devices of every sandbox: its own FUSE
+// and tunnels, with which a program inside could only reach more of the sentry's code.
+var neededByNobody = []string{"/dev/fuse", "/dev/net", "/dev/char"}
+
 // rootFlags adds flags for a sandbox with a kernel of its own, where init begins as root, and
-// returns a function. It limits the number of processes by that kernel's cgroups, covers them, makes
-// this process the user of everything inside, in the folder of the workspace and without a way
+// returns a function. It limits the number of processes by that kernel's cgroups, covers them, removes
+// devices that nobody needs, makes this process the user of everything inside, in the folder of the workspace and without a way
 // back, and puts a seccomp program in force; without the first flag it does the last alone.
 func rootFlags(flags *flag.FlagSet) (leaveRoot func(workspace string) error) {
 	most := flags.Uint64("cgroup-processes", 0, "processes and threads that the cgroups of a kernel of the sandbox's own are to allow; init begins as root then")
@@ -37,6 +41,11 @@ func rootFlags(flags *flag.FlagSet) (leaveRoot func(workspace string) error) {
 		}
 		if err := unix.Mount("none", "/sys", "tmpfs", unix.MS_RDONLY, "mode=0555,size=4096"); err != nil {
 			return fmt.Errorf("cover the cgroups: %w", err)
+		}
+		for _, device := range neededByNobody {
+			if err := os.RemoveAll(device); err != nil {
+				return fmt.Errorf("remove a device: %w", err)
+			}
 		}
 		if err := becomeUser(); err != nil {
 			return fmt.Errorf("give up root: %w", err)

@@ -57,6 +57,9 @@ func TestTheSandboxesOfAComputerShareNothingOnTheHost(t *testing.T) {
 		t.Fatal("the test gave both the same user")
 	}
 	dir := filepath.Join(l.cfg.Data, string(l.cfg.Computer))
+	if err := os.Chmod(filepath.Join(dir, "associate", "workspace"), 0o777); err != nil { // as programs in it may
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		argv []string
 		role choir.Role // whose it is; the control plane is no user of these

@@ -13,11 +13,13 @@ import (
 var oldSockets = []string{"bus.sock", "egress.sock"}
 
 // makeFolders creates the folders of the seat's sandbox with exactly the access that the
-// sandbox's user needs. Mode and owner are set even if a folder exists.
+// sandbox's user needs. Mode and owner are set even if a folder exists. Only that user enters the
+// folder around them: the workspace's own mode is the guest's, who may open it to everybody and leave
+// programs there that run as the sandbox's user.
 func (s *seat) makeFolders() error {
 	uid := s.h.cfg.HostUIDs[s.role]
 	doors := s.doorsFolder()
-	folders := []folder{{path: s.dir, mode: 0o711, uid: -1, gid: -1}, {path: doors, mode: 0o700}}
+	folders := []folder{{path: s.dir, mode: 0o710, uid: -1, gid: uid}, {path: doors, mode: 0o700}}
 	if s.role == choir.RoleAssociate && !s.copied() {
 		folders = append(folders, folder{s.workspace(), 0o700, uid, uid, true})
 	}

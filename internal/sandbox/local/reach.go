@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
@@ -17,9 +18,12 @@ import (
 
 // reach determines which folders a sandbox's host user cannot reach because a folder
 // above is closed. It caches the answers in open.
-type reach struct{ open map[string]bool }
+type reach struct {
+	group int // the user's; -1 for a user in no group
+	open  map[string]bool
+}
 
-// closedAbove returns the topmost folder above path that other users may not enter; "" if
+// closedAbove returns the topmost folder above path that the user may not enter; "" if
 // there is none. A missing part of path counts as open.
 func (r reach) closedAbove(path string) string {
 	real, err := filepath.EvalSymlinks(path)
@@ -44,10 +48,17 @@ func (r reach) entered(dir string) bool {
 	open, known := r.open[dir]
 	if !known {
 		info, err := os.Stat(dir)
-		open = err != nil || info.Mode()&0o001 != 0
+		open = err != nil || info.Mode()&0o001 != 0 || info.Mode()&0o010 != 0 && groupOf(info) == r.group
 		r.open[dir] = open
 	}
 	return open
+}
+
+func groupOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Gid)
+	}
+	return -1
 }
 
 // cover is a closed folder and the folders below it that a sandbox needs.
@@ -62,7 +73,7 @@ func (m *machine) coversFor(spec sandbox.Spec) []cover {
 	if !m.root {
 		return nil
 	}
-	r := reach{map[string]bool{}}
+	r := reach{spec.UID, map[string]bool{}}
 	var out []cover
 	paths := []string{m.cfg.StateDir, m.cfg.Modules, spec.Doors, spec.Guest}
 	for _, mount := range spec.Mounts {
@@ -167,7 +178,7 @@ func ownView() error {
 // probeReach checks, if the data folder lies below a closed folder, whether it can be
 // mounted into sandboxes. ok is false if no check is needed.
 func probeReach(cfg Config, root bool) (sandbox.Check, bool) {
-	closed := reach{map[string]bool{}}.closedAbove(cfg.StateDir)
+	closed := reach{-1, map[string]bool{}}.closedAbove(cfg.StateDir)
 	if !root || closed == "" {
 		return sandbox.Check{}, false
 	}

@@ -67,6 +67,7 @@ func (s suite) profile(t *testing.T) {
 			b.refused(t, why, "write", path)
 		}
 	})
+	t.Run("devices", func(t *testing.T) { b.onlyKnownDevices(t) })
 	t.Run("own folders are writable", func(t *testing.T) {
 		for _, dir := range []string{sandbox.WorkspaceInside, "/tmp", "/var/tmp", "/home/choir", "/dev/shm"} {
 			if r := b.probe(t, "write", dir+"/x"); r.Error != "" {

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"choiros/internal/sandbox/sandboxtest/probed"
 )
@@ -54,4 +59,39 @@ func processes() (map[int]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// devices returns what each entry of /dev is, by its path, without the terminals in use and what
+// lies in shared memory.
+func devices() (map[string]string, error) {
+	out := map[string]string{}
+	err := filepath.WalkDir("/dev", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == "/dev" {
+			return err
+		}
+		_, terminal := strconv.Atoi(e.Name())
+		if dir := filepath.Dir(path); dir == "/dev/shm" || dir == "/dev/pts" && terminal == nil {
+			return nil
+		}
+		out[path], err = kindOf(path)
+		return err
+	})
+	return out, err
+}
+
+func kindOf(path string) (string, error) {
+	var s unix.Stat_t
+	if err := unix.Lstat(path, &s); err != nil {
+		return "", err
+	}
+	switch s.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return "folder", nil
+	case unix.S_IFLNK:
+		to, err := os.Readlink(path)
+		return "link " + to, err
+	case unix.S_IFCHR:
+		return fmt.Sprintf("device %d:%d", unix.Major(s.Rdev), unix.Minor(s.Rdev)), nil
+	}
+	return fmt.Sprintf("file of mode %o", s.Mode), nil
 }

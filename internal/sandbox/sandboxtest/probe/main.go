@@ -28,6 +28,7 @@ var tries = map[string]func(args []string) (any, error){
 	"syscall": rawCall,
 	"read":    func(args []string) (any, error) { b, err := os.ReadFile(args[0]); return string(b), err },
 	"list":    list,
+	"devices": func([]string) (any, error) { return devices() },
 	"write":   func(args []string) (any, error) { return nil, os.WriteFile(args[0], []byte("x"), 0o644) },
 	"connect": connect,
 	"hello":   hello,
