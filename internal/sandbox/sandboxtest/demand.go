@@ -54,6 +54,7 @@ var Demands = map[string]Demand{
 	"limits": Isolation,
 
 	"lifecycle/the end of PID 1 is the end":                 Processes,
+	"lifecycle/links of an earlier start lead nowhere":      Isolation,
 	"lifecycle/a failed create leaves nothing":              Processes,
 	"survival/recovered after the control plane was killed": Processes,
 	"survival/ended by itself when nobody came":             Processes,
