@@ -58,7 +58,7 @@ func (s suite) linksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// owned is what a start could change of a folder.
+// owned has the facts about a folder that a start could change.
 type owned struct {
 	mode, uid, gid uint32
 	changed        unix.Timespec
