@@ -165,6 +165,10 @@ func (l Limits) OrDefaults() Limits {
 	}
 }
 
+// FilesInMemory returns how many files each folder in memory may have: an empty one takes about a
+// kibibyte of the sandbox's memory, which no size limits.
+func (l Limits) FilesInMemory() int64 { return l.OrDefaults().MemoryBytes / (8 << 10) }
+
 // Handle identifies a sandbox to the driver that made it, across restarts of the control
 // plane. State is opaque to all others.
 type Handle struct {

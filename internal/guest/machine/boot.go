@@ -52,9 +52,10 @@ type Config struct {
 	Processes int64
 	Memory    int64 // bytes
 	CPUMilli  int64
-	Workspace bool // the second disk is one
-	Tmp       int64
-	Vsock     bool // the machine has a vsock in place of serial ports
+	Workspace bool  // the second disk is one
+	Tmp       int64 // bytes of a folder in memory
+	Files     int64 // and files
+	Vsock     bool  // the machine has a vsock in place of serial ports
 	// Args are those of choir-init in the sandbox.
 	Args []string
 }
@@ -66,7 +67,7 @@ const argsFollow = "init"
 // Flags returns the command line of a Config behind BootArg.
 func (c Config) Flags() []string {
 	out := []string{BootArg, fmt.Sprintf("-processes=%d", c.Processes), fmt.Sprintf("-memory=%d", c.Memory),
-		fmt.Sprintf("-cpu=%d", c.CPUMilli), fmt.Sprintf("-tmp=%d", c.Tmp), fmt.Sprintf("-disk=%v", c.Workspace)}
+		fmt.Sprintf("-cpu=%d", c.CPUMilli), fmt.Sprintf("-tmp=%d", c.Tmp), fmt.Sprintf("-files=%d", c.Files), fmt.Sprintf("-disk=%v", c.Workspace)}
 	if c.Vsock {
 		out = append(out, "-vsock")
 	}
@@ -81,6 +82,7 @@ func Parse(args []string) (Config, error) {
 	f.Int64Var(&c.Memory, "memory", 0, "")
 	f.Int64Var(&c.CPUMilli, "cpu", 0, "")
 	f.Int64Var(&c.Tmp, "tmp", 0, "")
+	f.Int64Var(&c.Files, "files", 0, "")
 	f.BoolVar(&c.Workspace, "disk", false, "")
 	f.BoolVar(&c.Vsock, "vsock", false, "")
 	err := f.Parse(args)

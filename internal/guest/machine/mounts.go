@@ -72,10 +72,10 @@ func makeRoot(c Config) error {
 	if err := os.Symlink("/tmp", newRoot+"/var/tmp"); err != nil {
 		return err
 	}
-	if err := makeDevices(c.Tmp); err != nil {
+	if err := makeDevices(c); err != nil {
 		return err
 	}
-	size := fmt.Sprintf(",size=%d", c.Tmp)
+	size := fmt.Sprintf(",size=%d,nr_inodes=%d", c.Tmp, c.Files)
 	if err := mount("tmpfs", newRoot+"/tmp", "tmpfs", closed, "mode=1777"+size); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func readOnly(target string) error {
 }
 
 // makeDevices makes the few devices that programs need.
-func makeDevices(size int64) error {
+func makeDevices(c Config) error {
 	dev := newRoot + "/dev"
 	if err := mount("tmpfs", dev, "tmpfs", unix.MS_NOSUID, "mode=0755,size=64k"); err != nil {
 		return err
@@ -152,7 +152,7 @@ func makeDevices(size int64) error {
 	if err := mount("devpts", dev+"/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"); err != nil {
 		return err
 	}
-	if err := mount("tmpfs", dev+"/shm", "tmpfs", closed, fmt.Sprintf("mode=1777,size=%d", size)); err != nil {
+	if err := mount("tmpfs", dev+"/shm", "tmpfs", closed, fmt.Sprintf("mode=1777,size=%d,nr_inodes=%d", c.Tmp, c.Files)); err != nil {
 		return err
 	}
 	if err := unix.Mount("", dev, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID, ""); err != nil {

@@ -110,7 +110,7 @@ func TestUsageIsAsked(t *testing.T) {
 }
 
 func TestTheCommandLineOfAMachineIsReadAgain(t *testing.T) {
-	c := Config{Processes: 7, Memory: 1 << 30, CPUMilli: 250, Workspace: true, Tmp: 9, Vsock: true, Args: []string{"--max-files", "256"}}
+	c := Config{Processes: 7, Memory: 1 << 30, CPUMilli: 250, Workspace: true, Tmp: 9, Files: 8, Vsock: true, Args: []string{"--max-files", "256"}}
 	args := c.Flags()
 	// The kernel passes nothing on behind the second "--" of its command line.
 	if args[0] != BootArg || slices.Contains(args, "--") {

@@ -22,11 +22,11 @@ const initName = "choir-init"
 // control door. It is empty once choir-init runs.
 const doorInside = sandbox.MountsInside + "/choir-door"
 
-// tmpBytes and the following constants are the sizes of the folders in memory, whose pages
-// count as memory of the sandbox.
+// tmpSize and the following constants are the sizes of the folders in memory, as mount takes them.
+// Their pages count as memory of the sandbox.
 const (
-	tmpBytes      = 2 << 30
-	homeSize      = "1g" // as mount takes it
+	tmpSize       = "2g"
+	homeSize      = "1g"
 	workspaceSize = "2g" // of a workspace that is copied
 )
 
@@ -38,17 +38,20 @@ const logBytes = "64k"
 
 // enterScript covers what an engine shows of the host, makes the folders that belong to the
 // user inside, and becomes the program in its arguments: a user without capabilities. $1 is the
-// working folder, $2 the workspace if it is in memory. It runs as root of a user namespace,
+// working folder, $2 the workspace if it is in memory, $3 the most files of a folder in memory. It runs as root of a user namespace,
 // which is the computer's host user.
 const enterScript = `set -e
 mount -t tmpfs -o ro,nosuid,nodev,noexec,mode=0555,size=4k none /sys
-mount -t tmpfs -o nosuid,nodev,mode=0700,size=` + homeSize + ` none /home/choir
-test -z "$2" || mount -t tmpfs -o nosuid,nodev,mode=0700,size=` + workspaceSize + ` none "$2"
+for path in /tmp /dev/shm; do
+	mount -t tmpfs -o nosuid,nodev,mode=1777,size=` + tmpSize + `,nr_inodes=$3 none $path
+done
+mount -t tmpfs -o nosuid,nodev,mode=0700,size=` + homeSize + `,nr_inodes=$3 none /home/choir
+test -z "$2" || mount -t tmpfs -o nosuid,nodev,mode=0700,size=` + workspaceSize + `,nr_inodes=$3 none "$2"
 for path in cmdline interrupts diskstats partitions modules key-users; do
 	test ! -e /proc/$path || mount --bind /` + host.EmptyFile + ` /proc/$path
 done
 cd "$1"
-shift 2
+shift 3
 exec unshare --user --map-user=` + insideUser + ` --map-group=` + insideUser + ` --keep-caps -- \
 	setpriv --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all -- "$@"`
 
@@ -98,13 +101,14 @@ func (m *machine) options(p program) client.ContainerCreateOptions {
 	}
 	limits := p.spec.Limits.OrDefaults()
 	processes, files := int64(limits.Processes), int64(limits.OpenFiles)
+	mostFiles := strconv.FormatInt(limits.FilesInMemory(), 10)
 	return client.ContainerCreateOptions{
 		Name: p.name,
 		Config: &container.Config{
 			Image: imageOf(root), Hostname: "choir", User: m.user(p.spec), WorkingDir: "/", NetworkDisabled: true,
 			Labels:     map[string]string{ownerLabel: m.label},
 			Entrypoint: []string{"/usr/bin/unshare", "--user", "--map-root-user", "--mount", "--", "/bin/sh", "-c", enterScript, "choir"},
-			Cmd:        append([]string{folder, memory}, p.argv...),
+			Cmd:        append([]string{folder, memory, mostFiles}, p.argv...),
 		},
 		HostConfig: &container.HostConfig{
 			NetworkMode: "none", IpcMode: "private", CgroupnsMode: "private", UsernsMode: m.userns(),
@@ -112,12 +116,8 @@ func (m *machine) options(p program) client.ContainerCreateOptions {
 			Sysctls:        map[string]string{"net.ipv4.ip_unprivileged_port_start": "0"},
 			ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: m.engine.options,
 			LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logBytes}},
-			Tmpfs: map[string]string{
-				"/tmp":               memoryOptions("1777", tmpBytes),
-				"/dev/shm":           memoryOptions("1777", tmpBytes),
-				sandbox.MountsInside: memoryOptions("0755", 64<<10),
-			},
-			Mounts: m.mounts(p, root, has),
+			Tmpfs:     map[string]string{sandbox.MountsInside: "rw,nosuid,nodev,mode=0755,size=65536"},
+			Mounts:    m.mounts(p, root, has),
 			Resources: container.Resources{
 				Memory: limits.MemoryBytes, MemorySwap: limits.MemoryBytes, NanoCPUs: int64(limits.CPUMilli) * 1e6, PidsLimit: &processes,
 				Ulimits: []*container.Ulimit{
@@ -154,10 +154,6 @@ func (m *machine) userns() container.UsernsMode {
 		return ""
 	}
 	return "host"
-}
-
-func memoryOptions(mode string, bytes int) string {
-	return "rw,nosuid,nodev,mode=" + mode + ",size=" + strconv.Itoa(bytes)
 }
 
 func (m *machine) mounts(p program, root string, workspace bool) []mount.Mount {

@@ -129,7 +129,7 @@ func (m *machineParts) guestArgs(spec sandbox.Spec, vsock bool) []string {
 	_, has := spec.Workspace()
 	c := machine.Config{
 		Processes: int64(spec.Limits.Processes), Memory: min(spec.Limits.MemoryBytes, m.memoryBytes(spec)), CPUMilli: int64(spec.Limits.CPUMilli),
-		Tmp: min(mostTmp, spec.Limits.MemoryBytes), Workspace: has, Vsock: vsock,
+		Tmp: min(mostTmp, spec.Limits.MemoryBytes), Files: spec.Limits.FilesInMemory(), Workspace: has, Vsock: vsock,
 		Args: []string{"--max-files", strconv.Itoa(spec.Limits.OpenFiles), "--landlock"},
 	}
 	if !has {

@@ -26,6 +26,8 @@ const (
 	ExactCount Demand = "an exact count of processes"
 	// OneVictim: what takes too much memory ends alone, and the rest of its sandbox lives on.
 	OneVictim Demand = "memory that ends one process"
+	// LastingInit: no program ends the first process by SIGKILL.
+	LastingInit Demand = "a first process that SIGKILL does not end"
 	// Processes: programs are processes, and a control plane can die alone.
 	Processes Demand = "processes"
 )
@@ -46,10 +48,13 @@ var Demands = map[string]Demand{
 	"doors/a caller is who opened the stream/when numbers are used again": FewNumbers,
 	"limits/fork bomb/to the last process":                                ExactCount,
 	"limits/memory hog/ends alone":                                        OneVictim,
+	"limits/signals to the first process":                                 LastingInit,
+	"limits/zombies/count as processes":                                   ExactCount,
 
 	"limits": Isolation,
 
 	"lifecycle/the end of PID 1 is the end":                 Processes,
+	"lifecycle/links of an earlier start lead nowhere":      Isolation,
 	"lifecycle/a failed create leaves nothing":              Processes,
 	"survival/recovered after the control plane was killed": Processes,
 	"survival/ended by itself when nobody came":             Processes,

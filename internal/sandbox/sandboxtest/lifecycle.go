@@ -49,6 +49,7 @@ func (s suite) lifecycle(t *testing.T) {
 		}
 		nothingLeft(t, spec)
 	}))
+	t.Run("links of an earlier start lead nowhere", s.part(s.linksAreNotFollowed))
 	t.Run("a handle survives JSON", s.part(s.handleSurvives))
 	t.Run("refused handles", s.part(func(t *testing.T) {
 		for _, h := range []sandbox.Handle{

@@ -58,6 +58,9 @@ func (s suite) limits(t *testing.T) {
 		b.facts(t) // another sandbox does not
 		t.Run("ends alone", s.part(func(t *testing.T) { hog.facts(t) }))
 	})
+	t.Run("flood of files", func(t *testing.T) { s.floods(t, func() inside { return create(2000) }, b) })
+	t.Run("zombies", func(t *testing.T) { s.zombies(t, func() inside { return createWith(2000, 4*maxMemory) }, b) })
+	t.Run("signals to the first process", s.part(s.signalsToInit))
 	t.Run("open files and core files", func(t *testing.T) {
 		got := value[string](t, b.probe(t, "read", "/proc/self/limits"))
 		for what, want := range map[string]string{"Max open files": strconv.Itoa(maxFiles), "Max core file size": "0"} {

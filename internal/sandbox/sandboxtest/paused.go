@@ -182,7 +182,7 @@ func (s suite) standsStill(t *testing.T) {
 }
 
 // restless are programs that make it hard to stop them, each with a line of output once it does so
-// and then as long as it runs: a storm of forks, a parent that waits within vfork, a child that
+// and then as long as it runs: a storm of forks, as many forks as there may be, a parent that waits within vfork, a child that
 // stops itself, and a child that is stopped for its tracer.
 var restless = map[string]string{
 	"a storm of forks": `import os, sys
@@ -191,6 +191,12 @@ for _ in range(8):
         while True:
             if os.fork() == 0: os._exit(0)
             os.wait()
+`,
+	"a fork bomb": `import os
+if os.fork() == 0:
+    while True:
+        try: os.fork()
+        except OSError: pass
 `,
 	"a wait within vfork": `import ctypes, os
 libc = ctypes.CDLL(None)
@@ -211,7 +217,7 @@ if os.fork() == 0:
 func (s suite) standsStillWhatever(t *testing.T) {
 	for name, program := range restless {
 		t.Run(name, func(t *testing.T) {
-			b := s.create(t, choir.RoleAssociate, nil)
+			b := s.create(t, choir.RoleAssociate, func(spec *sandbox.Spec) { spec.Limits.Processes = 64 })
 			seen, end := b.tick(t, "python3", "-c", program+"import time\nwhile True: print(1, flush=True); time.sleep(0.01)")
 			defer end()
 			s.pause(t, b)

@@ -95,7 +95,7 @@ def traps(top):
     status, raw = api("GET", base() + "/files/trap")
     control("a file that is taken out", status == 200 and raw[:4] == b"\x7fELF", status)
     leave("rm -f /workspace/trap; chmod 700 /workspace")
-    if os.geteuid() or RUNG == "container":
+    if os.geteuid():
         return
     # A disk that somebody of the host left there for everybody: a loop device, which no rung has.
     node, disk = workspace + "/node", os.makedev(7, 0)

@@ -38,7 +38,10 @@ var tries = map[string]func(args []string) (any, error){
 	"peek":    peek,
 	"type":    typeIntoTerminal,
 	"fork":    fork,
+	"zombies": zombies,
+	"orphans": orphans,
 	"hog":     hog,
+	"flood":   flood,
 	"burn":    burn,
 	"sleep":   func([]string) (any, error) { time.Sleep(time.Hour); return nil, nil },
 	"reuse":   reuse,
@@ -180,6 +183,50 @@ func fork(args []string) (any, error) {
 	return len(pids), nil
 }
 
+// zombies leaves children that have ended until it has the given number or is refused, and returns
+// how many.
+func zombies(args []string) (any, error) {
+	for n := 0; n < number(args[0]); n++ {
+		pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+		if errno != 0 {
+			return n, errno
+		}
+		if pid == 0 {
+			syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+		}
+	}
+	return number(args[0]), nil
+}
+
+// orphans makes the given number of processes, one after the other, each of which ends without a
+// parent, and returns how many. Where there are too many it waits for those before to be gone.
+func orphans(args []string) (any, error) {
+	deadline := time.Now().Add(20 * time.Second)
+	for n := 0; n < number(args[0]); n++ {
+		pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+		if errno != 0 {
+			return n, errno
+		}
+		if pid == 0 {
+			_, _, failed := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+			syscall.RawSyscall(syscall.SYS_EXIT_GROUP, uintptr(failed), 0, 0) // the grandchild too
+		}
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(int(pid), &status, 0, nil)
+		failed := syscall.Errno(status.ExitStatus())
+		switch {
+		case err != nil:
+			return n, err
+		case failed == syscall.EAGAIN && time.Now().Before(deadline):
+			n--
+			time.Sleep(time.Millisecond)
+		case failed != 0:
+			return n, failed
+		}
+	}
+	return number(args[0]), nil
+}
+
 // countRunning returns how many of these children have not ended: a kernel may end the
 // child of a program with several threads.
 func countRunning(pids []int) int {
@@ -206,6 +253,18 @@ func hog(args []string) (any, error) {
 		}
 	}
 	return number(args[0]), nil
+}
+
+// flood makes the given number of empty files in a folder, or as many as it may, and returns how many.
+func flood(args []string) (any, error) {
+	for n := 0; n < number(args[1]); n++ {
+		fd, err := unix.Open(args[0]+"/"+strconv.Itoa(n), unix.O_CREAT|unix.O_WRONLY, 0o600)
+		if err != nil {
+			return n, err
+		}
+		unix.Close(fd)
+	}
+	return number(args[1]), nil
 }
 
 // burn keeps two cores busy for the given milliseconds of wall time and returns the CPU
