@@ -71,7 +71,12 @@ func makeParts(c *Computer, log *eventstore.Store) {
 	})
 	c.collector = collection.New(log, c.blobs, c.keeper, c.workspace, collection.Config{
 		KeepCalls: cfg.KeepCalls, Every: cfg.Patience.Collect, Computer: cfg.ID, Now: cfg.Now, Logger: cfg.Log,
-		KeepsTree: func(ctx context.Context) (bool, error) { return c.reconciler.KeepsTree(ctx) },
+		KeepsTree: func(ctx context.Context) (bool, error) {
+			if keeps, err := c.taskChanges.KeepsTree(ctx); keeps || err != nil {
+				return keeps, err
+			}
+			return c.reconciler.KeepsTree(ctx)
+		},
 	})
 	c.copier = copies.New(log, c.events, c.blobs, c.keeper, c.collector, c.workspace, c.moments, c.merger, copies.Config{
 		Computer: cfg.ID, Name: cfg.Name, Available: c.origin.Available,
@@ -83,7 +88,7 @@ func makeParts(c *Computer, log *eventstore.Store) {
 	})
 	preparing.Reconciler = c.reconciler
 	rules := effects.NewRules(cfg.Approve, log, c.keeper)
-	c.taskChanges = tasks.New(cfg.ID, log, c.events, c.keeper, c.workspace, c.roles, rules, cfg.Log)
+	c.taskChanges = tasks.New(cfg.ID, cfg.Dir, log, c.events, c.keeper, c.workspace, c.roles, rules, cfg.Log)
 	c.tasks = dispatch.New(log, c.events, c.taskChanges, dispatch.Config{
 		Computer: cfg.ID, AutoCheckpoint: cfg.AutoCheckpoint, Now: cfg.Now, Log: cfg.Log,
 		Retry: cfg.Patience.Resend, Grace: cfg.Patience.Cancel,

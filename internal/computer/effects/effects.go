@@ -35,6 +35,7 @@ type Log interface {
 // Changes takes the changes of tasks back; tasks.Changes is one.
 type Changes interface {
 	TakeAside(ctx context.Context, id choir.ID, decide func(context.Context, tasks.Offered) (held choir.Payload, drop bool, err error)) (bool, error)
+	FinishAside(ctx context.Context, id choir.ID) (held bool, err error)
 }
 
 // Workspace is the tree that results land in; workspace.Workspace is one.

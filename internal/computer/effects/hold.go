@@ -40,7 +40,14 @@ func (e *Effects) Hold(ctx context.Context, drafts []choir.Draft) error {
 		return nil
 	case err != nil:
 		return err
-	case e.rules.policy().Empty():
+	}
+	if held, err := e.changes.FinishAside(ctx, t.ID); err != nil || held { // whatever the rules are by now
+		if err == nil {
+			err = choir.Refuse("computer.effect", choir.ReasonEffectHeld)
+		}
+		return err
+	}
+	if e.rules.policy().Empty() {
 		return mustHaveLanded(&t, drafts)
 	}
 	held, err := e.changes.TakeAside(ctx, t.ID, func(ctx context.Context, o tasks.Offered) (choir.Payload, bool, error) {

@@ -23,7 +23,7 @@ func TestACommitThatIsInTheCopyAloneIsNoResult(t *testing.T) {
 	l.Write("workspace/app/one", "before\n")
 	ctx, quiet := l.Within(), slog.New(slog.DiscardHandler)
 	rules := NewRules(nil, l.Log, l.Keeper)
-	changes := tasks.New(l.Computer, l.Log, l.Events, l.Keeper, l.Workspace, workspacetest.Awake{Client: l.Client}, rules, quiet)
+	changes := tasks.New(l.Computer, l.Data, l.Log, l.Events, l.Keeper, l.Workspace, workspacetest.Awake{Client: l.Client}, rules, quiet)
 	e := New(l.Log, l.Events, blobs, l.Keeper, changes, l.Workspace, nil, rules, Config{Computer: l.Computer, Logger: quiet})
 	task := choir.DirectorTask{
 		Version: choir.ContractVersion, TaskID: workspacetest.NewID(t), Kind: choir.TaskEditRepo, Instruction: "x", Repo: "app", Worktree: true,

@@ -24,13 +24,17 @@ type Offered struct {
 // TakeAside calls decide with what a started task changed. If that returns a draft, it rolls the
 // task back and appends the draft, of the task, in place of the task's result, and reports that
 // it did. With drop it rolls the task back and appends nothing. It holds the tree's lock
-// meanwhile. Errors are those of Rollback; after one the task is as it was before, or rolled back.
+// meanwhile. Errors are those of Rollback; what one cuts off, as a crash does, the next call or
+// start of the task ends, without another decision.
 func (c *Changes) TakeAside(ctx context.Context, id choir.ID, decide func(context.Context, Offered) (held choir.Payload, drop bool, err error)) (bool, error) {
 	t, unlock, err := c.lockStarted(ctx, id)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
+	if found, held, err := c.finishAside(ctx, &t); found || err != nil {
+		return held, err
+	}
 	var offered Offered
 	if t.InWorktree() {
 		offered, _, err = c.copies.offeredByCopy(ctx, &t)
@@ -46,17 +50,25 @@ func (c *Changes) TakeAside(ctx context.Context, id choir.ID, decide func(contex
 	if err != nil || held == nil && !drop {
 		return false, err
 	}
-	if !t.InWorktree() { // else nothing of it is in the workspace
-		_, err = c.rollback(ctx, &t, nil)
+	var note asideNote
+	if held != nil {
+		d, err := choir.NewDraft(choir.DeriveID(id, "held"), held)
+		if err != nil {
+			return false, err
+		}
+		d = d.ForRun(t.Run, t.ID)
+		note.Held = &d
 	}
-	if err != nil || held == nil {
+	if t.InWorktree() { // nothing of it is in the workspace
+		if note.Held != nil {
+			_, err = c.events.AppendAs(ctx, choir.RoleControl, *note.Held)
+		}
+		return note.Held != nil && err == nil, err
+	}
+	if err := c.notes.write(id, note); err != nil {
 		return false, err
 	}
-	d, err := choir.NewDraft(choir.DeriveID(id, "held"), held)
-	if err == nil {
-		_, err = c.events.AppendAs(ctx, choir.RoleControl, d.ForRun(t.Run, t.ID))
-	}
-	return err == nil, err
+	return c.carryOutAside(ctx, &t, note)
 }
 
 // offered returns what a started task changed up to the tree now.

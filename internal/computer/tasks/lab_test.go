@@ -37,6 +37,12 @@ func (r *rules) Demand(_ context.Context, o Offered) (bool, error) {
 func newLab(t *testing.T, change ...func(*workspace.Config)) *lab {
 	t.Helper()
 	t.Parallel()
+	return makeLab(t, change...)
+}
+
+// makeLab makes a lab for one of the steps of a test.
+func makeLab(t *testing.T, change ...func(*workspace.Config)) *lab {
+	t.Helper()
 	blobs := mem.New(mem.Config{})
 	l := &lab{Lab: workspacetest.New(t, blobs, change...), blobs: blobs}
 	l.Changes = l.changesOf(l.Workspace)
@@ -45,7 +51,7 @@ func newLab(t *testing.T, change ...func(*workspace.Config)) *lab {
 
 // changesOf is the tasks of the lab in a workspace.
 func (l *lab) changesOf(w Workspace) *Changes {
-	return New(l.Computer, l.Log, l.Events, l.Keeper, w, workspacetest.Awake{Client: l.Client}, &l.rules, slog.New(slog.DiscardHandler))
+	return New(l.Computer, l.Data, l.Log, l.Events, l.Keeper, w, workspacetest.Awake{Client: l.Client}, &l.rules, slog.New(slog.DiscardHandler))
 }
 
 // must ends the test at an error.

@@ -55,7 +55,11 @@ func (c *Changes) rollback(ctx context.Context, t *eventstore.Task, keep []strin
 	if t.InWorktree() {
 		return c.copies.rollbackWorktree(ctx, t, keep)
 	}
-	return c.rollbacks.rollBack(ctx, t, keep)
+	reply, err := c.rollbacks.rollBack(ctx, t, keep)
+	if err == nil {
+		err = c.notes.drop(t.ID) // its result is another now
+	}
+	return reply, err
 }
 
 // rollbackTree is the tree in which tasks are rolled back; see Tree and Record.

@@ -50,6 +50,12 @@ func (c *Changes) start(ctx context.Context, id choir.ID, since choir.Digest, st
 	if err != nil {
 		return choir.TaskBeginReply{}, err
 	}
+	if _, held, err := c.finishAside(ctx, &t); err != nil || held {
+		if err == nil {
+			err = choir.Refuse("computer.task", choir.ReasonEffectHeld)
+		}
+		return choir.TaskBeginReply{}, err
+	}
 	if state == undecided && c.belongsAside(&t) {
 		last, err := c.workspace.LastSnapshot(ctx)
 		return choir.TaskBeginReply{Base: last, Attempt: max(1, t.Attempt), Aside: true}, err

@@ -11,6 +11,7 @@ import (
 	"context"
 	"iter"
 	"log/slog"
+	"path/filepath"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
@@ -98,18 +99,20 @@ type Changes struct {
 	approvals Approvals
 	logger    *slog.Logger
 	scopes    scopes
+	notes     asideNotes
 
 	history   history
 	copies    *copies
 	rollbacks *rollbacks
 }
 
-// New returns the Changes of a computer. It reads log and appends with events, which must
+// New returns the Changes of a computer whose folder is dir. It reads log and appends with events, which must
 // append to the same log; sandbox must be that of the workspace. Errors that no caller
 // receives are logged to logger.
-func New(computer choir.ID, log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, sandbox Sandbox, approvals Approvals, logger *slog.Logger) *Changes {
+func New(computer choir.ID, dir string, log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, sandbox Sandbox, approvals Approvals, logger *slog.Logger) *Changes {
 	return &Changes{
 		computer: computer, log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, approvals: approvals, logger: logger,
+		notes:   asideNotes{filepath.Join(dir, asideFolder)},
 		history: history{log}, copies: &copies{keeper, workspace}, rollbacks: &rollbacks{log, keeper, workspace},
 	}
 }

@@ -135,7 +135,8 @@ func (a *Authority) make(dir, computer string) error {
 	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600)
 }
 
-// writeTrust writes what the sandboxes trust. Programs that have a file open keep what they read.
+// writeTrust replaces what the sandboxes trust, each file whole: programs there, which have the folder
+// and read the files at any time, find the old content or the new.
 func (a *Authority) writeTrust(dir string) error {
 	own := a.PEM()
 	bundle := own
@@ -146,8 +147,11 @@ func (a *Authority) writeTrust(dir string) error {
 		}
 	}
 	for name, text := range map[string][]byte{TrustFile: own, BundleFile: bundle} {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.WriteFile(path, text, 0o644), os.Chmod(path, 0o644)); err != nil {
+		path, fresh := filepath.Join(dir, name), filepath.Join(dir, "."+name+".new")
+		if err := errors.Join(os.WriteFile(fresh, text, 0o644), os.Chmod(fresh, 0o644)); err != nil {
+			return err
+		}
+		if err := os.Rename(fresh, path); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package egress
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -240,6 +241,41 @@ func TestAnotherPolicyCutsATunnelThatIsLookedInto(t *testing.T) {
 	}
 	if _, err := secure.Read(make([]byte, 1)); err == nil {
 		t.Error("it is open")
+	}
+}
+
+// TestABundleIsReplacedWhole has a program inside read the bundle while it is written anew.
+func TestABundleIsReplacedWhole(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := OpenAuthority(dir, "c", time.Now); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{BundleFile, TrustFile} {
+		file, err := os.Open(filepath.Join(dir, TrustFolder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if err := os.WriteFile(filepath.Join(dir, keyFile), nil, 0o600); err != nil { // so that all is made anew
+			t.Fatal(err)
+		}
+		old, err := os.ReadFile(file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenAuthority(dir, "c", time.Now); err != nil {
+			t.Fatal(err)
+		}
+		if read, err := io.ReadAll(file); err != nil || !bytes.Equal(read, old) {
+			t.Errorf("a reader of %s has %d bytes of the old %d: %v", name, len(read), len(old), err)
+		}
+		if now, err := os.ReadFile(file.Name()); err != nil || bytes.Equal(now, old) {
+			t.Errorf("%s was not written: %v", name, err)
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(dir, TrustFolder))
+	if err != nil || len(left) != 2 {
+		t.Errorf("the folder has %v, %v", left, err)
 	}
 }
 
