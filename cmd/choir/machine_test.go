@@ -31,6 +31,10 @@ import (
 const asChoir = "CHOIR_TEST_AS_CHOIR"
 
 func TestMain(m *testing.M) {
+	if part := os.Getenv(breaks); part != "" {
+		fmt.Fprintln(os.Stderr, breakAndBecomeChoir(part))
+		os.Exit(1)
+	}
 	if os.Getenv(asChoir) != "" {
 		main()
 	}

@@ -42,7 +42,7 @@ var FromSystem = []string{
 	"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime",
 	"services", "protocols", "mime.types", "debian_version", "os-release",
 	"ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust/extracted",
-	"fonts", "java-*", "perl", "locale.alias",
+	"fonts", "java-*", "perl", "locale.alias", "chromium.d",
 }
 
 // mountPoints are the folders of the root folder that are mounted over, or are empty.

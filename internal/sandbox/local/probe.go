@@ -25,7 +25,11 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	bwrap, check := probeBwrap(ctx, d.cfg)
 	r.Checks = append(r.Checks, check)
 	if check.OK {
-		r.Checks = append(r.Checks, probeNamespaces(ctx, bwrap), probeFilter(ctx, bwrap))
+		made := probeNamespaces(ctx, bwrap)
+		r.Checks = append(r.Checks, made)
+		if made.OK { // or bubblewrap never comes to the filter
+			r.Checks = append(r.Checks, probeFilter(ctx, bwrap))
+		}
 	}
 	m := &machine{root: os.Geteuid() == 0, limits: host.FindLimiter(d.cfg.WithoutCgroups, host.GroupLabel(d.cfg.StateDir))}
 	r.Checks = append(r.Checks, probeLimits(m), probeHostUser(m), probeLandlock())
