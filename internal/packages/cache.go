@@ -126,10 +126,14 @@ func (c *Cache) Open(ctx context.Context, item Item) (*Content, error) {
 			return nil, err
 		}
 		if f == nil {
-			if file, size, ok := c.store.open(key, c.cfg.Now()); ok {
-				return &Content{Type: item.Type, Size: size, Kept: true, ctx: ctx, file: file}, nil
+			file, size, err := c.store.open(key, c.cfg.Now())
+			if file == nil && err == nil {
+				continue // it was changed, and is gone now
 			}
-			continue // it was changed, and is gone now
+			if err != nil {
+				return nil, err
+			}
+			return &Content{Type: item.Type, Size: size, Kept: true, ctx: ctx, file: file}, nil
 		}
 		content := &Content{Type: item.Type, Kept: !first, ctx: ctx, fetch: f}
 		if content.Size, content.Address, err = f.await(ctx, c.cfg.Patience); err != nil {

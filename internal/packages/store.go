@@ -81,16 +81,17 @@ func openStore(dir string, limit int64) (*store, error) {
 // path returns the file of an item.
 func (s *store) path(key string, k kept) string { return filepath.Join(s.dir, key+"."+k.sum) }
 
-// open returns the content of an item, of which every byte was compared with its digest; ok is
-// false if there is none. Content that was changed is removed.
-func (s *store) open(key string, now time.Time) (f *os.File, size int64, ok bool) {
+// open returns the content of an item, of which every byte was compared with its digest; nil if there
+// is none. Content that was changed or is gone is removed. It returns ErrPass, and the content stays,
+// if it cannot be read now, for want of descriptors say.
+func (s *store) open(key string, now time.Time) (f *os.File, size int64, err error) {
 	s.mu.Lock()
 	k, ok := s.files[key]
 	s.mu.Unlock()
 	if !ok {
-		return nil, 0, false
+		return nil, 0, nil
 	}
-	f, err := os.OpenFile(s.path(key, k), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	f, err = os.OpenFile(s.path(key, k), os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err == nil {
 		h := sha256.New()
 		size, err = io.Copy(h, f)
@@ -110,16 +111,19 @@ func (s *store) open(key string, now time.Time) (f *os.File, size int64, ok bool
 		if err == nil {
 			f.Close()
 		}
-		return nil, 0, false // it was replaced meanwhile
+		return nil, 0, nil // it was replaced meanwhile
 	}
 	if err != nil {
-		s.remove(key)
-		return nil, 0, false
+		if errors.Is(err, ErrFalse) || errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EISDIR) {
+			s.remove(key)
+			return nil, 0, nil
+		}
+		return nil, 0, ErrPass
 	}
 	k.used = now
 	s.files[key] = k
 	_ = os.Chtimes(f.Name(), now, now) // else it goes earlier than others after the next start
-	return f, size, true
+	return f, size, nil
 }
 
 // has reports whether there is content of an item, which may have been changed.

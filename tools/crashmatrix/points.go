@@ -163,6 +163,7 @@ var first = []int{1}
 // unreached are the points that no row comes to, and why.
 var unreached = map[string]string{
 	"data.file.remove":       "only the owner who removes a model's connection, or the token of the metrics, which is void before, comes to it; the connection is gone before its key is, and a key without one is removed at the next start (internal/control/connections); and the opening of a closed computer, which is then one without its note (supervisor.TestAComputerWithoutItsNoteIsOpened)",
+	"computer.aside.remove":  "only a result that a rule holds, of a task that worked in the workspace, comes to it; internal/computer/tasks is killed at each step of that",
 	"drafts.commit":          "only a page in which somebody types comes to it, and its file is no part of the log: a browser test kills choir after an acknowledgement, and internal/computer/desk/drafts reads it from another process's file",
 	"desktop.modules.rename": "only a browser that shows a changed desktop comes to it; internal/desktop unpacks over what an interrupted attempt left",
 	"desktop.modules.sync":   "as desktop.modules.rename",

@@ -72,7 +72,7 @@ type Projects struct {
 	index     index
 	adding    adding
 	push      PushConfig
-	pushing   atomic.Bool // git pushes now
+	pushing   atomic.Int32 // how many projects git pushes now
 }
 
 // New makes the projects of a computer. It reads log and appends with events, which

@@ -3,7 +3,9 @@ package projects
 import (
 	"context"
 	"maps"
+	"net/url"
 	"path"
+	"sync"
 	"time"
 
 	"choiros/internal/choir"
@@ -86,7 +88,7 @@ const (
 )
 
 // Pushing reports whether git pushes a project now. Its sandbox must not be paused or ended then.
-func (p *Projects) Pushing() bool { return p.pushing.Load() }
+func (p *Projects) Pushing() bool { return p.pushing.Load() > 0 }
 
 // waitAfter returns how long to wait after a number of failed attempts.
 func waitAfter(attempts int) time.Duration {
@@ -99,25 +101,43 @@ func waitAfter(attempts int) time.Duration {
 // String returns the name of the service.
 func (p *Projects) String() string { return "pushes" }
 
-// Serve pushes the commits of checkpoints, one project after the other, until ctx ends. What is to
-// be pushed follows from the log, so that a restart forgets nothing; pushing a commit that the
-// host has changes nothing there.
+// How many projects are pushed at once: in all, and to one server, which may be slow.
+const (
+	maxPushes    = 8
+	maxPerServer = 2
+)
+
+// Serve pushes the commits of checkpoints until ctx ends: one after the other of a project, and
+// several projects at once. What is to be pushed follows from the log, so that a restart forgets
+// nothing; pushing a commit that the host has changes nothing there.
 func (p *Projects) Serve(ctx context.Context) error {
 	if p.push.Remote == nil {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	tried := map[string]attempt{} // the last one of each project
+	var all sync.WaitGroup
+	defer all.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := pusher{tried: map[string]attempt{}, at: map[string]string{}, ended: make(chan pushEnd, maxPushes), all: &all}
 	for {
 		head, _ := p.log.Head()
-		next, err := p.pushAll(ctx, tried)
+		next, err := p.pushDue(ctx, &s)
 		if err != nil {
 			return err
 		}
-		if err := p.waitForNews(ctx, head, next); err != nil {
+		if err := p.waitForNews(ctx, head, next, &s); err != nil {
 			return err
 		}
 	}
+}
+
+// pusher is the pushes of a computer. It belongs to Serve.
+type pusher struct {
+	tried map[string]attempt // the last one of each project
+	at    map[string]string  // the servers of the projects that are being pushed
+	ended chan pushEnd       // has room for all that are being pushed
+	all   *sync.WaitGroup
 }
 
 // attempt is a failed attempt to push a commit.
@@ -126,35 +146,69 @@ type attempt struct {
 	again  time.Time // when the commit may be tried again, by this process's clock
 }
 
-// pushAll tries each project whose time has come, and returns how long until the next one; 0 for
-// nothing to wait for.
-func (p *Projects) pushAll(ctx context.Context, tried map[string]attempt) (next time.Duration, err error) {
+// pushEnd is the end of a push.
+type pushEnd struct {
+	name, commit string
+	failed       int
+	err          error
+}
+
+// mayPush reports whether there is room for one more push to a server.
+func (s *pusher) mayPush(server string) bool {
+	there := 0
+	for _, at := range s.at {
+		if at == server {
+			there++
+		}
+	}
+	return len(s.at) < maxPushes && there < maxPerServer
+}
+
+// end notes the end of a push.
+func (s *pusher) end(e pushEnd) error {
+	delete(s.at, e.name)
+	if e.failed > 0 {
+		s.tried[e.name] = attempt{e.commit, time.Now().Add(waitAfter(e.failed))}
+	}
+	return e.err
+}
+
+// pushDue begins to push each project whose time has come and for which there is room, and returns
+// how long until the next one; 0 for nothing to wait for but the end of others.
+func (p *Projects) pushDue(ctx context.Context, s *pusher) (next time.Duration, err error) {
 	k, err := p.read(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for _, added := range k.list {
-		state := k.pushes[added.Name]
-		url, gate, ok := p.push.Remote(added.Name, k.link(added.Name))
+		name, state := added.Name, k.pushes[added.Name]
+		url, gate, ok := p.push.Remote(name, k.link(name))
 		if !ok || !state.Pending() && (state.Wanted == "" || state.URL == url) {
 			continue
 		}
-		if last := tried[added.Name]; last.commit == state.Wanted && time.Until(last.again) > 0 {
-			left := time.Until(last.again)
-			next = soonest(next, left)
+		if last := s.tried[name]; last.commit == state.Wanted && time.Until(last.again) > 0 {
+			next = soonest(next, time.Until(last.again))
 			continue
 		}
-		failed, err := p.pushOne(ctx, added.Name, state, url, gate)
-		if err != nil {
-			return 0, err
+		server := serverOf(url)
+		if _, runs := s.at[name]; runs || !s.mayPush(server) {
+			continue
 		}
-		if failed > 0 {
-			wait := waitAfter(failed)
-			tried[added.Name] = attempt{state.Wanted, time.Now().Add(wait)}
-			next = soonest(next, wait)
-		}
+		s.at[name] = server
+		s.all.Go(func() {
+			failed, err := p.pushOne(ctx, name, state, url, gate)
+			s.ended <- pushEnd{name, state.Wanted, failed, err}
+		})
 	}
 	return next, nil
+}
+
+// serverOf returns the server of a repository's address; all of the address if it has none.
+func serverOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return address
 }
 
 // soonest returns the shorter of two waits, of which 0 is none.
@@ -178,8 +232,8 @@ func (k known) link(name string) Link {
 // pushOne pushes the wanted commit to the computer's branch and records how that ended. It
 // returns the number of attempts that failed, 0 if this one did not.
 func (p *Projects) pushOne(ctx context.Context, name string, state Push, url, gate string) (failed int, err error) {
-	p.pushing.Store(true)
-	defer p.pushing.Store(false)
+	p.pushing.Add(1)
+	defer p.pushing.Add(-1)
 	branch := "choir/" + string(p.push.Computer)
 	var said words
 	client, err := p.sandbox.Guest(ctx)
@@ -212,8 +266,8 @@ func lastOf(s string) string {
 	return s
 }
 
-// waitForNews waits until the log has an event after head, or for d unless that is 0.
-func (p *Projects) waitForNews(ctx context.Context, head uint64, d time.Duration) error {
+// waitForNews waits until the log has an event after head, a push ends, or for d unless that is 0.
+func (p *Projects) waitForNews(ctx context.Context, head uint64, d time.Duration, s *pusher) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var due <-chan time.Time
@@ -225,6 +279,10 @@ func (p *Projects) waitForNews(ctx context.Context, head uint64, d time.Duration
 	select {
 	case err := <-news:
 		return err
+	case e := <-s.ended:
+		cancel()
+		<-news
+		return s.end(e)
 	case <-due:
 		cancel()
 		<-news

@@ -12,6 +12,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/durablefile"
 	"choiros/internal/eventstore"
+	"choiros/internal/fault"
 )
 
 // asideFolder is the folder with the notes of results that are being held, in the computer's folder.
@@ -65,6 +66,7 @@ func (n asideNotes) drop(task choir.ID) error {
 	if _, err := os.Lstat(n.path(task)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	fault.Point("computer.aside.remove")
 	return choir.Wrap("computer.aside", choir.CodeUnavailable, durablefile.Remove(n.path(task)), "forget the result of task %s", task)
 }
 

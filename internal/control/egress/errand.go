@@ -174,7 +174,7 @@ func (p *Proxy) carryErrand(w http.ResponseWriter, r *http.Request, one *passage
 	}
 	w.WriteHeader(answer.StatusCode)
 	// A host that sees the end of a request that was cut may still end its answer in order.
-	if copyAnswer(w, answer.Body) != nil || one.wasCut() {
+	if one.copyAnswer(w, answer.Body, p.cfg.Limits) != nil || one.wasCut() {
 		one.cut("error")
 		one.torn = true
 	}

@@ -73,7 +73,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, co
 	}
 	dropHops(header)
 	w.WriteHeader(answer.StatusCode)
-	if copyAnswer(w, answer.Body) != nil || one.wasCut() {
+	if one.copyAnswer(w, answer.Body, p.cfg.Limits) != nil || one.wasCut() {
 		one.cut("error")
 		one.torn = true
 	}
@@ -138,17 +138,24 @@ func dropHops(h http.Header) {
 	}
 }
 
-// copyAnswer copies the body of an answer and sends on each piece when it comes.
-func copyAnswer(w http.ResponseWriter, body io.Reader) error {
-	flush := http.NewResponseController(w)
+// copyAnswer copies the body of an answer and sends on each piece when it comes. It cuts the passage
+// of a client that does not read, and writes nothing more to it once that is cut.
+func (o *passage) copyAnswer(w http.ResponseWriter, body io.Reader, limits Limits) error {
+	client := http.NewResponseController(w)
+	stop := context.AfterFunc(o.ctx, func() { _ = client.SetWriteDeadline(time.Unix(1, 0)) })
+	defer stop()
+	stuck := time.AfterFunc(limits.Idle, func() { o.cut("idle") })
+	defer stuck.Stop()
 	buf := make([]byte, 32<<10)
 	for {
+		stuck.Stop() // the host has a limit of its own
 		n, err := body.Read(buf)
 		if n > 0 {
+			stuck.Reset(limits.Idle)
 			if _, werr := w.Write(buf[:n]); werr != nil {
 				return werr
 			}
-			if ferr := flush.Flush(); ferr != nil {
+			if ferr := client.Flush(); ferr != nil {
 				return ferr
 			}
 		}

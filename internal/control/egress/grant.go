@@ -147,11 +147,28 @@ func (o *passage) fits(policy Policy) bool {
 	return ok
 }
 
-// endWithGrant cuts the passage when its grant expires. The proxy holds its lock.
-func (o *passage) endWithGrant() {
-	if o.grant != nil && !o.grant.Expires.IsZero() {
-		o.expiry = time.AfterFunc(o.grant.Expires.Sub(o.began), func() { o.cut("grant") })
+// lookAtClock is how often an open passage asks the clock whether its grant has expired: timers
+// stand still while the machine sleeps.
+const lookAtClock = 10 * time.Second
+
+// endWithGrant cuts the passage when its grant expires by the clock now, and no later than a clock
+// that is set back would have it.
+func (o *passage) endWithGrant(now func() time.Time) {
+	if o.grant == nil || o.grant.Expires.IsZero() {
+		return
 	}
+	life, from := o.grant.Expires.Sub(o.began), time.Now()
+	var look func()
+	look = func() {
+		left := min(o.grant.Expires.Sub(now()), life-time.Since(from))
+		switch {
+		case left <= 0:
+			o.cut("grant")
+		case o.ctx.Err() == nil:
+			o.expiry.Store(time.AfterFunc(min(left, lookAtClock), look))
+		}
+	}
+	look()
 }
 
 // maxRecent is the number of ends that are remembered, for requests that were read when their

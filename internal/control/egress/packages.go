@@ -43,7 +43,7 @@ func (p *Proxy) servePackage(w http.ResponseWriter, r *http.Request, work Work, 
 	}
 	w.Header().Set("Content-Length", strconv.FormatInt(content.Size, 10))
 	w.WriteHeader(http.StatusOK)
-	err = copyAnswer(w, &countedReader{from: content, of: one, limit: p.cfg.Limits.Bytes})
+	err = one.copyAnswer(w, &countedReader{from: content, of: one, limit: p.cfg.Limits.Bytes}, p.cfg.Limits)
 	if err != nil || one.wasCut() {
 		one.cut("error")
 		one.torn = true

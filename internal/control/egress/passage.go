@@ -19,9 +19,9 @@ import (
 type passage struct {
 	target  Target
 	mode    choir.EgressMode
-	grant   *Grant      // nil if the policy alone let it out
-	key     string      // entry of the vault whose key it has; "" for none
-	expiry  *time.Timer // cuts it when the grant expires; nil if it does not
+	grant   *Grant                     // nil if the policy alone let it out
+	key     string                     // entry of the vault whose key it has; "" for none
+	expiry  atomic.Pointer[time.Timer] // looks whether the grant has expired; nil if it does not
 	address netip.Addr
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -90,12 +90,36 @@ func (o *passage) join(client, host net.Conn, limits Limits) {
 	var both sync.WaitGroup
 	both.Go(func() { o.oneWay(host, client, &o.sent, limits) })
 	both.Go(func() { o.oneWay(client, host, &o.received, limits) })
+	over, watch := make(chan struct{}), sync.WaitGroup{}
+	watch.Go(func() { o.cutIdle(over, limits.Idle) })
 	both.Wait()
+	close(over)
+	watch.Wait()
 }
 
-// oneWay copies src to dst until its end, and passes the end on. It counts in n.
+// cutIdle cuts the passage once no byte has passed in either direction for a while, whether nobody
+// writes or nobody reads, until over is closed.
+func (o *passage) cutIdle(over <-chan struct{}, idle time.Duration) {
+	look := time.NewTicker(idle / 2)
+	defer look.Stop()
+	for quiet, seen := 0, int64(-1); quiet < 2; {
+		select {
+		case <-over:
+			return
+		case <-look.C:
+		}
+		if total := o.sent.Load() + o.received.Load(); total != seen {
+			quiet, seen = 0, total
+		} else {
+			quiet++
+		}
+	}
+	o.cut("idle")
+}
+
+// oneWay copies src to dst until its end, and passes the end on. It counts in n, of a slow copy too
+// before a half of the idle time is over.
 func (o *passage) oneWay(dst, src net.Conn, n *atomic.Int64, limits Limits) {
-	quiet, seen := 0, int64(-1)
 	for {
 		left := limits.Bytes - n.Load()
 		if left <= 0 {
@@ -117,20 +141,9 @@ func (o *passage) oneWay(dst, src net.Conn, n *atomic.Int64, limits Limits) {
 				o.cancel(nil)
 			}
 			return
-		case err == nil:
-			quiet = 0
-		case !errors.Is(err, os.ErrDeadlineExceeded):
+		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
 			o.cut("error")
 			return
-		default:
-			// The other direction may be at work: two halves without a byte anywhere are idle.
-			total := o.sent.Load() + o.received.Load()
-			if quiet++; total != seen {
-				quiet, seen = 0, total
-			} else if quiet >= 2 {
-				o.cut("idle")
-				return
-			}
 		}
 	}
 }

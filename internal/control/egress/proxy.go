@@ -313,15 +313,15 @@ func (p *Proxy) count(r *http.Request, t Target, policy Policy, grant *Grant, in
 	}
 	p.open[one] = struct{}{}
 	p.all.Add(1)
-	one.endWithGrant()
+	one.endWithGrant(p.cfg.Now)
 	return one, nil
 }
 
 // endPassage counts a request as ended.
 func (p *Proxy) endPassage(one *passage) {
 	one.cancel(nil)
-	if one.expiry != nil {
-		one.expiry.Stop()
+	if t := one.expiry.Load(); t != nil {
+		t.Stop()
 	}
 	p.mu.Lock()
 	delete(p.open, one)

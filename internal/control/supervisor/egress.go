@@ -2,11 +2,8 @@ package supervisor
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
@@ -48,8 +45,7 @@ type gateways struct {
 	remotes  remotes
 	demos    *demos // which answer model calls in the models' place
 
-	mu sync.Mutex // guards of
-	of map[choir.ID]*outlet
+	perComputer[*outlet]
 }
 
 // handler returns the handler of the egress door of a computer's sandboxes. It serves the
@@ -78,52 +74,10 @@ func (g *gateways) handler(c *computer.Computer) http.Handler {
 	})
 }
 
-// get returns a computer's outlet, which make creates on the first call.
-func (g *gateways) get(id choir.ID, make func() *outlet) *outlet {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if gw, ok := g.of[id]; ok {
-		return gw
-	}
-	gw := make()
-	if g.of == nil {
-		g.of = map[choir.ID]*outlet{}
-	}
-	g.of[id] = gw
-	return gw
-}
-
-// peek returns a computer's outlet; nil if none was created.
-func (g *gateways) peek(id choir.ID) *outlet {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.of[id]
-}
-
-// drop removes and returns a computer's outlet; nil if none was created.
-func (g *gateways) drop(id choir.ID) *outlet {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	gw := g.of[id]
-	delete(g.of, id)
-	return gw
-}
-
-// all returns the outlets.
-func (g *gateways) all() []*outlet {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Collect(maps.Values(g.of))
-}
-
 // close closes all outlets and waits until the ends of their calls are recorded.
 func (g *gateways) close() error {
-	g.mu.Lock()
-	all := g.of
-	g.of = nil
-	g.mu.Unlock()
 	var errs []error
-	for _, gw := range all {
+	for _, gw := range g.clear() {
 		errs = append(errs, gw.Close())
 	}
 	return joined(errs)
@@ -208,7 +162,7 @@ func (g *gateways) newProxy(c *computer.Computer) *egress.Proxy {
 		Work:   func(r *http.Request) (egress.Work, error) { return errandOf(r, c) },
 		Log:    passages{c, func() *egress.Proxy { return proxy }},
 		Answer: api.WriteProblem,
-		Now:    g.cfg.Now, Authority: g.signers.open(c), Packages: g.packages.Cache,
+		Now:    g.cfg.Now, Authority: g.signers.open(c.ID()), Packages: g.packages.Cache,
 		Inject: keygate.Injector{Computer: c.ID(), Vault: g.vault},
 	})
 	return proxy

@@ -17,8 +17,13 @@ type authorities struct {
 	now  func() time.Time
 	log  *slog.Logger
 
-	mu sync.Mutex // guards of; held while one is opened
-	of map[choir.ID]*egress.Authority
+	of perComputer[*keptAuthority]
+}
+
+// keptAuthority is the authority of one computer, once it could be opened.
+type keptAuthority struct {
+	mu     sync.Mutex // guards opened; held while it is opened
+	opened *egress.Authority
 }
 
 // folderOf returns the folder of the authority of a computer.
@@ -28,27 +33,25 @@ func (a *authorities) folderOf(id choir.ID) string {
 
 // open returns the authority of a computer, which signs for hosts that rules look into; nil if
 // it cannot be kept, which the log of choir says. Such rules then let no TLS out.
-func (a *authorities) open(c *computer.Computer) *egress.Authority {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if known := a.of[c.ID()]; known != nil {
-		return known
+func (a *authorities) open(id choir.ID) *egress.Authority {
+	kept := a.of.get(id, func() *keptAuthority { return &keptAuthority{} })
+	kept.mu.Lock()
+	defer kept.mu.Unlock()
+	if kept.opened != nil {
+		return kept.opened
 	}
-	opened, err := egress.OpenAuthority(a.folderOf(c.ID()), string(c.ID()), a.now)
+	opened, err := egress.OpenAuthority(a.folderOf(id), string(id), a.now)
 	if err != nil {
-		a.log.Warn("egress: no TLS is looked into", "computer", c.ID(), "error", err)
+		a.log.Warn("egress: no TLS is looked into", "computer", id, "error", err)
 		return nil
 	}
-	if a.of == nil {
-		a.of = map[choir.ID]*egress.Authority{}
-	}
-	a.of[c.ID()] = opened
+	kept.opened = opened
 	return opened
 }
 
 // trust returns the folder of certificates that programs of a computer trust; "" for none.
 func (a *authorities) trust(c *computer.Computer) string {
-	if a.open(c) == nil {
+	if a.open(c.ID()) == nil {
 		return ""
 	}
 	return filepath.Join(a.folderOf(c.ID()), egress.TrustFolder)
