@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
+	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/sandboxtest/probed"
 
 	"golang.org/x/sys/unix"
@@ -65,6 +67,25 @@ func (b inside) flood(t *testing.T, dir string) (int64, error) {
 		return 0, errors.New(r.Error)
 	}
 	return value[int64](t, probed.Result{Value: r.Value}), unix.Errno(r.Errno)
+}
+
+// bombInLittleMemory checks that a fork bomb ends no other sandbox where there is memory for fewer
+// processes than are allowed, and its own only where one victim is the whole sandbox.
+func (s suite) bombInLittleMemory(t *testing.T, memory int64, other inside) {
+	b := s.create(t, choir.RoleAssociate, func(spec *sandbox.Spec) { spec.Limits = sandbox.Limits{MemoryBytes: memory} })
+	most := b.spec.Limits.OrDefaults().Processes
+	began := time.Now()
+	out, err := b.client.Run(timeout(t), guest.ExecSpec{Argv: play("fork", strconv.Itoa(most))}, nil, 1<<20)
+	if err == nil {
+		r := parseResult(t, out)
+		t.Logf("in %d MiB it got %s of %d processes in %s: %s", memory>>20, r.Value, most, time.Since(began), r.Error)
+	} else {
+		t.Logf("in %d MiB it ended its sandbox within %s: %v", memory>>20, time.Since(began), err)
+	}
+	other.facts(t)
+	if s.lacks[OneVictim] == "" {
+		b.facts(t)
+	}
 }
 
 // zombies checks that children whose parent never asks for them count as processes, and that those

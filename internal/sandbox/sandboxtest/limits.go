@@ -49,6 +49,7 @@ func (s suite) limits(t *testing.T) {
 		bomb.facts(t) // its sandbox lives on
 		b.facts(t)    // and so does another
 	})
+	t.Run("fork bomb in little memory", func(t *testing.T) { s.bombInLittleMemory(t, maxMemory, b) })
 	t.Run("memory hog", func(t *testing.T) {
 		hog := create(2000)
 		// A sandbox may end with it, so that there is no answer.
