@@ -21,12 +21,12 @@ func newEgressCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "egress", Args: cobra.NoArgs,
 		Example: "  choir egress\n  choir egress grant example.com --for run\n  choir egress grant example.com:8443 --for always --expires 1h\n" +
-			"  choir egress deny example.com\n  choir egress revoke example.com\n  choir egress mode allowlist\n  choir egress reload",
+			"  choir egress deny example.com\n  choir egress revoke example.com\n  choir egress mode git+pkg\n  choir egress remove github.com\n  choir egress reload",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runEgress(ctx, a, cl) })
 		},
 	}
-	c.AddCommand(newEgressGrantCommand(a), newEgressRevokeCommand(a), newEgressDenyCommand(a), newEgressModeCommand(a), newEgressReloadCommand(a))
+	c.AddCommand(newEgressGrantCommand(a), newEgressRevokeCommand(a), newEgressDenyCommand(a), newEgressModeCommand(a), newEgressListedCommand(a, "remove", false), newEgressListedCommand(a, "restore", true), newEgressReloadCommand(a))
 	return c
 }
 
@@ -107,6 +107,32 @@ func newEgressModeCommand(a *app) *cobra.Command {
 					return err
 				}
 				a.printEgressInForce(done)
+				return nil
+			})
+		},
+	}
+}
+
+// newEgressListedCommand returns the command that takes a host away from the list of git+pkg, or
+// puts it back.
+func newEgressListedCommand(a *app, name string, out bool) *cobra.Command {
+	return &cobra.Command{
+		Use:     name + " HOST",
+		Example: "  choir egress " + name + " github.com",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withHost(c.Context(), args[0], func(ctx context.Context, cl *client, req api.HostRequest) error {
+				var done api.EgressReloaded
+				if err := cl.put(ctx, "/api/egress/listed", api.ListedHost{Host: req.Host, Out: out}, &done); err != nil {
+					return err
+				}
+				switch {
+				case a.json:
+					a.printJSON(done)
+				case out:
+					a.say("egress.restored", "host", req.Host)
+				default:
+					a.say("egress.removed", "host", req.Host, "cut", a.count("connection", done.Cut))
+				}
 				return nil
 			})
 		},
@@ -202,6 +228,9 @@ func runEgress(ctx context.Context, a *app, c *client) error {
 	}
 	a.say("egress.policy", "mode", v.Mode)
 	a.printRules(v.Rules)
+	if len(v.Away) > 0 {
+		a.printf("%s   %s\n", a.label("egress", "away"), strings.Join(v.Away, " "))
+	}
 	a.sayNone(len(v.Requests)+v.Unlisted+len(v.Grants), "egress.none")
 	for _, r := range v.Requests {
 		a.printf("%s   %s\n", a.label("egress", "asks"), a.sentence("egress.asked", "n", r.Count, "host", hostPort(r.Host, r.Port), "policy", r.Policy, "why", a.term("egressWhy", r.Why)))

@@ -211,6 +211,7 @@ const (
 	ReasonNotInBuild             Reason = "not_in_build"
 	ReasonChoirStopping          Reason = "choir_stopping"
 	ReasonEgressModeGiven        Reason = "egress_mode_given"
+	ReasonEgressWithoutGiven     Reason = "egress_without_given"
 	ReasonNoConfiguration        Reason = "no_configuration"
 	ReasonComputerHibernates     Reason = "computer_hibernates"
 	ReasonNoSuchModel            Reason = "no_such_model"
@@ -514,6 +515,7 @@ var pageReasons = map[Reason]Code{
 	ReasonNotInBuild:             CodeUnavailable,
 	ReasonChoirStopping:          CodeUnavailable,
 	ReasonEgressModeGiven:        CodeConflict,
+	ReasonEgressWithoutGiven:     CodeConflict,
 	ReasonNoConfiguration:        CodeUnavailable,
 	ReasonComputerHibernates:     CodeUnavailable,
 	ReasonNoSuchModel:            CodeNotFound,

@@ -82,6 +82,7 @@ const (
 	ReasonSeqOrCheckpoint     Reason = "seq_or_checkpoint"
 	ReasonGrantOneHost        Reason = "grant_one_host"
 	ReasonAllowlistWithNone   Reason = "allowlist_with_none"
+	ReasonHostNotListed       Reason = "host_not_listed"
 	ReasonEgressMode          Reason = "egress_mode"
 	ReasonHostRule            Reason = "host_rule"
 	ReasonHostBelowAddress    Reason = "host_below_address"
@@ -194,6 +195,7 @@ var fieldReasons = map[Reason]Code{
 	ReasonSeqOrCheckpoint:     CodeInvalid,
 	ReasonGrantOneHost:        CodeInvalid,
 	ReasonAllowlistWithNone:   CodeInvalid,
+	ReasonHostNotListed:       CodeInvalid,
 	ReasonEgressMode:          CodeInvalid,
 	ReasonHostRule:            CodeInvalid,
 	ReasonHostBelowAddress:    CodeInvalid,

@@ -345,8 +345,8 @@ func (c Config) checkRemote() error {
 
 // checkEgress returns an error unless [egress] is a policy.
 func (c Config) checkEgress() error {
-	_, err := egress.NewPolicy(choir.EgressMode(c.Egress.Mode), c.Egress.Hosts())
-	return choir.Under("egress", err)
+	_, err := c.Egress.Policy()
+	return err
 }
 
 // checkApprove returns an error unless each [[approve]] is a rule.

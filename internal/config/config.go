@@ -16,6 +16,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"choiros/internal/choir"
+	"choiros/internal/control/egress"
 	"choiros/internal/effect"
 )
 
@@ -251,6 +252,8 @@ type Egress struct {
 	PackageCacheMB int `toml:"package_cache_mb" also:"package_cache cache cache_mb" report:"shown" doc:"Disk space in MB for packages of npm, PyPI, Go and cargo that all computers share, each as its registry promises it; 0 for none. With it choir looks into TLS to these registries, which ends with an authority that only the sandbox trusts. From the next start on."`
 	// Allowlist adds to git+pkg too.
 	Allowlist []EgressHost `toml:"allowlist" also:"allow hosts allowed" doc:"Hosts that may be reached with mode allowlist, or besides those of git+pkg, one table each."`
+	// Without may also be chosen in the shell.
+	Without []string `toml:"without" also:"except remove" doc:"Hosts of the list of git+pkg that are not let out. Where it is given here, the page and choir egress take none away."`
 }
 
 // EgressHost is one host that may be reached.
@@ -268,6 +271,15 @@ func (e Egress) Hosts() []choir.EgressHost {
 		hosts = append(hosts, choir.EgressHost(h))
 	}
 	return hosts
+}
+
+// Policy returns the policy of the section. Code invalid, with the key.
+func (e Egress) Policy() (egress.Policy, error) {
+	p, err := egress.NewPolicy(choir.EgressMode(e.Mode), e.Hosts())
+	if err == nil {
+		p, err = p.Without(e.Without)
+	}
+	return p, choir.Under("egress", err)
 }
 
 // Approve is one rule by which results of tasks wait for the owner's approval.

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"choiros/internal/choir"
+	"choiros/internal/control/egress"
 	"choiros/internal/names"
 )
 
@@ -17,15 +20,17 @@ import (
 // that the owner chose on the shell's page. choir writes it; choir never writes choir.toml.
 const NetworkFile = "network.toml"
 
-// Network is the policy that the owner chose. It is in force while choir.toml gives no
-// egress.mode.
+// Network is the policy that the owner chose. Each key is in force while choir.toml does not give
+// it, as egress.mode and egress.without.
 type Network struct {
-	Mode string `toml:"mode"`
+	Mode string `toml:"mode,omitempty"`
+	// Without are hosts of the list of git+pkg that the owner took away.
+	Without []string `toml:"without,omitempty"`
 }
 
 // networkHead is the comment at the beginning of the file.
-const networkHead = "# Written by choir: the policy for hosts outside that was chosen on the page " + names.Models + ". It is in\n" +
-	"# force while choir.toml gives no egress.mode. Change it there, or with: choir egress mode\n\n"
+const networkHead = "# Written by choir: the policy for hosts outside that was chosen on the page " + names.Models + ". A key is\n" +
+	"# in force while [egress] of choir.toml does not give it. Change it there, or with: choir egress\n\n"
 
 // Encode returns the file's content.
 func (n Network) Encode() ([]byte, error) {
@@ -55,13 +60,34 @@ func LoadNetwork(data string) (Network, error) {
 // GivesEgressMode reports whether the file gives egress.mode.
 func (c Config) GivesEgressMode() bool { return c.given["egress.mode"] }
 
+// GivesEgressWithout reports whether the file gives egress.without.
+func (c Config) GivesEgressWithout() bool { return c.given["egress.without"] }
+
+// WithReloaded returns the configuration with what a reload of another one puts in force: [egress]
+// but for the package cache, and [[approve]].
+func (c Config) WithReloaded(r Config) Config {
+	r.Egress.PackageCacheMB = c.Egress.PackageCacheMB
+	c.Egress, c.Approve, c.chosen = r.Egress, r.Approve, r.chosen
+	given := map[string]bool{}
+	maps.Copy(given, c.given)
+	for _, key := range []string{"egress.mode", "egress.without", "egress.allowlist", "approve"} {
+		given[key] = r.given[key]
+	}
+	c.given = given
+	return c
+}
+
 // WithNetwork returns the configuration with the policy that the owner chose, unless the
 // file gives one. Code invalid: the chosen one is no policy.
 func (c Config) WithNetwork(n Network) (Config, error) {
-	if n.Mode == "" || c.GivesEgressMode() {
-		return c, nil
+	c.chosen = map[string]bool{}
+	if n.Mode != "" && !c.GivesEgressMode() {
+		c.Egress.Mode, c.chosen["egress.mode"] = n.Mode, true
 	}
-	c.Egress.Mode = n.Mode
-	c.chosen = map[string]bool{"egress.mode": true}
+	if !c.GivesEgressWithout() {
+		// Hosts that only the list of another version has are let out by none.
+		c.Egress.Without = slices.DeleteFunc(slices.Clone(n.Without), func(host string) bool { return !egress.IsListed(host) })
+		c.chosen["egress.without"] = len(n.Without) > 0
+	}
 	return c, choir.Under(NetworkFile, c.checkEgress())
 }

@@ -66,6 +66,9 @@ type Machine interface {
 	// ChooseEgress keeps and puts in force the mode that the owner chose. Code conflict: the
 	// configuration file gives one.
 	ChooseEgress(ctx context.Context, mode choir.EgressMode) (EgressReloaded, error)
+	// ChooseListed takes a host away from the list of mode git+pkg, or puts it back if out. Code
+	// invalid: the list does not have it; conflict: the configuration file gives those taken away.
+	ChooseListed(ctx context.Context, host string, out bool) (EgressReloaded, error)
 }
 
 // Models reads and changes the model services and the other settings in force.

@@ -27,8 +27,15 @@ type EgressView struct {
 	Requests []EgressRequest `json:"requests" doc:"Hosts that were refused and wait for an answer, oldest first."`
 	Unlisted int             `json:"unlisted,omitempty" doc:"Refusals for more hosts than are listed."`
 	Grants   []GrantedHost   `json:"grants" doc:"Grants that hold, oldest first."`
-	Rules    []EgressRule    `json:"rules" doc:"What the policy lets out without a grant."`
-	Reached  []ReachedHost   `json:"reached" doc:"Hosts that programs reached so far, the newest first; those that found no room of their own come last, together and without a host."`
+	EgressReach
+	Reached []ReachedHost `json:"reached" doc:"Hosts that programs reached so far, the newest first; those that found no room of their own come last, together and without a host."`
+}
+
+// EgressReach lists the hosts that the policy lets out, and the hosts of its list that the owner took away.
+type EgressReach struct {
+	Rules      []EgressRule `json:"rules" doc:"What the policy lets out without a grant."`
+	Away       []string     `json:"away" doc:"Hosts of the list of mode git+pkg that the owner took away; with that mode only."`
+	AwayInFile bool         `json:"away_in_file,omitempty" doc:"The configuration file gives egress.without, so that hosts cannot be taken away or put back here."`
 }
 
 // EgressRule is a host that the policy lets out.
@@ -122,6 +129,12 @@ type EgressChoice struct {
 	Mode choir.EgressMode `json:"mode" enum:"none,git+pkg,allowlist" doc:"none lets nothing out, and nobody asks; allowlist lets out what is granted, and the rest is asked for; git+pkg the known git hosts and package registries as well."`
 }
 
+// ListedHost is the owner's choice about a host of the list of mode git+pkg.
+type ListedHost struct {
+	Host string `json:"host" minLength:"1" maxLength:"300" doc:"A host of the list, exactly."`
+	Out  bool   `json:"out" doc:"Whether it is let out; false takes it away, on each of its ports."`
+}
+
 // egress registers the routes of requests for hosts and grants. All are for the owner only.
 func (a *API) egress(h huma.API) {
 	const base = "/api/computers/{computer}/egress"
@@ -136,7 +149,7 @@ func (a *API) egress(h huma.API) {
 				return nil, problem(err)
 			}
 			v := viewEgress(c.Egress, l)
-			v.Rules = c.Reach()
+			v.EgressReach = c.Reach()
 			v.Reached, err = viewReached(c.Log.EgressHosts(ctx))
 			return answer(v, err)
 		})
@@ -181,6 +194,10 @@ func (a *API) egress(h huma.API) {
 		func(ctx context.Context, r *struct{ Body EgressChoice }) (*body[EgressReloaded], error) {
 			return answer(a.sys.ChooseEgress(ctx, r.Body.Mode))
 		})
+	huma.Register(h, op("chooseListed", http.MethodPut, "/api/egress/listed", "Take a host away from the list of mode git+pkg or put it back, for every computer", 200),
+		func(ctx context.Context, r *struct{ Body ListedHost }) (*body[EgressReloaded], error) {
+			return answer(a.sys.ChooseListed(ctx, r.Body.Host, r.Body.Out))
+		})
 	huma.Register(h, op("reloadEgress", http.MethodPost, "/api/egress/reload", "Read [egress] and [[approve]] of choir.toml again; for the CLI only", 200),
 		func(ctx context.Context, _ *struct{}) (*body[EgressReloaded], error) {
 			if err := onlyCLI(ctx); err != nil {
@@ -200,7 +217,7 @@ func portOf(port int) int {
 
 // viewEgress returns the requests and grants as their owner sees them.
 func viewEgress(mode choir.EgressMode, l grants.Listed) EgressView {
-	v := EgressView{Mode: string(mode), Requests: []EgressRequest{}, Unlisted: l.Unlisted, Grants: []GrantedHost{}, Rules: []EgressRule{}, Reached: []ReachedHost{}}
+	v := EgressView{Mode: string(mode), Requests: []EgressRequest{}, Unlisted: l.Unlisted, Grants: []GrantedHost{}, Reached: []ReachedHost{}}
 	for _, r := range l.Requests {
 		one := EgressRequest{Host: r.Host, Port: r.Port, Why: r.Why, Policy: r.Policy, At: r.At, Count: r.Count, Askers: []EgressAsker{}}
 		for _, a := range r.Askers {

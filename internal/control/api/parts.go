@@ -26,7 +26,7 @@ type Computer struct {
 	Name     string
 	Egress   choir.EgressMode // of the policy for programs in its sandboxes
 	// Reach returns what that policy lets out without a grant.
-	Reach func() []EgressRule
+	Reach func() EgressReach
 
 	Log       Log
 	Content   Content

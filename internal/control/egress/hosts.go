@@ -1,6 +1,10 @@
 package egress
 
-import "choiros/internal/packages"
+import (
+	"slices"
+
+	"choiros/internal/packages"
+)
 
 // gitAndPackages are the hosts of mode git+pkg: git hosts and package registries with the
 // hosts that they send their clients to. It is the one place of the product that names them.
@@ -43,6 +47,9 @@ func listed() []Rule {
 	}
 	return rules
 }
+
+// IsListed reports whether a host is of the list of mode git+pkg.
+func IsListed(host string) bool { return slices.Contains(gitAndPackages, host) }
 
 // Registries are the registries of gitAndPackages whose content the package cache keeps.
 func Registries() []packages.Registry {

@@ -59,6 +59,18 @@ func NewPolicy(mode choir.EgressMode, hosts []choir.EgressHost) (Policy, error) 
 	return p, nil
 }
 
+// Without returns the policy without hosts of the list of git+pkg that the owner took away. Code
+// invalid, with the path of the entry: a host that the list does not have.
+func (p Policy) Without(hosts []string) (Policy, error) {
+	for i, host := range hosts {
+		if !IsListed(host) {
+			return Policy{}, choir.RefuseField("without["+strconv.Itoa(i)+"]", choir.ReasonHostNotListed, choir.TextOf("given", host))
+		}
+	}
+	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool { return r.Known && slices.Contains(hosts, r.Host) })
+	return p, nil
+}
+
 // newRule returns the rule of an entry. Code invalid: see NewPolicy.
 func newRule(h choir.EgressHost) (Rule, error) {
 	r := Rule{Host: h.Host, Port: h.Port, Methods: h.Methods, Paths: h.Paths}

@@ -139,6 +139,7 @@ var ownerOnly = []string{
 	"POST " + ofComputer + "/egress/revoke",
 	"POST " + ofComputer + "/egress/deny",
 	"PUT /api/egress/mode",
+	"PUT /api/egress/listed",
 	"POST /api/egress/reload",
 	"GET " + ofComputer + "/approvals",
 	"GET " + ofComputer + "/approvals/{task}",

@@ -203,12 +203,17 @@ func partsOf(s *System, c *computer.Computer, mode choir.EgressMode, err error) 
 	return parts(s, c, mode), nil
 }
 
-// rulesOf returns what the policy in force lets out of a computer's sandboxes; s is nil where the
+// reachOf returns what the policy in force lets out of a computer's sandboxes; s is nil where the
 // computer is read only.
-func rulesOf(s *System, c *computer.Computer) []api.EgressRule {
-	out := []api.EgressRule{}
+func reachOf(s *System, c *computer.Computer) api.EgressReach {
+	out := api.EgressReach{Rules: []api.EgressRule{}, Away: []string{}}
 	if s == nil {
 		return out
+	}
+	file := s.policy.config()
+	out.AwayInFile = file.GivesEgressWithout()
+	if file.Egress.Mode == string(choir.EgressGitPkg) {
+		out.Away = append(out.Away, file.Egress.Without...)
 	}
 	var cached []string
 	if s.cfg.File.Egress.PackageCacheMB > 0 {
@@ -226,7 +231,7 @@ func rulesOf(s *System, c *computer.Computer) []api.EgressRule {
 		case slices.ContainsFunc(cached, r.Covers):
 			one.Opened = "packages"
 		}
-		out = append(out, one)
+		out.Rules = append(out.Rules, one)
 	}
 	return out
 }
@@ -234,7 +239,7 @@ func rulesOf(s *System, c *computer.Computer) []api.EgressRule {
 // parts returns the parts of a computer that the API uses.
 func parts(s *System, c *computer.Computer, mode choir.EgressMode) api.Computer {
 	return api.Computer{
-		ID: c.ID(), User: c.User(), Name: c.Name(), Egress: mode, Reach: func() []api.EgressRule { return rulesOf(s, c) },
+		ID: c.ID(), User: c.User(), Name: c.Name(), Egress: mode, Reach: func() api.EgressReach { return reachOf(s, c) },
 		Log: c.Store(), Content: c.Blobs(), Desk: c.Desk(), Workspace: c.Workspace(), Projects: c.Projects(), Source: c.Source(),
 		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Grants: c.Grants(), Effects: c.Effects(), Tasks: c.Tasks(), Verifier: c.Verifier(),
 		Moments: c.Moments(), Rewinder: c.Rewinder(), Copier: c.Copier(), Collector: c.Collector(),

@@ -178,7 +178,13 @@ func (s *System) ReloadEgress(context.Context) (api.EgressReloaded, error) {
 }
 
 // ChooseEgress keeps the owner's choice of a policy for hosts outside and puts it in force, see
-// policyInForce.choose.
+// policyInForce.chooseMode.
 func (s *System) ChooseEgress(_ context.Context, mode choir.EgressMode) (api.EgressReloaded, error) {
-	return s.policy.choose(s.gateways, mode)
+	return s.policy.chooseMode(s.gateways, mode)
+}
+
+// ChooseListed takes a host away from the list of mode git+pkg, or puts it back, see
+// policyInForce.chooseListed.
+func (s *System) ChooseListed(_ context.Context, host string, out bool) (api.EgressReloaded, error) {
+	return s.policy.chooseListed(s.gateways, host, out)
 }

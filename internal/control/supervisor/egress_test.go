@@ -56,7 +56,7 @@ type internet struct {
 var address = netip.MustParseAddr("198.18.0.1")
 
 // hosts are the names of the test's servers.
-var hosts = []string{"npm.test", "go.test", "pypi.test", "files.test", "git.test", "outside.test", "sum.test", "index.test", "crates.test", "deb.test"}
+var hosts = []string{"npm.test", "go.test", "pypi.test", "files.test", "git.test", "outside.test", "sum.test", "index.test", "crates.test", "deb.test", "deb.debian.org"}
 
 // newInternet starts servers that speak the protocols of npm, the Go proxy, PyPI and git.
 func newInternet(t *testing.T) *internet {
@@ -358,7 +358,7 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 	t.Run("is shown to the owner", func(t *testing.T) {
 		parts, c := partsOfOnly(t, p)
 		rules := map[string]api.EgressRule{}
-		for _, r := range parts.Reach() {
+		for _, r := range parts.Reach().Rules {
 			rules[fmt.Sprintf("%s:%d", r.Host, r.Port)] = r
 		}
 		if r := rules["github.com:443"]; !r.Known || r.Opened != "" {

@@ -428,7 +428,7 @@ func (f *forge) keyInAHeader(t *testing.T, p *controltest.Plane) {
 	if got := strings.Join(used, " "); got != "   api api" {
 		t.Errorf("recorded the keys %q", got)
 	}
-	for _, r := range parts.Reach() {
+	for _, r := range parts.Reach().Rules {
 		if want := map[string]string{"git.test": "key"}[r.Host]; r.Opened != want {
 			t.Errorf("the owner is told %+v", r)
 		}

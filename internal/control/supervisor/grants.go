@@ -28,12 +28,12 @@ type policyInForce struct {
 	cfg      *Config
 	changing sync.Mutex // held for one change of the policy, proxies included
 
+	unkept *config.Network // in force, and not on the disk, which was full; guarded by changing
+
 	mu     sync.Mutex // guards the fields below; held for no call
 	policy egress.Policy
-	hosts  config.Egress
-	inFile bool // the configuration file gives the mode
-	rules  []config.Approve
-	holds  effect.Policy // of rules
+	file   config.Config // whose sections [egress] and [[approve]] are in force
+	holds  effect.Policy // of its rules
 }
 
 // get returns the policy in force.
@@ -43,18 +43,11 @@ func (p *policyInForce) get() egress.Policy {
 	return p.policy
 }
 
-// section returns the section [egress] in force.
-func (p *policyInForce) section() config.Egress {
+// config returns the configuration whose sections [egress] and [[approve]] are in force.
+func (p *policyInForce) config() config.Config {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.hosts
-}
-
-// isInFile reports whether the configuration file gives the mode in force.
-func (p *policyInForce) isInFile() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.inFile
+	return p.file
 }
 
 // approvals returns the policy for results of tasks that is in force.
@@ -64,18 +57,13 @@ func (p *policyInForce) approvals() effect.Policy {
 	return p.holds
 }
 
-// approveTables returns the tables [[approve]] in force.
-func (p *policyInForce) approveTables() []config.Approve {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.rules
-}
-
 // set puts the egress policy of a configuration in force.
 func (p *policyInForce) set(policy egress.Policy, file config.Config) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.policy, p.hosts, p.inFile = policy, file.Egress, file.GivesEgressMode()
+	approve := p.file.Approve
+	p.policy, p.file = policy, file
+	p.file.Approve = approve
 }
 
 // setApprovals puts the tables [[approve]] of a configuration in force and returns the policy
@@ -84,14 +72,8 @@ func (p *policyInForce) setApprovals(holds effect.Policy, file config.Config) (b
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before = p.holds
-	p.holds, p.rules = holds, file.Approve
+	p.holds, p.file.Approve = holds, file.Approve
 	return before
-}
-
-// newPolicy returns the policy of a section [egress].
-func newPolicy(section config.Egress) (egress.Policy, error) {
-	policy, err := egress.NewPolicy(choir.EgressMode(section.Mode), section.Hosts())
-	return policy, choir.Under("egress", err)
 }
 
 // reload reads the configuration file again and puts its section [egress] and its tables
@@ -105,7 +87,7 @@ func (p *policyInForce) reload(gateways *gateways) (api.EgressReloaded, error) {
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	policy, err := newPolicy(file.Egress)
+	policy, err := file.Egress.Policy()
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
@@ -113,6 +95,7 @@ func (p *policyInForce) reload(gateways *gateways) (api.EgressReloaded, error) {
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
+	p.unkept = nil
 	before := p.setApprovals(holds, file)
 	done := p.force(gateways, policy, file, from)
 	for _, out := range gateways.all() {
@@ -121,21 +104,56 @@ func (p *policyInForce) reload(gateways *gateways) (api.EgressReloaded, error) {
 	return done, nil
 }
 
-// choose keeps the owner's choice of a policy for hosts outside in config.NetworkFile and
-// puts it in force, in every computer, where it cuts what does not fit any more. Code conflict:
-// the configuration file gives a policy; unavailable: it cannot be kept, and is in force only if the
-// policy before lets out all that it does.
-func (p *policyInForce) choose(gateways *gateways, mode choir.EgressMode) (api.EgressReloaded, error) {
+// chooseMode keeps the owner's choice of a mode for hosts outside and puts it in force, see choose.
+// Code conflict: the configuration file gives one.
+func (p *policyInForce) chooseMode(gateways *gateways, mode choir.EgressMode) (api.EgressReloaded, error) {
+	return p.choose(gateways, func(n *config.Network, file config.Config, from string) error {
+		if file.GivesEgressMode() {
+			return choir.Refuse("egress.choose", choir.ReasonEgressModeGiven, choir.TextOf("path", from))
+		}
+		n.Mode = string(mode)
+		return nil
+	})
+}
+
+// chooseListed takes a host away from the list of mode git+pkg, or puts it back if out, keeps that
+// and puts it in force, see choose. Code invalid: the list does not have the host; conflict: the
+// configuration file gives egress.without.
+func (p *policyInForce) chooseListed(gateways *gateways, host string, out bool) (api.EgressReloaded, error) {
+	if !egress.IsListed(host) {
+		return api.EgressReloaded{}, choir.RefuseField("host", choir.ReasonHostNotListed, choir.TextOf("given", host))
+	}
+	return p.choose(gateways, func(n *config.Network, file config.Config, from string) error {
+		if file.GivesEgressWithout() {
+			return choir.Refuse("egress.choose", choir.ReasonEgressWithoutGiven, choir.TextOf("path", from))
+		}
+		n.Without = slices.DeleteFunc(slices.Clone(n.Without), func(h string) bool { return h == host })
+		if !out {
+			n.Without = append(n.Without, host)
+		}
+		return nil
+	})
+}
+
+// choose keeps what change makes of the owner's choices in config.NetworkFile and puts them in
+// force, in every computer, where it cuts what does not fit any more. Code unavailable: they cannot
+// be kept, and are in force only if the policy before lets out all that they do.
+func (p *policyInForce) choose(gateways *gateways, change func(*config.Network, config.Config, string) error) (api.EgressReloaded, error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
 	file, from, err := p.reread()
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	if file.GivesEgressMode() {
-		return api.EgressReloaded{}, choir.Refuse("egress.choose", choir.ReasonEgressModeGiven, choir.TextOf("path", from))
+	var chosen config.Network
+	if p.unkept != nil {
+		chosen = *p.unkept
+	} else if chosen, err = config.LoadNetwork(p.cfg.Data); err != nil {
+		return api.EgressReloaded{}, err
 	}
-	chosen := config.Network{Mode: string(mode)}
+	if err := change(&chosen, file, from); err != nil {
+		return api.EgressReloaded{}, err
+	}
 	if file, err = file.WithNetwork(chosen); err != nil {
 		return api.EgressReloaded{}, err
 	}
@@ -143,7 +161,7 @@ func (p *policyInForce) choose(gateways *gateways, mode choir.EgressMode) (api.E
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	policy, err := newPolicy(file.Egress)
+	policy, err := file.Egress.Policy()
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
@@ -154,10 +172,12 @@ func (p *policyInForce) choose(gateways *gateways, mode choir.EgressMode) (api.E
 	var done api.EgressReloaded
 	if !wider {
 		done = p.force(gateways, policy, file, from)
+		p.unkept = &chosen
 	}
 	if err := durablefile.Write(filepath.Join(p.cfg.Data, config.NetworkFile), raw); err != nil && !errors.Is(err, durablefile.ErrReplaced) {
 		return done, choir.Wrap("egress.choose", choir.CodeUnavailable, err, "keep the policy in %s", config.NetworkFile)
 	}
+	p.unkept = nil
 	if wider {
 		done = p.force(gateways, policy, file, from)
 	}
@@ -179,7 +199,7 @@ func (p *policyInForce) force(gateways *gateways, policy egress.Policy, file con
 	for _, out := range gateways.all() {
 		cut += out.proxy.SetPolicy(policy)
 	}
-	return api.EgressReloaded{File: from, Mode: string(policy.Mode), Hosts: len(file.Egress.Allowlist), Rules: len(p.approveTables()), Cut: cut}
+	return api.EgressReloaded{File: from, Mode: string(policy.Mode), Hosts: len(file.Egress.Allowlist), Rules: len(p.config().Approve), Cut: cut}
 }
 
 // errandOf returns what a request at the egress door is for. The Director's sandbox reaches

@@ -72,8 +72,7 @@ func (s *System) Health(context.Context) api.Health {
 // Doctor probes this machine and returns its checks, and those of the open computers.
 func (s *System) Doctor(ctx context.Context) api.Doctor {
 	cfg := s.cfg
-	cfg.File.Egress, cfg.File.Approve = s.policy.section(), s.policy.approveTables()
-	cfg.File.Egress.PackageCacheMB = s.cfg.File.Egress.PackageCacheMB // that of the start is in force
+	cfg.File = cfg.File.WithReloaded(s.policy.config())
 	d := NewDoctor(ctx, cfg)
 	wanted := cfg.File.Computers
 	if s.cfg.Ready == nil || cfg.File.Runtime.Mode == "sprites" {
@@ -174,7 +173,7 @@ func egressCheck(cfg Config) sandbox.Check {
 // inspected returns the hosts and ports for which TLS ends at the proxy: those of rules, and those
 // of registries where there is a package cache.
 func inspected(cfg Config) (hosts []string) {
-	policy, err := newPolicy(cfg.File.Egress)
+	policy, err := cfg.File.Egress.Policy()
 	if err != nil || policy.Mode == choir.EgressNone {
 		return nil
 	}

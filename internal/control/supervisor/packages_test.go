@@ -163,7 +163,7 @@ func TestASecondInstallInAnotherComputerNeedsNoRegistry(t *testing.T) {
 	if c := checkOf(t, p.System, "package cache"); !c.OK || !strings.Contains(c.Detail, "of at most 64 MB") || strings.HasPrefix(c.Detail, "0 packages") {
 		t.Errorf("the doctor says %+v", c)
 	}
-	if parts, err := p.Edge().Computer(first.ID()); err != nil || !slices.ContainsFunc(parts.Reach(), func(r api.EgressRule) bool { return r.Host == "npm.test" && r.Opened == "packages" }) {
+	if parts, err := p.Edge().Computer(first.ID()); err != nil || !slices.ContainsFunc(parts.Reach().Rules, func(r api.EgressRule) bool { return r.Host == "npm.test" && r.Opened == "packages" }) {
 		t.Errorf("the owner is told %+v, %v", parts.Reach(), err)
 	}
 	if c := checkOf(t, p.System, "egress"); !strings.Contains(c.Detail, "npm.test:443, pypi.test:443, files.test:443, go.test:443, index.test:443, crates.test:443") {

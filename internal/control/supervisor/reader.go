@@ -155,6 +155,11 @@ func (r *Reader) ChooseEgress(context.Context, choir.EgressMode) (api.EgressRelo
 	return api.EgressReloaded{}, r.refuse()
 }
 
+// ChooseListed fails with code unavailable, because no choir runs.
+func (r *Reader) ChooseListed(context.Context, string, bool) (api.EgressReloaded, error) {
+	return api.EgressReloaded{}, r.refuse()
+}
+
 // RenewScrapeToken fails with code unavailable, because no choir runs.
 func (r *Reader) RenewScrapeToken() (string, error) { return "", r.refuse() }
 

@@ -22,7 +22,7 @@ import (
 // Settings returns the settings of the owner that belong to no computer.
 func (s *System) Settings() api.Settings {
 	out := settingsOf(s.cfg)
-	out.EgressInFile = s.policy.isInFile()
+	out.EgressInFile = s.policy.config().GivesEgressMode()
 	s.computers.mu.Lock()
 	out.Phrase = s.folder.owner.Phrase
 	s.computers.mu.Unlock()

@@ -111,7 +111,7 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 	if err := usable(report); err != nil {
 		return nil, err
 	}
-	policy, err := newPolicy(cfg.File.Egress)
+	policy, err := cfg.File.Egress.Policy()
 	if err != nil {
 		return nil, err
 	}

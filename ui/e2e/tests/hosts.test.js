@@ -55,6 +55,17 @@ test("what programs reach is chosen on the page, and is in force at once and aft
   await it.page.getByText("GET HEAD").first().waitFor();
   const { mode } = (await api(it.page, "/egress")).body;
   assert.equal(mode, "git+pkg");
+  // A host of the list is taken away for every port of it, and put back, also when pressed twice.
+  await it.page.getByRole("button", { name: "Take away: deb.debian.org" }).dblclick();
+  await it.page.getByRole("heading", { name: "Taken away from the list" }).waitFor();
+  await it.page.getByText("deb.debian.org:80").waitFor({ state: "detached" });
+  assert.deepEqual((await api(it.page, "/egress")).body.away, ["deb.debian.org"]);
+  assert.deepEqual(await violationsIn(it.page), []);
+  await it.page.reload();
+  await it.page.getByRole("button", { name: "Put back: deb.debian.org" }).click();
+  await it.page.getByRole("heading", { name: "Taken away from the list" }).waitFor({ state: "detached" });
+  await rules.click();
+  await it.page.getByText("deb.debian.org:80").waitFor();
   // Where the file says it, it is shown and not offered.
   const settings = /\/api\/settings$/;
   const known = await it.page.evaluate(async () => (await fetch("/api/settings")).json());

@@ -20,6 +20,11 @@ export function choosePolicy(mode: Hosts["mode"]) {
   return ask<"chooseEgress">("/api/egress/mode", { method: "PUT", body: { mode } });
 }
 
+/** Takes a host away from the list of git hosts and registries, or puts it back, for every computer. */
+export function chooseListed(host: string, out: boolean) {
+  return ask<"chooseListed">("/api/egress/listed", { method: "PUT", body: { host, out } });
+}
+
 /** What can be answered, for one computer. */
 export function hostsOf(computer: ID) {
   const at = `/api/computers/${computer}/egress`;

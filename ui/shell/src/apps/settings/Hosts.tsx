@@ -6,6 +6,7 @@ import type { Settings } from "../../domain/settings";
 import { visible } from "../../domain/visible";
 import { useStore } from "../../state/store";
 import {
+  chooseListed,
   choosePolicy,
   type HostAsked,
   type HostAsker,
@@ -51,7 +52,7 @@ export function Hosts({ settings }: { settings: Settings }) {
           <Granted key={held.grant} held={held} revoke={() => answer(hostsOf(id).revoke(held))} />
         ))}
       </ul>
-      {data.rules.length > 0 && <Rules rules={data.rules} />}
+      <Rules reach={data} file={settings.file} choose={(host, out) => answer(chooseListed(host, out))} />
       {data.reached.length > 0 && <Reached hosts={data.reached} />}
     </>
   );

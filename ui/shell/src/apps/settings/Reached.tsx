@@ -1,3 +1,4 @@
+import { Button } from "#base/kit/Button.tsx";
 import { bytes } from "../../domain/time";
 import { visible } from "../../domain/visible";
 import type { Hosts } from "../../transport/hosts";
@@ -10,23 +11,62 @@ export function placeOf({ host, port }: { host: string; port: number }): string 
 
 const opened = { rule: "hosts.openRule", key: "hosts.openKey", packages: "hosts.openPackages" } as const;
 
-/** What the policy lets out without a grant. */
-export function Rules({ rules }: { rules: Hosts["rules"] }) {
+type Choose = (host: string, out: boolean) => void;
+
+/** What the policy lets out without a grant, and what the owner took away from its list. */
+export function Rules({ reach, file, choose }: { reach: Hosts; file: string; choose: Choose }) {
+  const { rules, away, away_in_file: given } = reach;
+  if (rules.length + away.length === 0) return null;
+  const first = rules.filter(({ known, host }, at) => known && rules.findIndex((r) => r.host === host) === at);
   return (
-    <details>
-      <summary>{t("hosts.rules", { n: rules.length })}</summary>
+    <>
+      <details>
+        <summary>{t("hosts.rules", { n: rules.length })}</summary>
+        {given && <p>{t("hosts.awayInFile", { file })}</p>}
+        <ul className="settings-list">
+          {rules.map((rule) => (
+            <li key={`${placeOf(rule)} ${rule.methods} ${rule.paths}`}>
+              <b>{placeOf(rule)}</b>
+              {!given && first.includes(rule) && (
+                <Button
+                  look="quiet"
+                  aria-label={`${t("hosts.takeAway")}: ${visible(rule.host)}`}
+                  onClick={() => choose(rule.host, false)}
+                >
+                  {t("hosts.takeAway")}
+                </Button>
+              )}
+              {(rule.methods || rule.paths) && (
+                <small>{[...(rule.methods ?? []), ...(rule.paths ?? [])].map(visible).join(" ")}</small>
+              )}
+              {rule.opened && <small>{t("hosts.opened", { why: t(opened[rule.opened]) })}</small>}
+            </li>
+          ))}
+        </ul>
+      </details>
+      {away.length > 0 && <Away hosts={away} given={given ?? false} choose={choose} />}
+    </>
+  );
+}
+
+/** The hosts that the owner took away from the list. */
+function Away({ hosts, given, choose }: { hosts: string[]; given: boolean; choose: Choose }) {
+  return (
+    <>
+      <h2>{t("hosts.away")}</h2>
       <ul className="settings-list">
-        {rules.map((rule) => (
-          <li key={`${placeOf(rule)} ${rule.methods} ${rule.paths}`}>
-            <b>{placeOf(rule)}</b>
-            {(rule.methods || rule.paths) && (
-              <small>{[...(rule.methods ?? []), ...(rule.paths ?? [])].map(visible).join(" ")}</small>
+        {hosts.map((host) => (
+          <li key={host}>
+            <b>{visible(host)}</b>
+            {!given && (
+              <Button aria-label={`${t("hosts.putBack")}: ${visible(host)}`} onClick={() => choose(host, true)}>
+                {t("hosts.putBack")}
+              </Button>
             )}
-            {rule.opened && <small>{t("hosts.opened", { why: t(opened[rule.opened]) })}</small>}
           </li>
         ))}
       </ul>
-    </details>
+    </>
   );
 }
 
