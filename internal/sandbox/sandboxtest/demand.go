@@ -26,6 +26,8 @@ const (
 	ExactCount Demand = "an exact count of processes"
 	// OneVictim: what takes too much memory ends alone, and the rest of its sandbox lives on.
 	OneVictim Demand = "memory that ends one process"
+	// OneHost: sandboxes are on the machine of their control plane.
+	OneHost Demand = "this machine"
 	// Processes: programs are processes, and a control plane can die alone.
 	Processes Demand = "processes"
 )
@@ -53,6 +55,8 @@ var Demands = map[string]Demand{
 	"lifecycle/a failed create leaves nothing":              Processes,
 	"survival/recovered after the control plane was killed": Processes,
 	"survival/ended by itself when nobody came":             Processes,
+	"survival/ended with the maker while it was made":       OneHost,
+	"survival/ended with the maker when nobody dialled it":  OneHost,
 	"paused/stands still and goes on":                       Processes,
 	"paused/whatever its programs do":                       Processes,
 	"paused/while much is sent to it":                       Processes,
