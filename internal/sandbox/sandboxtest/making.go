@@ -29,8 +29,8 @@ func (s suite) killedWhileMaking(t *testing.T) {
 		case <-tick.C:
 		case <-deadline.Done():
 			maker.Process.Kill()
-			maker.Wait()               // as intended
 			said, _ := io.ReadAll(out) // which explains this failure
+			maker.Wait()               // it was killed
 			t.Fatalf("the sandbox has no processes; its maker says %s", said)
 		}
 	}
