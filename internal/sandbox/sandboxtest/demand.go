@@ -55,6 +55,7 @@ var Demands = map[string]Demand{
 	"lifecycle/a failed create leaves nothing":              Processes,
 	"survival/recovered after the control plane was killed": Processes,
 	"survival/ended by itself when nobody came":             Processes,
+	"survival/refused without file descriptors":             OneHost,
 	"survival/ended with the maker while it was made":       OneHost,
 	"survival/ended with the maker when nobody dialled it":  OneHost,
 	"paused/stands still and goes on":                       Processes,

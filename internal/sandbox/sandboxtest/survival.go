@@ -25,6 +25,7 @@ type orders struct {
 	Spec  sandbox.Spec `json:"spec"`
 	Pause bool         `json:"pause"` // before it waits to be killed
 	Alone bool         `json:"alone"` // nobody dials the sandbox
+	Short bool         `json:"short"` // of file descriptors, see createShort
 }
 
 // survival checks that a sandbox outlives its control plane for the configured time.
@@ -54,6 +55,7 @@ func (s suite) survival(t *testing.T) {
 		nothingLeft(t, o.Spec)
 	}))
 	t.Run("kept alive while attached", s.part(s.attached))
+	t.Run("refused without file descriptors", s.part(s.short))
 	t.Run("ended with the maker while it was made", s.part(s.killedWhileMaking))
 	t.Run("ended with the maker when nobody dialled it", s.part(s.killedUndialled))
 }
@@ -142,6 +144,10 @@ func runChild(t *testing.T, newDriver Maker, raw string) {
 		t.Fatal(err)
 	}
 	d := newDriver(t, o.Setup)
+	if o.Short {
+		createShort(t, d, o.Spec)
+		return
+	}
 	b, err := d.Create(timeout(t), o.Spec)
 	if err != nil {
 		t.Fatal(err)
