@@ -19,7 +19,6 @@ var noTests = map[string]string{
 	"internal/control/controltest":       "a lab; internal/control/api and gateway use it",
 	"internal/guest/guesttest":           "a lab; the parts of internal/computer use it",
 	"internal/keyring/keyringtest":       "a suite; the keyrings run it",
-	"internal/sandbox/sandboxtest":       "a suite; the drivers run it",
 	"internal/sandbox/sandboxtest/probe": "a program; sandboxtest runs it",
 }
 

@@ -19,7 +19,7 @@ import (
 
 // boot starts a container and returns the sandbox when choir-init answers. If it fails
 // nothing is left behind.
-func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
+func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Making) (*box, error) {
 	listener, err := host.ListenDoor(spec.Doors)
 	if err != nil {
 		return nil, err
@@ -34,6 +34,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 	if has {
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
+	b.making = making
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		host.Abandon(ctx, b)
 		return nil, err
@@ -44,6 +45,13 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 // fill creates the parts of a sandbox one after another and stores each in b, so that the
 // caller can remove them if a later one fails.
 func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
+	err := b.making.NoteFile(b.state.Folder)
+	if err == nil {
+		err = b.making.NoteContainer(m.engine.socket, b.state.Name)
+	}
+	if err != nil {
+		return err
+	}
 	door, err := m.makeDoor(b, spec)
 	if err != nil {
 		return err
@@ -61,6 +69,9 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return m.notMade(ctx, b.state.Container, err, "the container has ended already")
 	}
 	b.state.Init = host.ProcessName{PID: pid, Start: b.init.Start}
+	if err := b.making.NoteProcess(b.state.Init); err != nil {
+		return err
+	}
 	if b.state.Monitor, err = parentOf(pid); err != nil {
 		return m.notMade(ctx, b.state.Container, err, "the container has ended already")
 	}
@@ -71,7 +82,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if err := host.RemoveDoor(b.state.doorFolder()); err != nil {
 		return err
 	}
-	if _, err := guest.NewClient(b.Dial).Hello(ctx); err != nil {
+	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
 		return m.notMade(ctx, b.state.Container, err, "the sandbox did not answer")
 	}
 	return nil

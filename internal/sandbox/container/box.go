@@ -18,6 +18,7 @@ type box struct {
 	machine *machine
 	init    *host.Process // the container's first process; nil when it has ended
 	pausing host.Pausing
+	making  *host.Making // until the first Dial; nil when recovered
 }
 
 func newBox(m *machine, s state) *box {
@@ -34,7 +35,12 @@ var (
 func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
 
 // Dial implements sandbox.Sandbox.
-func (b *box) Dial(ctx context.Context) (net.Conn, error) { return host.DialDoor(ctx, b.state.Doors) }
+func (b *box) Dial(ctx context.Context) (net.Conn, error) {
+	b.making.EndMaking() // its control plane has its handle
+	return b.dial(ctx)
+}
+
+func (b *box) dial(ctx context.Context) (net.Conn, error) { return host.DialDoor(ctx, b.state.Doors) }
 
 // Level implements sandbox.Sandbox.
 func (b *box) Level() sandbox.Level {
@@ -115,6 +121,7 @@ func (b *box) awaitMonitor(ctx context.Context) error {
 
 // Release closes the control plane's files of the sandbox; the sandbox may live on.
 func (b *box) Release() {
+	b.making.EndMaking()
 	_ = b.pausing.Resume(b.group()) // best effort: the guard does it too
 	b.init.Close()
 }

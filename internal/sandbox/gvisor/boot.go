@@ -25,7 +25,7 @@ const pidFile = "pid"
 
 // boot starts runsc and the relay and returns the sandbox when choir-init answers. If it
 // fails nothing is left behind.
-func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
+func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Making) (*box, error) {
 	listener, err := host.ListenDoor(spec.Doors)
 	if err != nil {
 		return nil, err
@@ -41,6 +41,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 	if has {
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
+	b.making = making
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		host.Abandon(ctx, b)
 		return nil, err
@@ -51,6 +52,9 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 // fill creates the parts of a sandbox one after another and stores each in b, so that the
 // caller can remove them if a later one fails.
 func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
+	if err := b.making.NoteFile(b.state.Folder); err != nil {
+		return err
+	}
 	if err := os.Mkdir(b.state.Folder, 0o711); err != nil {
 		return choir.Wrap("gvisor.create", choir.CodeUnavailable, err, "make the folder of a sandbox")
 	}
@@ -69,6 +73,9 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if b.group, err = m.limits.Create(b.state.Name, hostLimits(spec.Limits)); err != nil {
 		return err
 	}
+	if err := b.making.NoteGroup(b.group); err != nil {
+		return err
+	}
 	b.state.Groups = b.group.Folders()
 	if b.output, err = host.MemoryFile("choir-output", nil, diagnosticBytes); err != nil {
 		return err
@@ -77,7 +84,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return err
 	}
 	listener.Close()
-	if _, err := guest.NewClient(b.Dial).Hello(ctx); err != nil {
+	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
 		return b.notMade(err, "the sandbox did not answer")
 	}
 	pid, err := readPID(filepath.Join(b.state.Folder, pidFile))
@@ -141,6 +148,9 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener *os.File) error {
 	if b.state.Monitor, err = nameOf(b.monitor); err != nil {
 		return err
 	}
+	if err := b.making.NoteProcess(b.state.Monitor); err != nil {
+		return err
+	}
 	allowFiles(b.monitor.Pid)
 	err = b.group.Start(func(attr *syscall.SysProcAttr) error {
 		attr.Setsid = true
@@ -153,8 +163,10 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener *os.File) error {
 	if err != nil {
 		return choir.Wrap("gvisor.create", choir.CodeUnavailable, err, "start the relay")
 	}
-	b.state.Relay, err = nameOf(b.relay)
-	return err
+	if b.state.Relay, err = nameOf(b.relay); err != nil {
+		return err
+	}
+	return b.making.NoteProcess(b.state.Relay)
 }
 
 // mostFiles is the limit of the gofer's open files, of which it has one or two for each folder on

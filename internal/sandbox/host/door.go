@@ -152,9 +152,12 @@ func checkPeer(conn *net.UnixConn, pid int) error {
 
 // RemoveDoor removes the control door. It is idempotent.
 func RemoveDoor(doors string) error {
-	err := os.Remove(filepath.Join(doors, sandbox.ControlSocket))
+	err := os.Remove(doorIn(doors))
 	if os.IsNotExist(err) {
 		return nil
 	}
 	return choir.Wrap("host.door", choir.CodeInternal, err, "remove the control door")
 }
+
+// doorIn returns the path of the control door in its folder.
+func doorIn(doors string) string { return filepath.Join(doors, sandbox.ControlSocket) }

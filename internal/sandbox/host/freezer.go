@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/inherited"
 )
 
 // freezer is the file of a group by which the kernel stops its processes, and the values to write
@@ -69,7 +67,7 @@ func (p *Pausing) Pause(ctx context.Context, g Group) error {
 	if !ok {
 		return choir.E("host.pause", choir.CodeUnavailable, "the cgroup of a sandbox has no freezer here")
 	}
-	guard, err := startGuard(f)
+	guard, err := startGuard(nil, resumeScript, f.file, f.run)
 	if err != nil {
 		return choir.Wrap("host.pause", choir.CodeUnavailable, err, "start the process that resumes a sandbox whose control plane was killed")
 	}
@@ -135,44 +133,6 @@ func resumeGroup(g Group) error {
 	return choir.Wrap("host.resume", choir.CodeUnavailable, err, "let the processes of a sandbox go on")
 }
 
-// guard is a process that resumes a group when this process ends, which else nobody would: what
-// stands still cannot notice that it has no control plane.
-type guard struct {
-	process *os.Process
-	held    *os.File // the end of a pipe that the kernel closes with this process
-}
-
-// guardScript waits for the end of its input and writes a value to a file.
-const guardScript = `read -r _; printf %s "$2" >"$1"`
-
-// startGuard starts the guard of a group.
-func startGuard(f freezer) (*guard, error) {
-	if err := inherited.KeepFromChildren(); err != nil {
-		return nil, err
-	}
-	in, held, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		return nil, errors.Join(err, held.Close())
-	}
-	defer null.Close()
-	p, err := os.StartProcess("/bin/sh", []string{"choir-guard", "-c", guardScript, "choir-guard", f.file, f.run}, &os.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []*os.File{in, null, null},
-		Sys: &syscall.SysProcAttr{Setsid: true}, // a ^C in the control plane's terminal is not for it
-	})
-	if err != nil {
-		return nil, errors.Join(err, held.Close())
-	}
-	return &guard{p, held}, nil
-}
-
-// kill ends the guard before it can write.
-func (g *guard) kill() {
-	g.process.Kill() // it may have ended
-	g.process.Wait() // how it ended says nothing that matters
-	g.held.Close()
-}
+// resumeScript waits for the end of its input and writes a value to a file. What stands still cannot
+// notice that it has no control plane.
+const resumeScript = `read -r _; printf %s "$2" >"$1"`

@@ -15,12 +15,13 @@ const goneTimeout = 10 * time.Second
 // Calls counts the calls of a driver that are under way and the goroutines that watch its
 // sandboxes. Make one with NewCalls.
 type Calls struct {
-	driver string
-	ctx    context.Context // ends the watching, not the sandboxes
-	cancel context.CancelFunc
-	mu     sync.Mutex // guards closed and adding to users
-	closed bool
-	users  sync.WaitGroup
+	Makings // of the calls of Create
+	driver  string
+	ctx     context.Context // ends the watching, not the sandboxes
+	cancel  context.CancelFunc
+	mu      sync.Mutex // guards closed and adding to users
+	closed  bool
+	users   sync.WaitGroup
 }
 
 // NewCalls returns the calls of a driver, whose name begins the names of operations in
@@ -63,6 +64,7 @@ func (c *Calls) Close() (first bool) {
 	c.mu.Unlock()
 	c.cancel()
 	c.users.Wait()
+	c.Makings.close()
 	return first
 }
 

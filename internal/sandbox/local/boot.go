@@ -27,7 +27,7 @@ const (
 
 // boot starts bubblewrap and returns the sandbox when choir-init answers. If it fails
 // nothing is left behind.
-func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
+func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Making) (*box, error) {
 	listener, err := host.ListenDoor(spec.Doors)
 	if err != nil {
 		return nil, err
@@ -39,6 +39,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
 	defer listener.Close() // once more does nothing
+	b.making = making
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		b.abandon(ctx)
 		return nil, err
@@ -51,6 +52,9 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
 	var err error
 	if b.group, err = m.limits.Create(host.NewName(spec), spec.Limits); err != nil {
+		return err
+	}
+	if err := b.making.NoteGroup(b.group); err != nil {
 		return err
 	}
 	b.state.Groups = b.group.Folders()
@@ -82,7 +86,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	}
 	// Bubblewrap says the process before it lets it run, so that it stands in the
 	// file when choir-init answers.
-	if _, err := guest.NewClient(b.Dial).Hello(ctx); err != nil {
+	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
 		return b.notMade(err, "the sandbox did not answer")
 	}
 	pid, err := childPID(info)
@@ -143,7 +147,10 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info, gate *os.File
 	// Until we reap it nothing else can have its number.
 	s, err := host.ReadStat(b.monitor.Pid)
 	b.state.Monitor = host.ProcessName{PID: b.monitor.Pid, Start: s.Start}
-	return err
+	if err != nil {
+		return err
+	}
+	return b.making.NoteProcess(b.state.Monitor)
 }
 
 func (m *machine) argv(spec sandbox.Spec) []string {

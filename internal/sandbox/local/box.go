@@ -21,6 +21,7 @@ type box struct {
 	outer   *host.Process // bubblewrap as somebody's child; nil when made here
 	output  *os.File      // nil when recovered
 	pausing host.Pausing
+	making  *host.Making // until the first Dial; nil when recovered
 }
 
 func newBox(s state, root bool) *box {
@@ -37,7 +38,12 @@ var (
 func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
 
 // Dial implements sandbox.Sandbox.
-func (b *box) Dial(ctx context.Context) (net.Conn, error) { return host.DialDoor(ctx, b.state.Doors) }
+func (b *box) Dial(ctx context.Context) (net.Conn, error) {
+	b.making.EndMaking() // its control plane has its handle
+	return b.dial(ctx)
+}
+
+func (b *box) dial(ctx context.Context) (net.Conn, error) { return host.DialDoor(ctx, b.state.Doors) }
 
 // Level implements sandbox.Sandbox.
 func (b *box) Level() sandbox.Level {
@@ -135,6 +141,7 @@ func (b *box) reap(ctx context.Context) {
 
 // Release closes the control plane's files of the sandbox; the sandbox may live on.
 func (b *box) Release() {
+	b.making.EndMaking()
 	_ = b.pausing.Resume(b.group) // best effort: the guard does it too
 	b.init.Close()
 	b.outer.Close()

@@ -67,8 +67,13 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.BootTimeout)
 	defer cancel()
-	b, err := m.boot(ctx, spec)
+	making, err := d.calls.StartMaking(spec.Doors)
 	if err != nil {
+		return nil, err
+	}
+	b, err := m.boot(ctx, spec, making)
+	if err != nil {
+		making.EndMaking()
 		return nil, err
 	}
 	if err := d.watch(b); err != nil {

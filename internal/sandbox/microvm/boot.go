@@ -28,8 +28,9 @@ const (
 
 // boot starts a machine and returns the sandbox when choir-init answers. If it fails
 // nothing is left behind.
-func (m *machineParts) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
+func (m *machineParts) boot(ctx context.Context, spec sandbox.Spec, making *host.Making) (*box, error) {
 	b := m.newBox(spec)
+	b.making = making
 	if err := m.fill(ctx, b, spec); err != nil {
 		host.Abandon(ctx, b)
 		return nil, err
@@ -50,7 +51,7 @@ func (m *machineParts) fill(ctx context.Context, b *box, spec sandbox.Spec) erro
 	if err := m.vmm.bring(ctx, b, spec); err != nil {
 		return err
 	}
-	if _, err := guest.NewClient(b.Dial).Hello(ctx); err != nil {
+	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
 		return b.notMade(ctx, err)
 	}
 	return nil
@@ -61,6 +62,9 @@ func (m *machineParts) place(b *box, spec sandbox.Spec) error {
 	b.name = host.NewName(spec)
 	var err error
 	if b.group, err = m.limits.Create(b.name, m.outerLimits(spec)); err != nil {
+		return err
+	}
+	if err := b.making.NoteGroup(b.group); err != nil {
 		return err
 	}
 	b.state.Groups = b.group.Folders()

@@ -27,6 +27,7 @@ type box struct {
 	child   *os.Process   // what was started; nil when recovered
 	console *os.File      // nil when recovered
 	pausing host.Pausing
+	making  *host.Making // until the first Dial; nil when recovered
 }
 
 func newBox(s state) *box {
@@ -47,6 +48,11 @@ func (b *box) shareStream(c sandbox.Capabilities) {
 
 // Dial implements sandbox.Sandbox.
 func (b *box) Dial(ctx context.Context) (net.Conn, error) {
+	b.making.EndMaking() // its control plane has its handle
+	return b.dial(ctx)
+}
+
+func (b *box) dial(ctx context.Context) (net.Conn, error) {
 	if b.shared != nil {
 		return b.shared.Dial(ctx)
 	}
@@ -155,6 +161,7 @@ func (b *box) Clear(ctx context.Context) error {
 
 // Release closes the control plane's files of the sandbox; the sandbox may live on.
 func (b *box) Release() {
+	b.making.EndMaking()
 	_ = b.pausing.Resume(b.group) // best effort: the guard does it too
 	if b.shared != nil {
 		b.shared.Close()

@@ -81,5 +81,5 @@ func (b *box) hold(ctx context.Context, pid int) error {
 		return b.notMade(ctx, err)
 	}
 	b.state.PID, b.state.Start = pid, b.vmm.Start
-	return nil
+	return b.making.NoteProcess(host.ProcessName{PID: pid, Start: b.vmm.Start})
 }

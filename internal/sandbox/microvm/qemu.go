@@ -47,7 +47,7 @@ func (q *qemuMonitor) needs() (threads int, bytes int64) { return 64, 768 << 20 
 func (q *qemuMonitor) bring(ctx context.Context, b *box, spec sandbox.Spec) error {
 	files := &handed{}
 	defer files.close() // QEMU has its own: when it ends, dialling must fail
-	if err := q.open(ctx, files, spec); err != nil {
+	if err := q.open(ctx, b, files, spec); err != nil {
 		return err
 	}
 	if err := q.m.spawn(b, "/", spec.UID, kvmGroup(deviceKVM), q.argv(spec, files), files.files); err != nil {
@@ -84,9 +84,12 @@ func (h *handed) close() {
 }
 
 // open opens everything that QEMU gets.
-func (q *qemuMonitor) open(ctx context.Context, files *handed, spec sandbox.Spec) error {
+func (q *qemuMonitor) open(ctx context.Context, b *box, files *handed, spec sandbox.Spec) error {
 	control, err := host.ListenDoor(spec.Doors)
 	if err := files.add("data", control, err); err != nil {
+		return err
+	}
+	if err := b.making.NoteFile(stateDoors(spec.Doors)); err != nil {
 		return err
 	}
 	if err := os.Mkdir(stateDoors(spec.Doors), 0o700); err != nil && !os.IsExist(err) {

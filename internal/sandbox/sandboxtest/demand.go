@@ -28,6 +28,8 @@ const (
 	OneVictim Demand = "memory that ends one process"
 	// LastingInit: no program ends the first process by SIGKILL.
 	LastingInit Demand = "a first process that SIGKILL does not end"
+	// OneHost: sandboxes are on the machine of their control plane.
+	OneHost Demand = "this machine"
 	// Processes: programs are processes, and a control plane can die alone.
 	Processes Demand = "processes"
 )
@@ -58,6 +60,9 @@ var Demands = map[string]Demand{
 	"lifecycle/a failed create leaves nothing":              Processes,
 	"survival/recovered after the control plane was killed": Processes,
 	"survival/ended by itself when nobody came":             Processes,
+	"survival/refused without file descriptors":             OneHost,
+	"survival/ended with the maker while it was made":       OneHost,
+	"survival/ended with the maker when nobody dialled it":  OneHost,
 	"paused/stands still and goes on":                       Processes,
 	"paused/whatever its programs do":                       Processes,
 	"paused/while much is sent to it":                       Processes,

@@ -12,26 +12,58 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// nothingLeft fails the test if an ended sandbox has left something on the host: a
-// process, a cgroup, a mount or a socket.
+// nothingLeft fails the test if an ended sandbox has left something on the host, see leftOf.
 func nothingLeft(t testing.TB, specs ...sandbox.Spec) {
 	t.Helper()
+	for _, what := range leftOf(t, specs...) {
+		t.Errorf("left behind: %s", what)
+	}
+}
+
+// temporaryFolders are the folders in which programs put what they need for a while.
+var temporaryFolders = []string{"/tmp", "/var/tmp", "/run", "/run/netns", "/dev/shm"}
+
+// leftOf returns what sandboxes have on the host: processes, cgroups, mounts, also of the file of a
+// namespace, sockets, and what has the name of their computer in a folder for temporary files.
+func leftOf(t testing.TB, specs ...sandbox.Spec) []string {
+	t.Helper()
+	var out []string
 	for _, dir := range cgroupsOf(specs) {
-		t.Errorf("left behind: cgroup %s", dir)
+		out = append(out, "cgroup "+dir)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, spec := range specs {
 		for _, p := range processesOf(t, spec) {
-			t.Errorf("left behind: process %s", p)
+			out = append(out, "process "+p)
 		}
 		entries, err := os.ReadDir(spec.Doors)
-		if err != nil || len(entries) > 0 {
-			t.Errorf("left behind: in the folder of doors %v, %v", entries, err)
+		if err != nil {
+			t.Error(err)
 		}
-		mounts, err := os.ReadFile("/proc/self/mountinfo")
-		if err != nil || strings.Contains(string(mounts), string(spec.Computer)) {
-			t.Errorf("left behind: a mount in\n%s%v", mounts, err)
+		for _, e := range entries {
+			out = append(out, "in the folder of doors "+e.Name())
+		}
+		for line := range strings.Lines(string(mounts)) {
+			if strings.Contains(line, string(spec.Computer)) {
+				out = append(out, "mount "+line)
+			}
+		}
+		for _, dir := range append(temporaryFolders, os.TempDir()) {
+			found, err := filepath.Glob(filepath.Join(dir, "*"+string(spec.Computer)+"*"))
+			if err != nil {
+				t.Error(err)
+			}
+			for _, path := range found {
+				if path+"/" != strings.TrimSuffix(spec.Doors, "doors") {
+					out = append(out, "temporary "+path)
+				}
+			}
 		}
 	}
+	return out
 }
 
 // processesOf returns pid and name of the processes of a sandbox's host user, and of processes
@@ -91,8 +123,7 @@ func cgroupsOf(specs []sandbox.Spec) []string {
 	return out
 }
 
-// NothingLeft fails the test if ended sandboxes have left something on the host: a process,
-// a cgroup, a mount or a socket.
+// NothingLeft fails the test if ended sandboxes have left something on the host, see leftOf.
 func NothingLeft(t testing.TB, specs ...sandbox.Spec) {
 	t.Helper()
 	nothingLeft(t, specs...)

@@ -3,6 +3,7 @@ package sandboxtest
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -23,6 +24,8 @@ type orders struct {
 	Setup Setup        `json:"setup"`
 	Spec  sandbox.Spec `json:"spec"`
 	Pause bool         `json:"pause"` // before it waits to be killed
+	Alone bool         `json:"alone"` // nobody dials the sandbox
+	Short bool         `json:"short"` // of file descriptors, see createShort
 }
 
 // survival checks that a sandbox outlives its control plane for the configured time.
@@ -52,6 +55,9 @@ func (s suite) survival(t *testing.T) {
 		nothingLeft(t, o.Spec)
 	}))
 	t.Run("kept alive while attached", s.part(s.attached))
+	t.Run("refused without file descriptors", s.part(s.short))
+	t.Run("ended with the maker while it was made", s.part(s.killedWhileMaking))
+	t.Run("ended with the maker when nobody dialled it", s.part(s.killedUndialled))
 }
 
 // seeSleeper waits until the daemon of startSleeper is running; it may still be between
@@ -84,6 +90,15 @@ func (s suite) newOrders(t *testing.T, orphan time.Duration) orders {
 // process, and returns the handle.
 func createAndDie(t *testing.T, o orders) sandbox.Handle {
 	t.Helper()
+	cmd, out := startChild(t, o)
+	defer cmd.Wait() // it was killed
+	defer cmd.Process.Kill()
+	return readHandle(t, out)
+}
+
+// startChild starts another process that creates a sandbox, and returns it and its output.
+func startChild(t *testing.T, o orders) (*exec.Cmd, io.Reader) {
+	t.Helper()
 	raw, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
@@ -103,8 +118,12 @@ func createAndDie(t *testing.T, o orders) sandbox.Handle {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Wait() // it was killed
-	defer cmd.Process.Kill()
+	return cmd, out
+}
+
+// readHandle returns the handle that a child prints.
+func readHandle(t *testing.T, out io.Reader) sandbox.Handle {
+	t.Helper()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		var h sandbox.Handle
@@ -125,11 +144,17 @@ func runChild(t *testing.T, newDriver Maker, raw string) {
 		t.Fatal(err)
 	}
 	d := newDriver(t, o.Setup)
+	if o.Short {
+		createShort(t, d, o.Spec)
+		return
+	}
 	b, err := d.Create(timeout(t), o.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	connect(t, d, b, o.Spec).startSleeper(t)
+	if !o.Alone {
+		connect(t, d, b, o.Spec).startSleeper(t)
+	}
 	if o.Pause {
 		if err := b.(sandbox.Pauser).Pause(timeout(t)); err != nil {
 			t.Fatal(err)
