@@ -61,12 +61,11 @@ func (m *machine) prepare(ctx context.Context) error {
 		return err
 	}
 	m.filter = base64.StdEncoding.EncodeToString(filter)
-	if m.root, err = host.PrepareRoot(m.cfg.StateDir, alwaysPoints); err != nil {
+	roots, err := host.PrepareRoots(m.cfg.StateDir, alwaysPoints, append(workspacePoints(m.cfg), alwaysPoints...))
+	if err != nil {
 		return err
 	}
-	if m.rootWorkspace, err = host.PrepareRoot(m.cfg.StateDir, append(workspacePoints(m.cfg), alwaysPoints...)); err != nil {
-		return err
-	}
+	m.root, m.rootWorkspace = roots[0], roots[1]
 	if err := m.makeImages(ctx); err != nil {
 		return err
 	}

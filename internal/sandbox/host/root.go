@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -54,28 +55,47 @@ var SystemFolders = []string{"bin", "sbin", "lib", "lib32", "lib64", "libx32"}
 // EmptyFile is the path of an empty file in a sandbox's root folder.
 const EmptyFile = "etc/fstab"
 
-// PrepareRoot creates the root folder of sandboxes below dir, with additional mount
-// points, and returns its path. Its name depends on its content, so an existing one is
-// reused, and versions in use by running sandboxes stay unchanged.
-func PrepareRoot(dir string, more []string) (string, error) { return PrepareRootWith(dir, more, "") }
-
-// PrepareRootWith is PrepareRoot with the programs of a folder that CopyReadable made below dir, at
-// sandbox.GuestInside, so that they need no mount; "" is without.
-func PrepareRootWith(dir string, more []string, programs string) (string, error) {
-	const op = "host.root"
-	picked, sum, err := pickFromHost(more)
-	if err != nil {
-		return "", choir.Wrap(op, choir.CodeInternal, err, "look through the host's /etc")
+// PrepareRoots creates the root folders of sandboxes below dir, one for each list of
+// additional mount points, and returns their paths in that order. The name of a root folder
+// depends on its content, so an existing one is reused, and versions in use by running
+// sandboxes stay unchanged. All after the first have the files of its /etc by a second name.
+func PrepareRoots(dir string, lists ...[]string) ([]string, error) {
+	picked, err := pickFromHost()
+	roots := make([]string, len(lists))
+	for i := 0; i < len(lists) && err == nil; i++ {
+		roots[i], err = prepareRoot(dir, picked, rootKind{points: lists[i], sibling: roots[0]})
 	}
-	target := filepath.Join(dir, "root-"+sum)
-	if programs != "" {
-		target += "-" + filepath.Base(programs)
+	return roots, err
+}
+
+// PrepareRootWith creates one root folder as PrepareRoots does, with the programs of a folder
+// that CopyReadable made below dir, at sandbox.GuestInside, so that they need no mount; "" is
+// without.
+func PrepareRootWith(dir string, more []string, programs string) (string, error) {
+	picked, err := pickFromHost()
+	if err != nil {
+		return "", err
+	}
+	return prepareRoot(dir, picked, rootKind{points: more, programs: programs})
+}
+
+// rootKind describes how one root folder differs from others of this machine.
+type rootKind struct {
+	points   []string // mount points besides those of all
+	programs string   // folder of programs to link; "" is none
+	sibling  string   // root folder with the same /etc; "" is none
+}
+
+func prepareRoot(dir string, picked *etcFiles, kind rootKind) (string, error) {
+	target := filepath.Join(dir, "root-"+picked.checksum(kind.points))
+	if kind.programs != "" {
+		target += "-" + filepath.Base(kind.programs)
 	}
 	return target, putInPlace(dir, target, func(tmp string) error {
-		if err := fillRoot(tmp, picked, more); err != nil || programs == "" {
+		if err := fillRoot(tmp, picked, kind); err != nil || kind.programs == "" {
 			return err
 		}
-		return linkPrograms(filepath.Join(tmp, sandbox.GuestInside), programs)
+		return linkPrograms(filepath.Join(tmp, sandbox.GuestInside), kind.programs)
 	})
 }
 
@@ -138,11 +158,11 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func fillRoot(dir string, picked, more []string) error {
+func fillRoot(dir string, picked *etcFiles, kind rootKind) error {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
-	points := slices.Concat(mountPoints, more)
+	points := slices.Concat(mountPoints, kind.points)
 	for _, name := range SystemFolders {
 		if to, err := os.Readlink("/" + name); err == nil {
 			if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
@@ -160,42 +180,79 @@ func fillRoot(dir string, picked, more []string) error {
 	if err := os.Symlink("/tmp", filepath.Join(dir, "var/tmp")); err != nil {
 		return err
 	}
-	return fillEtc(filepath.Join(dir, "etc"), picked)
+	etc := filepath.Join(dir, "etc")
+	if kind.sibling != "" {
+		if linkTree(filepath.Join(kind.sibling, "etc"), etc) == nil {
+			return nil
+		}
+		// Some file systems know no second names: then the files are copied again.
+		if err := os.RemoveAll(etc); err != nil {
+			return err
+		}
+	}
+	return fillEtc(etc, picked.paths)
 }
 
-// pickFromHost returns the paths below /etc to copy, and a checksum over everything that
-// the root folder depends on.
-func pickFromHost(more []string) ([]string, string, error) {
-	var picked []string
+// linkTree makes the folders of source at dir and gives all else there a second name in them.
+func linkTree(source, dir string) error {
+	return filepath.WalkDir(source, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, path[len(source):])
+		if d.IsDir() {
+			return MakePublic(to)
+		}
+		return os.Link(path, to)
+	})
+}
+
+// etcFiles are the files of the host's /etc that go into root folders.
+type etcFiles struct {
+	paths     []string
+	described bytes.Buffer // what a root folder depends on besides its mount points
+}
+
+// checksum returns the checksum of everything that a root folder with these additional mount
+// points depends on.
+func (e *etcFiles) checksum(points []string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q\n", mountPoints, more, SystemFolders)
+	fmt.Fprintf(h, "%q %q %q\n", mountPoints, points, SystemFolders)
+	h.Write(e.described.Bytes())
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// pickFromHost finds the files below /etc to copy, and describes them.
+func pickFromHost() (*etcFiles, error) {
+	const op = "host.root"
+	picked := &etcFiles{}
 	for name, text := range Sorted(MadeUp) {
-		fmt.Fprintf(h, "%q %q\n", name, text)
+		fmt.Fprintf(&picked.described, "%q %q\n", name, text)
 	}
 	for _, pattern := range FromSystem {
 		roots, err := filepath.Glob(filepath.Join("/etc", pattern))
-		if err != nil {
-			return nil, "", err
+		for i := 0; i < len(roots) && err == nil; i++ {
+			err = filepath.WalkDir(roots[i], picked.add)
 		}
-		for _, root := range roots {
-			err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-				if err != nil {
-					return nil // unreadable for us, so not for everybody
-				}
-				info, err := d.Info()
-				if err != nil || !forEverybody(info) {
-					return nil
-				}
-				picked = append(picked, path)
-				fmt.Fprintf(h, "%q %v %d %d\n", path, info.Mode(), info.Size(), info.ModTime().UnixNano())
-				return nil
-			})
-			if err != nil {
-				return nil, "", err
-			}
+		if err != nil {
+			return picked, choir.Wrap(op, choir.CodeInternal, err, "look through the host's /etc")
 		}
 	}
-	return picked, hex.EncodeToString(h.Sum(nil)[:8]), nil
+	return picked, nil
+}
+
+// add notes a path that every user may read.
+func (e *etcFiles) add(path string, d fs.DirEntry, err error) error {
+	if err != nil {
+		return nil // unreadable for us, so not for everybody
+	}
+	info, err := d.Info()
+	if err != nil || !forEverybody(info) {
+		return nil
+	}
+	e.paths = append(e.paths, path)
+	fmt.Fprintf(&e.described, "%q %v %d %d\n", path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+	return nil
 }
 
 func forEverybody(info fs.FileInfo) bool {

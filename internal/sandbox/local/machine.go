@@ -40,10 +40,6 @@ func newMachine(cfg Config) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := host.PrepareRoot(cfg.StateDir, nil)
-	if err != nil {
-		return nil, err
-	}
 	points := append(toolchainPoints(toolchains), sandbox.WorkspaceInside)
 	shared := toolchainArgs(toolchains)
 	if cfg.Modules != "" {
@@ -53,7 +49,7 @@ func newMachine(cfg Config) (*machine, error) {
 		points = append(points, ModulesInside)
 		shared = append(shared, "--ro-bind", cfg.Modules, ModulesInside)
 	}
-	rootWorkspace, err := host.PrepareRoot(cfg.StateDir, points)
+	roots, err := host.PrepareRoots(cfg.StateDir, nil, points)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +59,7 @@ func newMachine(cfg Config) (*machine, error) {
 	}
 	m := &machine{
 		cfg: cfg, bwrap: bwrap, filter: filter,
-		common: commonArgs(root), commonWorkspace: append(commonArgs(rootWorkspace), shared...), toolchains: toolchains,
+		common: commonArgs(roots[0]), commonWorkspace: append(commonArgs(roots[1]), shared...), toolchains: toolchains,
 		limits: host.FindLimiter(cfg.WithoutCgroups, host.GroupLabel(cfg.StateDir)), root: os.Geteuid() == 0, bootID: host.BootID(),
 	}
 	m.limits.Sweep()
