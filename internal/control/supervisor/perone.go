@@ -8,8 +8,8 @@ import (
 	"choiros/internal/choir"
 )
 
-// perComputer makes and has one value for each computer. The zero value has none. No lock is held
-// while a value is made, except for those who want that computer's.
+// perComputer makes and has one value for each computer. The zero value has none. Making one
+// value holds up the callers of that computer alone.
 type perComputer[T any] struct {
 	mu sync.Mutex // guards of
 	of map[choir.ID]func() T
@@ -53,7 +53,7 @@ func (p *perComputer[T]) drop(id choir.ID) (none T) {
 	return value()
 }
 
-// all returns the values, those that are being made too.
+// all returns the values, and waits for values that are being made.
 func (p *perComputer[T]) all() (values []T) {
 	p.mu.Lock()
 	of := slices.Collect(maps.Values(p.of))
