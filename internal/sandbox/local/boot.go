@@ -98,8 +98,8 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	}
 	b.state.Init = host.ProcessName{PID: pid, Start: b.init.Start}
 	if m.root {
-		_ = openPorts(pid) // see there
-		return b.notMade(limitFiles(pid, spec), "the files in its memory could not be limited")
+		_ = openPorts(pid)                                  // see there
+		b.state.FilesLimited = limitFiles(pid, spec) == nil // the level says so otherwise
 	}
 	return nil
 }
@@ -205,11 +205,8 @@ func childPID(info *os.File) (int, error) {
 }
 
 // notMade returns code unavailable for a sandbox that could not be made, with the output
-// of bubblewrap; nil without a cause.
+// of bubblewrap.
 func (b *box) notMade(cause error, what string) error {
-	if cause == nil {
-		return nil
-	}
 	e := &choir.Error{Op: "local.create", Code: choir.CodeUnavailable, Msg: what, Err: cause}
 	if said := b.diagnostics(); said != "" {
 		e.Msg += ", saying " + strconv.Quote(said)

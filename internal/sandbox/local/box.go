@@ -47,7 +47,7 @@ func (b *box) dial(ctx context.Context) (net.Conn, error) { return host.DialDoor
 
 // Level implements sandbox.Sandbox.
 func (b *box) Level() sandbox.Level {
-	return levelOf(b.state.Limits, b.root, host.LandlockVersion(), b.state.DiskLimited)
+	return levelOf(b.state.Limits, b.root, host.LandlockVersion(), b.state.DiskLimited, b.state.FilesLimited)
 }
 
 // Usage implements sandbox.Sandbox.

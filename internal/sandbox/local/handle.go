@@ -24,6 +24,8 @@ type state struct {
 	Toolchains []string `json:"toolchains,omitempty"`
 	// DiskLimited says that its workspace was under a disk limit, or that it has none.
 	DiskLimited bool `json:"disk_limited,omitempty"`
+	// FilesLimited says that its folders in memory may have so many files, and no more.
+	FilesLimited bool `json:"files_limited,omitempty"`
 }
 
 func encodeHandle(s state) sandbox.Handle { return host.EncodeHandle(Name, handleVersion, s) }

@@ -14,9 +14,9 @@ var (
 )
 
 // levelOf returns the isolation of sandboxes, given the name of their limiter, whether
-// the control plane is root, the kernel's version of Landlock (0 for none), and whether
-// the workspace's disk space is limited.
-func levelOf(limits string, root bool, landlock int, disk bool) sandbox.Level {
+// the control plane is root, the kernel's version of Landlock (0 for none), whether the
+// workspace's disk space is limited, and whether the files of its folders in memory are.
+func levelOf(limits string, root bool, landlock int, disk, files bool) sandbox.Level {
 	l := sandbox.Level{
 		Driver: Name,
 		Name:   "local: namespaces, seccomp, landlock, no capabilities, " + limits,
@@ -39,6 +39,9 @@ func levelOf(limits string, root bool, landlock int, disk bool) sandbox.Level {
 		l.AddMissing(
 			choir.TellSentence("told.lacksMemoryLimit", "Memory is limited for each process, not for all together."),
 			choir.TellSentence("told.lacksTimeLimit", "CPU time is not limited."))
+	}
+	if !files {
+		l.AddMissing(choir.TellSentence("told.lacksFileLimit", "Empty files in memory are limited by memory alone."))
 	}
 	if !root {
 		l.AddMissing(choir.TellSentence("told.lacksUser", "Sandboxes run as the user of the control plane, not as a host user of their own."))

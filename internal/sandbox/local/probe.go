@@ -36,7 +36,7 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	if c, needed := probeReach(d.cfg, m.root); needed {
 		r.Checks = append(r.Checks, c)
 	}
-	r.Level = levelOf(m.limits.Name(), m.root, host.LandlockVersion(), false)
+	r.Level = levelOf(m.limits.Name(), m.root, host.LandlockVersion(), false, m.root)
 	for _, c := range r.Checks {
 		r.Usable = r.Usable && (c.OK || !c.Required)
 	}
@@ -116,7 +116,7 @@ func runTrue(ctx context.Context, bwrap string, extra *os.File, more ...string) 
 }
 
 func probeLimits(m *machine) sandbox.Check {
-	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.Name(), m.root, host.LandlockVersion(), false).Limits}
+	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.Name(), m.root, host.LandlockVersion(), false, m.root).Limits}
 	if !c.OK {
 		c = c.AddRemedy(remedyCgroups)
 	}

@@ -161,23 +161,24 @@ def landed():
     settle(id, "approve")
     for name in ("a.txt", "guarded/late"):
         # It may be empty: the program was cut off between emptying and writing it.
-        got = open(f"{workspace()}/workspace/app/{name}").read().split()
+        got = there(name)[1].decode().split()
         added = [l[1:] for l in says.get(name, "").splitlines() if l.startswith("+") and not l.startswith("+++")]
         attack(promise, name not in says or got[-1:] != added[-1:], f"{name}: {got} in place of {says}")
-    control(promise, os.path.exists(f"{workspace()}/workspace/app/guarded/late"), "it did not land")
+    control(promise, there("guarded/late")[0] == 200, "it did not land")
     promise = "an answer that the sandbox writes"
     id, shown = begin("echo mine > guarded/mine")
     path, body = f"{base()}/approvals/{id}", json.dumps({"answer": "approve"})
     post = lambda target: f"POST {target} HTTP/1.1\r\nHost: choir\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nX-Choir-Role: cli\r\nAuthorization: Bearer owner\r\nConnection: close\r\n\r\n{body}"
     for target in (path, f"http://{lib.ORIGIN}{path}", "/choir/v1" + path, "/choir/names/approvals"):
         _, out = sandbox("", argv=["python3", "-c", f"import socket\ns = socket.create_connection(('127.0.0.1', 8801)); s.settimeout(10)\ns.sendall({post(target).encode()!r})\nprint(s.recv(300))"])
-        attack(promise, os.path.exists(f"{workspace()}/workspace/app/guarded/mine") or "200 OK" in out, f"{target}: {out}")
+        attack(promise, there("guarded/mine")[0] == 200 or "200 OK" in out, f"{target}: {out}")
     status, answer = api("POST", path, json.loads(body))
-    control(promise, status == 200 and os.path.exists(f"{workspace()}/workspace/app/guarded/mine"), answer)
+    control(promise, status == 200 and there("guarded/mine")[0] == 200, answer)
 
 
-def workspace():
-    return f"{lib.DATA}/computers/{computer()}/associate/workspace"
+def there(name):
+    """Reads a file of the project as the owner, on every rung; returns (status, bytes)."""
+    return api("GET", f"{base()}/files/workspace/app/{name}")
 
 
 lib.DATA = tempfile.mkdtemp(prefix="choir-approvals-", dir="/var/tmp")
