@@ -10,6 +10,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/sandbox"
 )
 
 func newDoctorCommand(a *app) *cobra.Command {
@@ -29,12 +30,15 @@ func newDoctorCommand(a *app) *cobra.Command {
 }
 
 func runDoctor(ctx context.Context, a *app) error {
-	d, _, err := a.diagnoseMachine(ctx)
+	d, running, err := a.diagnoseMachine(ctx)
 	if err != nil {
 		return err
 	}
 	if err := a.suggestToolchains(ctx, d.Checks); err != nil {
-		return err
+		if !running {
+			return err
+		}
+		d.Checks = append(d.Checks, brokenFile(err))
 	}
 	if a.json {
 		a.printJSON(d)
@@ -45,6 +49,14 @@ func runDoctor(ctx context.Context, a *app) error {
 		return choir.Refuse("", choir.ReasonMachineCannotIsolate)
 	}
 	return nil
+}
+
+// brokenFile returns the check of a configuration file with an error, beside a choir that runs with
+// what it read before.
+func brokenFile(err error) sandbox.Check {
+	said, help := choir.TellProblem(*choir.ProblemOf(err))
+	return sandbox.Check{Name: "configuration"}.AddRemedy(help).AddDetail(choir.TellAround("told.fileBroken",
+		"choir goes on with what it read before, and does not start again with this: {error}", map[string]choir.Told{"error": said}))
 }
 
 // diagnoseMachine returns the doctor's findings, of the running choir or, if none runs, of a probe by
