@@ -10,7 +10,6 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/control/supervisor"
-	"choiros/internal/sandbox"
 )
 
 func newDoctorCommand(a *app) *cobra.Command {
@@ -38,7 +37,7 @@ func runDoctor(ctx context.Context, a *app) error {
 		if !running {
 			return err
 		}
-		d.Checks = append(d.Checks, brokenFile(err))
+		d.Checks = append(d.Checks, supervisor.CheckBrokenFile(err))
 	}
 	if a.json {
 		a.printJSON(d)
@@ -49,14 +48,6 @@ func runDoctor(ctx context.Context, a *app) error {
 		return choir.Refuse("", choir.ReasonMachineCannotIsolate)
 	}
 	return nil
-}
-
-// brokenFile returns the check of a configuration file with an error, beside a choir that runs with
-// what it read before.
-func brokenFile(err error) sandbox.Check {
-	said, help := choir.TellProblem(*choir.ProblemOf(err))
-	return sandbox.Check{Name: "configuration"}.AddRemedy(help).AddDetail(choir.TellAround("told.fileBroken",
-		"choir goes on with what it read before, and does not start again with this: {error}", map[string]choir.Told{"error": said}))
 }
 
 // diagnoseMachine returns the doctor's findings, of the running choir or, if none runs, of a probe by
