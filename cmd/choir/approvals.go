@@ -139,5 +139,8 @@ func (a *printer) printApproval(v api.Approval) {
 	if v.MoreHosts {
 		line("host", a.sentence("approval.moreHosts"))
 	}
+	for _, run := range v.Verify.Commands {
+		line("check", a.sentence("approval.command", "command", run.Command, "code", run.ExitCode))
+	}
 	line("verified", words(a.term("verify", v.Verify.Status), string(v.Verify.Proves)))
 }

@@ -346,7 +346,7 @@ func TestEachKindOfRuleHoldsAResult(t *testing.T) {
 	} {
 		task := a.hold(shellTask("edit_repo", "app", line, verified))
 		said := a.must("approvals", string(task))
-		for _, want := range []string{rule, "command   " + line, "verified  pass"} {
+		for _, want := range []string{rule, "command   " + line, "checks    verified"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("of %q the owner is not told %q: %s", line, want, said)
 			}

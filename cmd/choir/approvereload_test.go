@@ -66,6 +66,9 @@ func TestOtherRulesComeIntoForceWithoutAStart(t *testing.T) {
 		if no.code != 2 || !strings.Contains(no.errOut, names) || !strings.Contains(no.errOut, "choir.toml") || !strings.Contains(no.errOut, "stays in force") {
 			t.Errorf("%q: %+v", text, no)
 		}
+		if said := a.must("doctor"); !strings.Contains(said, "choir goes on with what it read before") || !strings.Contains(said, names) {
+			t.Errorf("%q: the doctor says %s", text, said)
+		}
 	}
 	held := a.hold(put("TWO"))
 	write(rule)

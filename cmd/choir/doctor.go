@@ -29,12 +29,15 @@ func newDoctorCommand(a *app) *cobra.Command {
 }
 
 func runDoctor(ctx context.Context, a *app) error {
-	d, _, err := a.diagnoseMachine(ctx)
+	d, running, err := a.diagnoseMachine(ctx)
 	if err != nil {
 		return err
 	}
 	if err := a.suggestToolchains(ctx, d.Checks); err != nil {
-		return err
+		if !running {
+			return err
+		}
+		d.Checks = append(d.Checks, supervisor.CheckBrokenFile(err))
 	}
 	if a.json {
 		a.printJSON(d)

@@ -93,7 +93,7 @@ func TestEveryVerbSaysWhatIsMissing(t *testing.T) {
 		"prompt": "TEXT", "task": "FILE", "undo": "RUN|TASK|CALL", "diff": "FROM", "rewind": "EVENT", "fork": "--name", "image": "", "image build": "--out", "take": "--from",
 		"timeline show": "EVENT", "timeline ls": "EVENT", "timeline cat": "EVENT", "timeline cat 40": "FILE", "repo add": "PATH", "repo export": "NAME",
 		"trash restore": "ID", "trash drop": "ID", "export": "FILE", "import": "FILE", "bench": "NAME", "eval": "FOLDER",
-		"egress grant": "HOST", "egress deny": "HOST", "egress revoke": "HOST", "egress": "", "egress mode": "MODE", "egress reload": "",
+		"egress grant": "HOST", "egress deny": "HOST", "egress revoke": "HOST", "egress": "", "egress mode": "MODE", "egress remove": "HOST", "egress restore": "HOST", "egress reload": "",
 		"approvals": "", "approve": "TASK", "refuse": "TASK",
 		"vault": "", "vault set": "NAME", "vault remove": "NAME", "vault list": "", "vault rotate": "",
 		"up": "", "doctor": "", "repo": "", "repo list": "", "run": "", "run pause": "ID", "run resume": "ID", "run commands": "", "log": "", "timeline": "", "timeline gc": "", "checkpoint": "",

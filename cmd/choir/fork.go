@@ -82,6 +82,8 @@ func runComputers(ctx context.Context, a *app, c *client) error {
 		switch {
 		case v.Failed != "":
 			state = a.sentence("computers.notOpened")
+		case v.Frozen:
+			name = a.sentence("computers.frozen", "name", v.Name)
 		case v.Hibernated:
 			name = a.sentence("computers.hibernates", "name", v.Name)
 		}

@@ -165,7 +165,7 @@ func (r repository) clone(ctx context.Context, n NewClone) error {
 	code, err := parent.runWithin(ctx, cloneLimit, &said, &said, nil,
 		"clone", "--quiet", "-c", "url."+n.Gate+".insteadOf="+n.URL, "--", n.URL, path.Base(r.folder))
 	if err == nil && code != 0 {
-		err = choir.Refuse("computer.repo", choir.ReasonGitCloneFailed, choir.TextOf("address", n.URL), choir.TextOf("said", said.String()))
+		err = choir.Refuse("computer.repo", choir.ReasonGitCloneFailed, choir.TextOf("address", n.URL), choir.TextOf("said", strings.ReplaceAll(said.String(), "\n", "; ")))
 	}
 	return err
 }

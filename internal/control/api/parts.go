@@ -25,6 +25,7 @@ type Computer struct {
 	ID, User choir.ID
 	Name     string
 	Egress   choir.EgressMode // of the policy for programs in its sandboxes
+	Frozen   bool             // its programs stand still
 	// Reach returns what that policy lets out without a grant.
 	Reach func() EgressReach
 

@@ -25,6 +25,7 @@ type ComputerView struct {
 	Approvals int           `json:"approvals,omitempty" doc:"Results of its tasks that wait for approval, see listApprovals."`
 	Models    ModelState    `json:"models"`
 	ReadOnly  string        `json:"read_only,omitempty" doc:"Why the log takes no more events; empty when it does."`
+	Frozen    bool          `json:"frozen,omitempty" doc:"Nothing used it for a while, so its programs stand still; the next request that names it lets them go on."`
 	// Hibernated computers have no sandboxes, and the number of the newest event at the close.
 	Hibernated bool   `json:"hibernated,omitempty" doc:"Nothing used it for a while, so nothing of it runs; the next request that names it starts it."`
 	Failed     string `json:"failed,omitempty" doc:"Why the computer could not be opened; nothing of it can be asked for then."`
@@ -166,7 +167,7 @@ func (a *API) startDemo(ctx context.Context, r *struct {
 // view returns the view of an open computer.
 func (a *API) view(ctx context.Context, c Computer) ComputerView {
 	head, _ := c.Log.Head()
-	v := ComputerView{ID: c.ID, Name: c.Name, User: c.User, Head: head, Egress: string(c.Egress), Models: a.sys.Models(), ReadOnly: c.Log.ReadOnly()}
+	v := ComputerView{ID: c.ID, Name: c.Name, User: c.User, Head: head, Egress: string(c.Egress), Models: a.sys.Models(), ReadOnly: c.Log.ReadOnly(), Frozen: c.Frozen}
 	// A log that cannot be read has its own check; the computer is shown without the number.
 	v.Asks, _ = c.Grants.CountRequests(ctx)
 	v.Approvals, _ = c.Effects.Count(ctx)

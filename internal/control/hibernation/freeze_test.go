@@ -52,7 +52,7 @@ func inCold(t *testing.T, f func(c *cold)) {
 func (c *cold) wantCold(what string, frozen bool, freezes, thaws int64) {
 	c.t.Helper()
 	n := c.Counts()
-	if c.frozen.Load() != frozen || n.Frozen == 1 != frozen || c.freezes.Load() != freezes || c.thaws.Load() != thaws {
+	if c.frozen.Load() != frozen || n.Frozen == 1 != frozen || c.Frozen(one) != frozen || c.freezes.Load() != freezes || c.thaws.Load() != thaws {
 		c.t.Errorf("%s: frozen %t, frozen %d times and thawed %d times, %+v; want %t, %d, %d", what, c.frozen.Load(), c.freezes.Load(), c.thaws.Load(), n, frozen, freezes, thaws)
 	}
 }

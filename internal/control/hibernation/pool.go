@@ -196,6 +196,14 @@ func (p *Pool[C]) Find(id choir.ID) (c C, open bool, err error) {
 	return s.computer, true, nil
 }
 
+// Frozen reports whether a computer is open and its programs stand still.
+func (p *Pool[C]) Frozen(id choir.ID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.slots[id]
+	return s != nil && s.open && s.frozen
+}
+
 // List returns the open computers, as registered, also while they are being closed.
 func (p *Pool[C]) List() []C {
 	p.mu.Lock()

@@ -239,7 +239,8 @@ func reachOf(s *System, c *computer.Computer) api.EgressReach {
 // parts returns the parts of a computer that the API uses.
 func parts(s *System, c *computer.Computer, mode choir.EgressMode) api.Computer {
 	return api.Computer{
-		ID: c.ID(), User: c.User(), Name: c.Name(), Egress: mode, Reach: func() api.EgressReach { return reachOf(s, c) },
+		Frozen: s != nil && s.computers.pool.Frozen(c.ID()),
+		ID:     c.ID(), User: c.User(), Name: c.Name(), Egress: mode, Reach: func() api.EgressReach { return reachOf(s, c) },
 		Log: c.Store(), Content: c.Blobs(), Desk: c.Desk(), Workspace: c.Workspace(), Projects: c.Projects(), Source: c.Source(),
 		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Grants: c.Grants(), Effects: c.Effects(), Tasks: c.Tasks(), Verifier: c.Verifier(),
 		Moments: c.Moments(), Rewinder: c.Rewinder(), Copier: c.Copier(), Collector: c.Collector(),

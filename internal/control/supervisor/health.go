@@ -153,6 +153,14 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	return d
 }
 
+// CheckBrokenFile returns the check of a configuration file with an error, beside a choir that runs with
+// what it read before.
+func CheckBrokenFile(err error) sandbox.Check {
+	said, help := choir.TellProblem(*choir.ProblemOf(err))
+	return sandbox.Check{Name: "configuration"}.AddRemedy(help).AddDetail(choir.TellAround("told.fileBroken",
+		"choir goes on with what it read before, and does not start again with this: {error}", map[string]choir.Told{"error": said}))
+}
+
 // egressCheck returns the check that tells which hosts outside programs in the sandboxes
 // may reach.
 func egressCheck(cfg Config) sandbox.Check {

@@ -52,6 +52,7 @@ test("a result that waits is shown with its change, and approved", { skip }, asy
     "1 file, lines: +1 −0",
     "It ran: echo guarded > workspace/guarded.txt",
     "It wanted shop.example:80; nothing was sent",
+    "Checked with: grep -q guarded workspace/guarded.txt (exit code 0)",
     "Verified:",
     "workspace/guarded.txt",
   ]) {

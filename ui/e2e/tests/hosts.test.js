@@ -150,6 +150,68 @@ test("what waits for the owner fits into the bar, in German too", { skip }, asyn
   }
 });
 
+test("how the pushes to the git server stand is told, in both languages", { skip }, async () => {
+  const url = "https://git.example/ann/hello.git";
+  const project = (name, push) => ({ name, files: 1, bytes: 1, at: new Date().toISOString(), push });
+  const list = [
+    project("fails", { state: "failing", url, attempts: 3, said: "403 <b>no</b>\u001b[31m", commit: "a".repeat(40) }),
+    project("new", { state: "nothing", url }),
+    project("under-way", { state: "waiting", url }),
+    project("alone", undefined),
+  ];
+  const said = {
+    "en-GB": [
+      "Pushes to your git server",
+      "3 pushes failed, one after the other; it is tried again by itself. git said: 403 <b>no</b>\\x1b[31m",
+      /If it goes on failing, look whether git.remote_template/,
+      "The server has commit aaaaaaaaaaaa.",
+      "The newest commit is on its way.",
+    ],
+    "de-DE": [
+      "git push zu deinem Server",
+      "3 Versuche nacheinander schlugen fehl; der nächste kommt von selbst. git meldet: 403 <b>no</b>\\x1b[31m",
+      /Bleibt es dabei: Stimmt die Adresse in git.remote_template/,
+      "Der Server hat den Commit aaaaaaaaaaaa.",
+      "Der neueste Commit ist unterwegs.",
+    ],
+  };
+  for (const [locale, words] of Object.entries(said)) {
+    const other = await openBrowser({ locale, width: 390, dark: locale === "de-DE" });
+    try {
+      await other.context.route(/\/api\/computers\/[^/]+\/repos$/, (route) => route.fulfill({ json: list }));
+      await other.page.goto(await it.choir.link());
+      await other.page.waitForSelector("iframe.desktop-frame");
+      await other.page.goto(`${it.choir.address}/models/hosts`);
+      for (const text of words) await other.page.getByText(text).waitFor();
+      assert.equal(await other.page.getByText("alone", { exact: true }).count(), 0, "it is pushed nowhere");
+      assert.equal(await other.page.locator("main b b").count(), 0, "what git said is part of the page");
+      assert.deepEqual(await violationsIn(other.page), []);
+      if (process.env.HOSTS_SHOT) await other.page.screenshot({ path: `${process.env.HOSTS_SHOT}-${locale}.png` });
+    } finally {
+      await other.close();
+    }
+  }
+});
+
+test("the list of computers says which stand still and which hibernate", { skip }, async () => {
+  const list = /\/api\/computers$/;
+  const [known] = await it.page.evaluate(async () => (await fetch("/api/computers")).json());
+  const named = (name, over) => ({ ...known, id: `${known.id.slice(0, -2)}${name.length}0`, name, ...over });
+  const json = [known, named("cold", { frozen: true }), named("asleep", { hibernated: true, head: 1 })];
+  await it.context.route(list, (route) => route.fulfill({ json }));
+  await it.page.goto(`${it.choir.address}/runs`);
+  await it.page
+    .getByRole("button", { name: /Show your computers|computers/i })
+    .first()
+    .click();
+  const shown = it.page.getByRole("list", { name: "Your computers" });
+  await shown.getByRole("link", { name: /cold stands still · / }).waitFor();
+  await shown.getByRole("link", { name: /asleep hibernates · 1 event$/ }).waitFor();
+  await shown.getByRole("link", { name: /ready · / }).waitFor();
+  if (process.env.HOSTS_SHOT) await it.page.screenshot({ path: `${process.env.HOSTS_SHOT}-computers.png` });
+  await it.context.unroute(list);
+});
+
 test("a desktop can answer nothing", { skip }, async () => {
   await it.page.goto(`${it.choir.address}/`);
   await enterDesktop(it.page);

@@ -6,6 +6,9 @@ import { ask } from "#base/transport/http.ts";
 /** The hosts that tasks ask for, and the grants. */
 export type Hosts = Schema<"EgressView">;
 
+/** A project, and how the pushes of its checkpoints stand. */
+export type Project = Schema<"Repo">;
+
 /** A host that tasks ask for. */
 export type HostAsked = Hosts["requests"][number];
 
@@ -30,6 +33,7 @@ export function hostsOf(computer: ID) {
   const at = `/api/computers/${computer}/egress`;
   const named = ({ host, port }: { host: string; port: number }) => ({ host, port });
   return {
+    repos: () => ask<"listRepos">(`/api/computers/${computer}/repos`, { patience: PATIENCE_MS }),
     list: () => ask<"getEgress">(at, { patience: PATIENCE_MS }),
     grant: (asked: HostAsked, scope: "task" | "run" | "always", asker?: HostAsker) =>
       ask<"grantHost">(`${at}/grants`, {

@@ -1,11 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Check, ChevronDown, Download, Monitor } from "lucide-react";
+import type { Schema } from "#base/domain/operations.ts";
 import { pathOf, type Route } from "../../domain/route";
 import { Popover } from "../../kit/Popover";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { listComputers } from "../../transport/api";
 import { t } from "../../words/words";
+
+/** The name of the state of a computer that could be opened. */
+function stateOf({ frozen, hibernated }: Schema<"ComputerView">) {
+  if (hibernated) return "bar.hibernated";
+  return frozen ? "bar.frozen" : "bar.ready";
+}
 
 /** Which computer this is, the way to the others, and what can be done with a whole one. */
 export function Computers() {
@@ -48,7 +55,10 @@ export function Computers() {
                     <Monitor size={16} aria-hidden className="computers-icon" />
                   )}
                   <span>{c.name}</span>
-                  <small>{t("bar.eventsCount", { n: c.head })}</small>
+                  <small>
+                    {!c.failed && `${t(stateOf(c))} · `}
+                    {t("bar.eventsCount", { n: c.head })}
+                  </small>
                 </a>
               </li>
             ))}

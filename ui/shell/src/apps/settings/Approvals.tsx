@@ -78,6 +78,10 @@ function Facts({ held }: { held: Approval }) {
         </small>
       ))}
       {held.more_hosts && <small>{t("approvals.moreHosts")}</small>}
+      {held.verify.commands?.map(({ command, exit_code }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change
+        <small key={i}>{t("approvals.checked", { command: visible(command), code: exit_code })}</small>
+      ))}
       <small>{t(checks[held.verify.status], { proves: visible(held.verify.proves ?? "") })}</small>
       {held.summary && <small>{t("approvals.says", { text: visible(held.summary) })}</small>}
     </>

@@ -15,6 +15,7 @@ import {
   hostsOf,
 } from "../../transport/hosts";
 import { t } from "../../words/late";
+import { Pushes } from "./Pushes";
 import { placeOf, Reached, Rules } from "./Reached";
 
 /** How often the list is read anew while it is shown. */
@@ -53,6 +54,7 @@ export function Hosts({ settings }: { settings: Settings }) {
         ))}
       </ul>
       <Rules reach={data} file={settings.file} choose={(host, out) => answer(chooseListed(host, out))} />
+      <Pushes computer={id} />
       {data.reached.length > 0 && <Reached hosts={data.reached} />}
     </>
   );

@@ -12,6 +12,7 @@ export const approvals: Translated<typeof english> = {
   rule: "Zurückgehalten durch: {rule}",
   change: { one: "{n} Datei, Zeilen: +{added} −{removed}", other: "{n} Dateien, Zeilen: +{added} −{removed}" },
   ran: "Ausgeführt: {command} (Exit-Code {code})",
+  checked: "Geprüft mit: {command} (Exit-Code {code})",
   wanted: "Wollte {host}; nichts wurde gesendet",
   reached: "Hat {host} erreicht",
   beside: "Etwas anderes in der Sandbox hat währenddessen {host} erreicht",

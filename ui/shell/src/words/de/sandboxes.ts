@@ -6,7 +6,7 @@ export const sandboxes: Translated<typeof english> = {
   closed:
     "Ihre Programme haben kein Netz außer dem Zugang zum Modell und dem Bus, nichts aus dem Home-Verzeichnis und keine Geheimnisse.",
   hosts:
-    "Ihre Programme erreichen außer dem Zugang zum Modell und dem Bus nur die Hosts, die choir.toml freigibt (egress: {mode}); nichts aus dem Home-Verzeichnis und keine Geheimnisse.",
+    "Ihre Programme erreichen außer dem Zugang zum Modell und dem Bus nur die Hosts, die choir.toml zulässt (egress: {mode}); nichts aus dem Home-Verzeichnis und keine Geheimnisse.",
   director: "Director",
   associate: "Associate",
   notRunning: ", läuft nicht",

@@ -10,6 +10,7 @@ export const approvals = {
   rule: "Held by: {rule}",
   change: { one: "{n} file, lines: +{added} −{removed}", other: "{n} files, lines: +{added} −{removed}" },
   ran: "It ran: {command} (exit code {code})",
+  checked: "Checked with: {command} (exit code {code})",
   wanted: "It wanted {host}; nothing was sent",
   reached: "It reached {host}",
   beside: "Something else in the sandbox reached {host} while it worked",

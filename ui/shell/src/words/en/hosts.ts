@@ -45,6 +45,17 @@ export const hosts = {
   openRule: "for methods and paths",
   openKey: "it adds a key",
   openPackages: "it keeps packages",
+  pushes: "Pushes to your git server",
+  pushedTo: "To {url}",
+  pushNothing: "Nothing was committed yet.",
+  pushWaits: "The newest commit is on its way.",
+  pushFails: {
+    one: "{n} push failed; it is tried again by itself. git said: {said}",
+    other: "{n} pushes failed, one after the other; it is tried again by itself. git said: {said}",
+  },
+  pushHelp:
+    "If it goes on failing, look whether git.remote_template in choir.toml has the right address, and whether the key of git.remote_credential may write there: choir vault",
+  pushHas: "The server has commit {commit}.",
   reached: "Reached so far",
   others: "all other hosts",
   amount: {
