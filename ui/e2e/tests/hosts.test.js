@@ -186,7 +186,6 @@ test("how the pushes to the git server stand is told, in both languages", { skip
       assert.equal(await other.page.getByText("alone", { exact: true }).count(), 0, "it is pushed nowhere");
       assert.equal(await other.page.locator("main b b").count(), 0, "what git said is part of the page");
       assert.deepEqual(await violationsIn(other.page), []);
-      if (process.env.HOSTS_SHOT) await other.page.screenshot({ path: `${process.env.HOSTS_SHOT}-${locale}.png` });
     } finally {
       await other.close();
     }
@@ -208,7 +207,6 @@ test("the list of computers says which stand still and which hibernate", { skip 
   await shown.getByRole("link", { name: /cold stands still · / }).waitFor();
   await shown.getByRole("link", { name: /asleep hibernates · 1 event$/ }).waitFor();
   await shown.getByRole("link", { name: /ready · / }).waitFor();
-  if (process.env.HOSTS_SHOT) await it.page.screenshot({ path: `${process.env.HOSTS_SHOT}-computers.png` });
   await it.context.unroute(list);
 });
 
