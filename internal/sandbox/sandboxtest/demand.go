@@ -63,6 +63,7 @@ var Demands = map[string]Demand{
 	"survival/refused without file descriptors":             OneHost,
 	"survival/ended with the maker while it was made":       OneHost,
 	"survival/ended with the maker when nobody dialled it":  OneHost,
+	"survival/destroyed after a kill in the middle of it":   OneHost,
 	"paused/stands still and goes on":                       Processes,
 	"paused/whatever its programs do":                       Processes,
 	"paused/while much is sent to it":                       Processes,

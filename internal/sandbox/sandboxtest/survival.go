@@ -26,6 +26,8 @@ type orders struct {
 	Pause bool         `json:"pause"` // before it waits to be killed
 	Alone bool         `json:"alone"` // nobody dials the sandbox
 	Short bool         `json:"short"` // of file descriptors, see createShort
+	// Destroy has the child destroy the sandbox once it has said its handle.
+	Destroy bool `json:"destroy"`
 }
 
 // survival checks that a sandbox outlives its control plane for the configured time.
@@ -58,6 +60,7 @@ func (s suite) survival(t *testing.T) {
 	t.Run("refused without file descriptors", s.part(s.short))
 	t.Run("ended with the maker while it was made", s.part(s.killedWhileMaking))
 	t.Run("ended with the maker when nobody dialled it", s.part(s.killedUndialled))
+	t.Run("destroyed after a kill in the middle of it", s.part(s.killedWhileDestroying))
 }
 
 // seeSleeper waits until the daemon of startSleeper is running; it may still be between
@@ -165,6 +168,10 @@ func runChild(t *testing.T, newDriver Maker, raw string) {
 		t.Fatal(err)
 	}
 	os.Stdout.WriteString("\n" + string(text) + "\n")
+	if o.Destroy {
+		destroy(t, b)
+		select {} // until it is killed
+	}
 	<-b.Done()
 }
 
