@@ -346,7 +346,7 @@ func TestEachKindOfRuleHoldsAResult(t *testing.T) {
 	} {
 		task := a.hold(shellTask("edit_repo", "app", line, verified))
 		said := a.must("approvals", string(task))
-		for _, want := range []string{rule, "command   " + line, "checks    verified"} {
+		for _, want := range []string{rule, "command  " + line, "checked  test -e a.txt  (exit code 0)", "checks   verified"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("of %q the owner is not told %q: %s", line, want, said)
 			}
@@ -369,7 +369,7 @@ func TestNothingIsSentToHostsOfARule(t *testing.T) {
 	a := &approver{&office{m, c, r.cmd.Process.Pid}, r}
 	a.add(t, "app", files{"a.txt": "one\n"})
 	task := a.hold(shellTask("edit_repo", "app", "echo two > a.txt; curl -sS http://outside.test/x; curl -sS -x http://127.0.0.1:8801 http://outside.test/y; true", ""))
-	if said := a.must("approvals"); !strings.Contains(said, "host      outside.test:80  not sent") || !strings.Contains(said, "egress *") {
+	if said := a.must("approvals"); !strings.Contains(said, "host     outside.test:80  not sent") || !strings.Contains(said, "egress *") {
 		t.Errorf("it lists %s", said)
 	}
 	held := 0

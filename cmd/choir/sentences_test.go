@@ -99,7 +99,7 @@ func list[S ~string](values ...S) (out []string) {
 func TestLabelsAreAligned(t *testing.T) {
 	t.Parallel()
 	for locale, want := range map[string][]string{
-		"C":  {"task    ", "verified", "hole    ", "repaired", "would end", "left     "},
+		"C":  {"task   ", "checks ", "hole    ", "repaired", "would end", "left     "},
 		"de": {"Aufgabe ", "Prüfung ", "Lücke     ", "repariert ", "endet      ", "bleibt     "},
 	} {
 		a := speaking(locale)

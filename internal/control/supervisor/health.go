@@ -156,9 +156,14 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 // CheckBrokenFile returns the check of a configuration file with an error, beside a choir that runs with
 // what it read before.
 func CheckBrokenFile(err error) sandbox.Check {
-	said, help := choir.TellProblem(*choir.ProblemOf(err))
+	problem := *choir.ProblemOf(err)
+	said, help := choir.TellProblem(problem)
+	at := problem.Path
+	if at != "" {
+		at += " "
+	}
 	return sandbox.Check{Name: "configuration"}.AddRemedy(help).AddDetail(choir.TellAround("told.fileBroken",
-		"choir goes on with what it read before, and does not start again with this: {error}", map[string]choir.Told{"error": said}))
+		"choir goes on with what it read before, and does not start again with this: {at}{error}", map[string]choir.Told{"error": said}, choir.LinesOf("at", at)))
 }
 
 // egressCheck returns the check that tells which hosts outside programs in the sandboxes

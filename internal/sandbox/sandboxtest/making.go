@@ -63,9 +63,10 @@ func killMaker(t *testing.T, maker *exec.Cmd, o orders) {
 	waitForExit(t, guard)
 	t.Logf("removed within %v", time.Since(began).Round(time.Millisecond))
 	nothingLeft(t, o.Spec)
-	for _, name := range []string{"boxes", "machines"} {
-		if left, _ := os.ReadDir(filepath.Join(o.Setup.StateDir, name)); len(left) > 0 { // not every driver has them
-			t.Errorf("left behind: in %s %v", name, left)
+	for _, pattern := range []string{"boxes/*", "machines/*/*"} { // not every driver has them
+		left, err := filepath.Glob(filepath.Join(o.Setup.StateDir, pattern))
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v %v", left, err)
 		}
 	}
 }
