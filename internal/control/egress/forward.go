@@ -178,17 +178,33 @@ type countedConn struct {
 // errTooMuch ends a passage at its limit of bytes.
 var errTooMuch = errors.New("egress: the limit of bytes")
 
-func (c *countedConn) Read(p []byte) (int, error)  { return c.move(p, c.Conn.Read, &c.of.received) }
-func (c *countedConn) Write(p []byte) (int, error) { return c.move(p, c.Conn.Write, &c.of.sent) }
+func (c *countedConn) Read(p []byte) (int, error) {
+	if err := c.allow(&c.of.received); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Read(p)
+	c.of.received.Add(int64(n))
+	return n, err
+}
 
-// move reads or writes, and counts in n.
-func (c *countedConn) move(p []byte, do func([]byte) (int, error), n *atomic.Int64) (int, error) {
+// Write counts before it writes: a host may have answered, and the passage have its record, before a
+// write returns.
+func (c *countedConn) Write(p []byte) (int, error) {
+	if err := c.allow(&c.of.sent); err != nil {
+		return 0, err
+	}
+	c.of.sent.Add(int64(len(p)))
+	n, err := c.Conn.Write(p)
+	c.of.sent.Add(int64(n - len(p)))
+	return n, err
+}
+
+// allow gives the connection time for the next bytes, unless n of them are too many.
+func (c *countedConn) allow(n *atomic.Int64) error {
 	if n.Load() >= c.limits.Bytes {
 		c.of.cut("limit")
-		return 0, errTooMuch
+		return errTooMuch
 	}
 	_ = c.Conn.SetDeadline(time.Now().Add(c.limits.Idle))
-	moved, err := do(p)
-	n.Add(int64(moved))
-	return moved, err
+	return nil
 }
