@@ -164,8 +164,8 @@ func (s *pusher) mayPush(server string) bool {
 	return len(s.at) < maxPushes && there < maxPerServer
 }
 
-// end notes the end of a push.
-func (s *pusher) end(e pushEnd) error {
+// recordEnd records the end of a push.
+func (s *pusher) recordEnd(e pushEnd) error {
 	delete(s.at, e.name)
 	if e.failed > 0 {
 		s.tried[e.name] = attempt{e.commit, time.Now().Add(waitAfter(e.failed))}
@@ -282,7 +282,7 @@ func (p *Projects) waitForNews(ctx context.Context, head uint64, d time.Duration
 	case e := <-s.ended:
 		cancel()
 		<-news
-		return s.end(e)
+		return s.recordEnd(e)
 	case <-due:
 		cancel()
 		<-news

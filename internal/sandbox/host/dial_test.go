@@ -17,22 +17,29 @@ import (
 // TestDialInTrustsNoFolder connects in a folder that another user may have filled: to a socket
 // of the right process, to one of another process, to a link, and to a plain file. The path of
 // the folder is longer than a socket's address may be.
+// listenIn returns a listener at a door, until the test ends.
+func listenIn(t *testing.T, dir, name string) net.Listener {
+	t.Helper()
+	f, err := ListenIn(dir, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	l, err := net.FileListener(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
 func TestDialInTrustsNoFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long/", 30))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f, err := ListenIn(dir, "real")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.FileListener(f)
-	f.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	listenIn(t, dir, "real")
 	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -61,16 +68,7 @@ func TestDialInTrustsNoFolder(t *testing.T) {
 // words, of which a reader of the words gets no descriptor.
 func TestDescriptorsThatAGuestSendsAreNotTaken(t *testing.T) {
 	dir := t.TempDir()
-	f, err := ListenIn(dir, "door")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.FileListener(f)
-	f.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := listenIn(t, dir, "door")
 	sent, err := os.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
