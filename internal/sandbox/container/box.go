@@ -106,17 +106,32 @@ func (b *box) Clear(ctx context.Context) error {
 }
 
 // awaitMonitor waits for the end of the engine's process that waited for the container. The
-// engine has removed the container by then.
+// engine has removed the container by then. A creation that failed early did not learn which
+// process that is: it has the container's id in its arguments.
 func (b *box) awaitMonitor(ctx context.Context) error {
-	p, err := host.OpenProcess(b.state.Monitor.PID, b.state.Monitor.Start)
-	if choir.CodeOf(err) == choir.CodeNotFound || b.state.Boot != b.machine.bootID {
+	if b.state.Boot != b.machine.bootID {
 		return nil
 	}
-	if err != nil {
-		return err
+	monitors := []host.ProcessName{b.state.Monitor}
+	if b.state.Monitor.PID == 0 {
+		monitors = nil
+		for _, pid := range host.FindByArgument(b.state.Container) {
+			monitors = append(monitors, host.ProcessName{PID: pid})
+		}
 	}
-	defer p.Close()
-	return choir.Wrap("container.clear", choir.CodeTimeout, p.Wait(ctx), "wait for the engine's process of a sandbox")
+	var errs []error
+	for _, name := range monitors {
+		p, err := host.OpenProcess(name.PID, name.Start)
+		if choir.CodeOf(err) == choir.CodeNotFound {
+			continue
+		}
+		if err == nil {
+			err = choir.Wrap("container.clear", choir.CodeTimeout, p.Wait(ctx), "wait for the engine's process of a sandbox")
+			p.Close()
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // Release closes the control plane's files of the sandbox; the sandbox may live on.

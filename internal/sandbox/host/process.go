@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -195,4 +196,20 @@ func Children(pid int) []int {
 		}
 	}
 	return out
+}
+
+// FindByArgument returns the pids of the other processes, as visible now, that have text somewhere in
+// their arguments.
+func FindByArgument(text string) (pids []int) {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
+	for _, path := range lines {
+		line, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(line, []byte(text)) {
+			continue // it has ended, or is another's
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }

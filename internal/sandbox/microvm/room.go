@@ -1,7 +1,6 @@
 package microvm
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -184,19 +183,7 @@ func (f *firecrackerMonitor) sweepRooms() error {
 
 // roomProcesses returns the processes that were started for the machine with a name, of the
 // jailer and of Firecracker: both have it as an argument.
-func roomProcesses(name string) (pids []int) {
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is good
-	for _, path := range lines {
-		line, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(line, []byte("\x00--id\x00"+name+"\x00")) {
-			continue // it has ended, or is another's
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && pid != os.Getpid() {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
+func roomProcesses(name string) []int { return host.FindByArgument("\x00--id\x00" + name + "\x00") }
 
 // kvmGroup returns the group that may use a device; 0 if that is root's, or none may.
 func kvmGroup(device string) int {
