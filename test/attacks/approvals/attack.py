@@ -190,7 +190,8 @@ try:
     lib.ORIGIN = json.loads(up.stdout.readline())["address"].removeprefix("http://")
     with tempfile.TemporaryDirectory() as top:
         made = subprocess.run(["bash", "-ec", "git init -q -b main app; cd app; mkdir guarded folder; echo one > a.txt; echo target > same; echo echo > script; echo in > folder/in; echo x > guarded/x; git add -A; git -c user.name=a -c user.email=a@b commit -qm one; mkdir empty many; mkdir many/{1..9}"], cwd=top)
-        assert made.returncode == 0 and choir("repo", "add", top + "/app").returncode == 0
+        added = choir("repo", "add", top + "/app")
+        assert made.returncode == 0 and added.returncode == 0, added.stderr
     for part in (wanted, hidden, sizes, landed):
         part()
 finally:
