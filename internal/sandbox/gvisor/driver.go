@@ -69,12 +69,12 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	defer cancel()
 	making, err := d.calls.StartMaking(spec.Doors)
 	if err != nil {
-		return nil, err
+		return nil, host.NameShortage("gvisor.create", err)
 	}
 	b, err := m.boot(ctx, spec, making)
 	if err != nil {
 		making.EndMaking()
-		return nil, err
+		return nil, host.NameShortage("gvisor.create", err)
 	}
 	if err := d.watch(b); err != nil {
 		host.Abandon(ctx, b)
