@@ -19,6 +19,7 @@ type shortage string
 const (
 	noFiles     shortage = "file descriptors"
 	noProcesses shortage = "process ids"
+	noDisk      shortage = "room on the disk"
 )
 
 // short returns the case that makes sandboxes in another process, which has little of something.
@@ -26,8 +27,13 @@ func (s suite) short(of shortage) func(*testing.T) {
 	return func(t *testing.T) {
 		o := s.newOrders(t, 0)
 		o.Short, o.Quick = of, testing.Short()
-		if of == noProcesses {
+		switch of {
+		case noProcesses:
 			o.makeGroup(t)
+		case noDisk:
+			if os.Geteuid() != 0 {
+				t.Skip("only root can mount a small file system")
+			}
 		}
 		child, out := startChild(t, o)
 		said, _ := io.ReadAll(out) // Wait tells the rest
@@ -56,7 +62,12 @@ type ration struct {
 
 // createShort creates a sandbox with nothing of something to spare, with one, and so on, until
 // it is made. Each creation before must be refused with the reason, and leave nothing.
-func createShort(t *testing.T, d sandbox.Driver, o orders) {
+func createShort(t *testing.T, newDriver Maker, o orders) {
+	if o.Short == noDisk {
+		createOnSmallDisk(t, newDriver, o)
+		return
+	}
+	d := newDriver(t, o.Setup)
 	defer closeDriver(t, d)
 	b, err := d.Create(timeout(t), o.Spec) // sets the driver up
 	if err != nil {
@@ -68,32 +79,44 @@ func createShort(t *testing.T, d sandbox.Driver, o orders) {
 		makeThreads()
 		r = ration{o.limitProcesses, choir.ReasonHostNoProcesses, 400}
 	}
-	refused := 0
-	for spare := 0; spare <= r.most; spare += step(spare, o.Quick) {
+	refused, spare := createWith(t, d, o, r)
+	t.Logf("%d creations were refused, and one with %d %s to spare was not", refused, spare, o.Short)
+	if refused == 0 {
+		t.Error("the limit had no effect")
+	}
+}
+
+// createWith creates a sandbox with more and more to spare until it is made, and destroys it. It
+// returns how many creations were refused, and with how much to spare one was not.
+func createWith(t *testing.T, d sandbox.Driver, o orders, r ration) (refused, spare int) {
+	for ; spare <= r.most; spare += step(spare, o.Quick) {
 		lift := r.limit(t, spare)
 		b, err := d.Create(timeout(t), o.Spec)
 		lift()
 		if err == nil {
 			destroy(t, b)
-			t.Logf("%d creations were refused, and one with %d %s to spare was not", refused, spare, o.Short)
-			if spare == 0 {
-				t.Error("the limit had no effect")
-			}
-			return
+			nothingLeft(t, o.Spec)
+			return refused, spare
 		}
 		refused++
 		if reason, _ := choir.ReasonOf(err); reason != r.reason {
 			t.Errorf("with %d to spare: reason %q: %v", spare, reason, err)
 		}
 		nothingLeft(t, o.Spec)
+		nothingUnfinished(t, o.Setup.StateDir)
 	}
-	t.Errorf("no sandbox was made with %d to spare", r.most)
+	t.Fatalf("no sandbox was made with %d to spare", r.most)
+	return
 }
 
 // step returns by how much the next amount that is tried is larger.
 func step(spare int, quick bool) int {
-	if quick {
+	const each = 64 // then a few are enough
+	switch {
+	case quick:
 		return max(1, spare)
+	case spare >= each:
+		return spare / 4
 	}
 	return 1
 }

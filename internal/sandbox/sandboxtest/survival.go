@@ -66,6 +66,7 @@ func (s suite) survival(t *testing.T) {
 	t.Run("kept alive while attached", s.part(s.attached))
 	t.Run("refused without file descriptors", s.part(s.short(noFiles)))
 	t.Run("refused without process ids", s.part(s.short(noProcesses)))
+	t.Run("refused without room on the disk", s.part(s.short(noDisk)))
 	t.Run("ended with the maker while it was made", s.part(s.killedWhileMaking))
 	t.Run("ended with the maker when nobody dialled it", s.part(s.killedUndialled))
 	t.Run("destroyed after a kill in the middle of it", s.part(s.killedWhileDestroying))
@@ -126,6 +127,9 @@ func startChild(t *testing.T, o orders) (*exec.Cmd, io.Reader) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if o.Short == noDisk {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	}
 	start := cmd.Start
 	if o.Group != nil {
 		start = func() error {
@@ -163,11 +167,11 @@ func runChild(t *testing.T, newDriver Maker, raw string) {
 	if err := json.Unmarshal([]byte(raw), &o); err != nil {
 		t.Fatal(err)
 	}
-	d := newDriver(t, o.Setup)
 	if o.Short != "" {
-		createShort(t, d, o)
+		createShort(t, newDriver, o)
 		return
 	}
+	d := newDriver(t, o.Setup)
 	b, err := d.Create(timeout(t), o.Spec)
 	if err != nil {
 		t.Fatal(err)
