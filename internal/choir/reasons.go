@@ -31,6 +31,10 @@ const (
 	ReasonTooManyPrompts         Reason = "too_many_prompts"
 	ReasonPromptLength           Reason = "prompt_length"
 	ReasonNoIsolation            Reason = "no_isolation"
+	ReasonHostNoProcesses        Reason = "host_no_processes"
+	ReasonHostNoFiles            Reason = "host_no_files"
+	ReasonHostNoMemory           Reason = "host_no_memory"
+	ReasonHostNoSpace            Reason = "host_no_space"
 	ReasonComputerNotOpened      Reason = "computer_not_opened"
 	ReasonComputerNotRunning     Reason = "computer_not_running"
 	ReasonComputerNotStarted     Reason = "computer_not_started"
@@ -335,6 +339,10 @@ var pageReasons = map[Reason]Code{
 	ReasonTooManyPrompts:         CodeRateLimited,
 	ReasonPromptLength:           CodeInvalid,
 	ReasonNoIsolation:            CodeUnavailable,
+	ReasonHostNoProcesses:        CodeUnavailable,
+	ReasonHostNoFiles:            CodeUnavailable,
+	ReasonHostNoMemory:           CodeUnavailable,
+	ReasonHostNoSpace:            CodeNoSpace,
 	ReasonComputerNotOpened:      CodeUnavailable,
 	ReasonComputerNotRunning:     CodeUnavailable,
 	ReasonComputerNotStarted:     CodeUnavailable,

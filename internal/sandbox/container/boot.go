@@ -36,6 +36,8 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 	}
 	b.making = making
 	if err := m.fill(ctx, b, spec, listener); err != nil {
+		making.FreeReserve()
+		err = host.NameShortage("container.create", err, b.group())
 		host.Abandon(ctx, b)
 		return nil, err
 	}

@@ -5,9 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
-
-	"golang.org/x/sync/singleflight"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
@@ -19,16 +16,15 @@ import (
 type Driver struct {
 	cfg   Config
 	calls *host.Calls
-	// ready is the machine once one could be set up; setting holds who sets it up now.
-	ready   atomic.Pointer[machine]
-	setting singleflight.Group
+	setUp *host.SetUp[machine]
 }
 
 var _ sandbox.Driver = (*Driver)(nil)
 
 // New returns a driver. It does nothing before the first Create or Recover.
 func New(cfg Config) *Driver {
-	return &Driver{cfg: cfg.withDefaults(), calls: host.NewCalls(Name)}
+	cfg = cfg.withDefaults()
+	return &Driver{cfg: cfg, setUp: host.NewSetUp(func() (*machine, error) { return newMachine(cfg) }), calls: host.NewCalls(Name)}
 }
 
 // Name implements sandbox.Driver.
@@ -50,7 +46,7 @@ func (d *Driver) Close() error {
 	if !d.calls.Close() {
 		return nil
 	}
-	if m := d.ready.Load(); m != nil {
+	if m := d.setUp.Prepared(); m != nil {
 		m.close()
 	}
 	return nil
@@ -71,12 +67,12 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	defer cancel()
 	making, err := d.calls.StartMaking(spec.Doors)
 	if err != nil {
-		return nil, err
+		return nil, host.NameShortage("container.create", err, nil)
 	}
 	b, err := m.boot(ctx, spec, making)
 	if err != nil {
 		making.EndMaking()
-		return nil, err
+		return nil, host.NameShortage("container.create", err, nil)
 	}
 	if err := d.watch(b); err != nil {
 		host.Abandon(ctx, b)
@@ -132,30 +128,12 @@ func (d *Driver) beginCall() (*machine, error) {
 	if err := d.calls.BeginCall(); err != nil {
 		return nil, err
 	}
-	m, err := d.setUp()
+	m, err := d.setUp.Prepare()
 	if err != nil {
 		d.calls.EndCall()
+		return nil, host.NameShortage("container.setup", err, nil)
 	}
-	return m, err
-}
-
-// setUp returns the machine. An engine that could not be reached is asked again by the next
-// call.
-func (d *Driver) setUp() (*machine, error) {
-	if m := d.ready.Load(); m != nil {
-		return m, nil
-	}
-	_, err, _ := d.setting.Do("", func() (any, error) {
-		if d.ready.Load() != nil {
-			return nil, nil
-		}
-		m, err := newMachine(d.cfg)
-		if err == nil {
-			d.ready.Store(m)
-		}
-		return nil, err
-	})
-	return d.ready.Load(), err
+	return m, nil
 }
 
 // watch waits for the sandbox's end in a goroutine and removes the rest of it.

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
@@ -16,7 +15,7 @@ import (
 // Driver makes sandboxes with runsc. Close it when the control plane ends.
 type Driver struct {
 	cfg   Config
-	setUp func() (*machine, error) // once, at the first use
+	setUp *host.SetUp[machine]
 	calls *host.Calls
 }
 
@@ -24,9 +23,8 @@ var _ sandbox.Driver = (*Driver)(nil)
 
 // New returns a driver. It does nothing before the first Create or Recover.
 func New(cfg Config) *Driver {
-	d := &Driver{cfg: cfg.withDefaults(), calls: host.NewCalls(Name)}
-	d.setUp = sync.OnceValues(func() (*machine, error) { return newMachine(d.cfg) })
-	return d
+	cfg = cfg.withDefaults()
+	return &Driver{cfg: cfg, setUp: host.NewSetUp(func() (*machine, error) { return newMachine(cfg) }), calls: host.NewCalls(Name)}
 }
 
 // Name implements sandbox.Driver.
@@ -48,7 +46,7 @@ func (d *Driver) Close() error {
 	if !d.calls.Close() {
 		return nil
 	}
-	if m, err := d.setUp(); err == nil {
+	if m := d.setUp.Prepared(); m != nil {
 		m.close()
 	}
 	return nil
@@ -69,12 +67,12 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	defer cancel()
 	making, err := d.calls.StartMaking(spec.Doors)
 	if err != nil {
-		return nil, err
+		return nil, host.NameShortage("gvisor.create", err, nil)
 	}
 	b, err := m.boot(ctx, spec, making)
 	if err != nil {
 		making.EndMaking()
-		return nil, err
+		return nil, host.NameShortage("gvisor.create", err, nil)
 	}
 	if err := d.watch(b); err != nil {
 		host.Abandon(ctx, b)
@@ -124,14 +122,18 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	return b, nil
 }
 
-// beginCall sets the driver up if needed and registers a call, which the caller ends with
-// calls.EndCall if there is no error.
+// beginCall registers a call, which the caller ends with calls.EndCall if there is no error,
+// and sets the driver up if needed.
 func (d *Driver) beginCall() (*machine, error) {
-	m, err := d.setUp()
-	if err != nil {
+	if err := d.calls.BeginCall(); err != nil {
 		return nil, err
 	}
-	return m, d.calls.BeginCall()
+	m, err := d.setUp.Prepare()
+	if err != nil {
+		d.calls.EndCall()
+		return nil, host.NameShortage("gvisor.setup", err, nil)
+	}
+	return m, nil
 }
 
 // watch waits for the sandbox's end in a goroutine and removes the rest of it.

@@ -61,6 +61,9 @@ type Group interface {
 	Remove() error
 	// findFreezer returns how the group is stopped as a whole; false if it cannot be.
 	findFreezer() (freezer, bool)
+	// findShortage returns the reason by which the kernel refused a process of the group
+	// something since it was made: process ids or memory. It is empty for none.
+	findShortage() choir.Reason
 }
 
 // KillAll kills the processes in the group, paused or not, until none is left or ctx ends.

@@ -101,7 +101,7 @@ func (l *v2Limiter) Name() string { return LimitsV2 }
 func (l *v2Limiter) Sweep() { sweepBeside(l.prefix) }
 
 func (l *v2Limiter) Create(id string, limits sandbox.Limits) (Group, error) {
-	g := &v2Group{dir: l.prefix + id}
+	g := &v2Group{dir: l.prefix + id, before: refusedForks(filepath.Dir(l.prefix))}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, choir.Wrap("host.cgroup", choir.CodeUnavailable, err, "make a sandbox's cgroup")
 	}
@@ -123,7 +123,10 @@ func (l *v2Limiter) Create(id string, limits sandbox.Limits) (Group, error) {
 	return g, nil
 }
 
-type v2Group struct{ dir string }
+type v2Group struct {
+	dir    string
+	before int64 // refusedForks of the group around it when it was made
+}
 
 func (g *v2Group) Folders() []string { return []string{g.dir} }
 

@@ -29,6 +29,45 @@ type Making struct {
 	of   *Makings
 	slot int
 	used int // bytes of the slot in the list, guarded by of.mu
+	// reserve are file descriptors that Abandon frees, so that a sandbox that lacked some can be
+	// removed; guarded by of.mu.
+	reserve []int
+}
+
+// reserved is how many file descriptors the removal of a sandbox needs at once: to list what is
+// in its cgroup, and in its folder and the folders in that.
+const reserved = 6
+
+// openReserve opens the reserve.
+func (k *Making) openReserve() error {
+	for range reserved {
+		fd, err := unix.FcntlInt(k.of.list.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			k.closeReserve()
+			return choir.Wrap(opMaking, choir.CodeUnavailable, err, "keep file descriptors for the removal of a sandbox")
+		}
+		k.reserve = append(k.reserve, fd)
+	}
+	return nil
+}
+
+// closeReserve closes it. It is idempotent.
+func (k *Making) closeReserve() {
+	for _, fd := range k.reserve {
+		unix.Close(fd)
+	}
+	k.reserve = nil
+}
+
+// FreeReserve frees the file descriptors that are kept for the removal of a sandbox, which follows.
+// It does nothing for nil.
+func (k *Making) FreeReserve() {
+	if k == nil {
+		return
+	}
+	k.of.mu.Lock()
+	defer k.of.mu.Unlock()
+	k.closeReserve()
 }
 
 // StartMaking registers a sandbox with its control door. Code unavailable: the guard cannot be
@@ -46,7 +85,12 @@ func (m *Makings) StartMaking(doors string) (*Making, error) {
 	}
 	k := &Making{of: m, slot: slot}
 	m.slots[slot] = k
+	err := k.openReserve()
 	m.mu.Unlock()
+	if err != nil {
+		k.EndMaking()
+		return nil, err
+	}
 	if err := k.NoteFile(doorIn(doors)); err != nil {
 		k.EndMaking()
 		return nil, err
@@ -114,6 +158,7 @@ func (k *Making) EndMaking() {
 		return
 	}
 	m.slots[k.slot] = nil
+	k.closeReserve()
 	empty := bytes.Repeat([]byte("\n"), k.used)
 	k.used = 0
 	m.list.WriteAt(empty, k.at()) // its memory is there, so that this cannot fail

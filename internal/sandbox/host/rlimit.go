@@ -21,9 +21,10 @@ type noGroup struct{}
 func (noGroup) Start(fork func(*syscall.SysProcAttr) error) error {
 	return fork(&syscall.SysProcAttr{})
 }
-func (noGroup) Folders() []string { return nil }
-func (noGroup) Processes() []int  { return nil }
-func (noGroup) Remove() error     { return nil }
+func (noGroup) Folders() []string          { return nil }
+func (noGroup) Processes() []int           { return nil }
+func (noGroup) Remove() error              { return nil }
+func (noGroup) findShortage() choir.Reason { return "" }
 func (noGroup) Usage() (sandbox.Usage, error) {
 	return sandbox.Usage{}, choir.E("host.usage", choir.CodeUnavailable, "there is no cgroup to measure by")
 }

@@ -41,6 +41,8 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 	defer listener.Close() // once more does nothing
 	b.making = making
 	if err := m.fill(ctx, b, spec, listener); err != nil {
+		making.FreeReserve()
+		err = host.NameShortage("local.create", err, b.group)
 		b.abandon(ctx)
 		return nil, err
 	}

@@ -32,6 +32,8 @@ func (m *machineParts) boot(ctx context.Context, spec sandbox.Spec, making *host
 	b := m.newBox(spec)
 	b.making = making
 	if err := m.fill(ctx, b, spec); err != nil {
+		making.FreeReserve()
+		err = host.NameShortage("microvm.create", err, b.group)
 		host.Abandon(ctx, b)
 		return nil, err
 	}

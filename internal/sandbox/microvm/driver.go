@@ -2,7 +2,6 @@ package microvm
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"choiros/internal/choir"
@@ -14,7 +13,7 @@ import (
 // Driver makes sandboxes that are virtual machines. Close it when the control plane ends.
 type Driver struct {
 	cfg   Config
-	setUp func() (*machineParts, error) // once, at the first use
+	setUp *host.SetUp[machineParts]
 	calls *host.Calls
 }
 
@@ -22,9 +21,8 @@ var _ sandbox.Driver = (*Driver)(nil)
 
 // New returns a driver. It does nothing before the first Create or Recover.
 func New(cfg Config) *Driver {
-	d := &Driver{cfg: cfg.withDefaults(), calls: host.NewCalls(Name)}
-	d.setUp = sync.OnceValues(func() (*machineParts, error) { return newMachineParts(d.cfg) })
-	return d
+	cfg = cfg.withDefaults()
+	return &Driver{cfg: cfg, setUp: host.NewSetUp(func() (*machineParts, error) { return newMachineParts(cfg) }), calls: host.NewCalls(Name)}
 }
 
 // Name implements sandbox.Driver.
@@ -57,12 +55,12 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	defer cancel()
 	making, err := d.calls.StartMaking(spec.Doors)
 	if err != nil {
-		return nil, err
+		return nil, host.NameShortage("microvm.create", err, nil)
 	}
 	b, err := m.boot(ctx, spec, making)
 	if err != nil {
 		making.EndMaking()
-		return nil, err
+		return nil, host.NameShortage("microvm.create", err, nil)
 	}
 	if err := d.watch(b); err != nil {
 		host.Abandon(ctx, b)
@@ -116,14 +114,18 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	return b, nil
 }
 
-// beginCall sets the driver up if needed and registers a call, which the caller ends with
-// calls.EndCall if there is no error.
+// beginCall registers a call, which the caller ends with calls.EndCall if there is no error,
+// and sets the driver up if needed.
 func (d *Driver) beginCall() (*machineParts, error) {
-	m, err := d.setUp()
-	if err != nil {
+	if err := d.calls.BeginCall(); err != nil {
 		return nil, err
 	}
-	return m, d.calls.BeginCall()
+	m, err := d.setUp.Prepare()
+	if err != nil {
+		d.calls.EndCall()
+		return nil, host.NameShortage("microvm.setup", err, nil)
+	}
+	return m, nil
 }
 
 // watch waits for the sandbox's end in a goroutine and removes the rest of it.

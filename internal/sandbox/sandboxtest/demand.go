@@ -61,6 +61,8 @@ var Demands = map[string]Demand{
 	"survival/recovered after the control plane was killed": Processes,
 	"survival/ended by itself when nobody came":             Processes,
 	"survival/refused without file descriptors":             OneHost,
+	"survival/refused without process ids":                  OneHost,
+	"survival/refused without room on the disk":             OneHost,
 	"survival/ended with the maker while it was made":       OneHost,
 	"survival/ended with the maker when nobody dialled it":  OneHost,
 	"survival/destroyed after a kill in the middle of it":   OneHost,

@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/host"
 )
 
 // childVariable is the environment variable with the orders of a child: a test process
@@ -25,9 +27,14 @@ type orders struct {
 	Spec  sandbox.Spec `json:"spec"`
 	Pause bool         `json:"pause"` // before it waits to be killed
 	Alone bool         `json:"alone"` // nobody dials the sandbox
-	Short bool         `json:"short"` // of file descriptors, see createShort
+	// Short is the thing of which the child has too little; empty for enough of all.
+	Short shortage `json:"short"`
+	Quick bool     `json:"quick"` // a few amounts of it are tried, and not each
+	Group []string `json:"group"` // the folders of the child's own cgroup, if it has one
 	// Destroy has the child destroy the sandbox once it has said its handle.
 	Destroy bool `json:"destroy"`
+
+	group host.Group // of Group
 }
 
 // survival checks that a sandbox outlives its control plane for the configured time.
@@ -57,7 +64,9 @@ func (s suite) survival(t *testing.T) {
 		nothingLeft(t, o.Spec)
 	}))
 	t.Run("kept alive while attached", s.part(s.attached))
-	t.Run("refused without file descriptors", s.part(s.short))
+	t.Run("refused without file descriptors", s.part(s.short(noFiles)))
+	t.Run("refused without process ids", s.part(s.short(noProcesses)))
+	t.Run("refused without room on the disk", s.part(s.short(noDisk)))
 	t.Run("ended with the maker while it was made", s.part(s.killedWhileMaking))
 	t.Run("ended with the maker when nobody dialled it", s.part(s.killedUndialled))
 	t.Run("destroyed after a kill in the middle of it", s.part(s.killedWhileDestroying))
@@ -118,7 +127,19 @@ func startChild(t *testing.T, o orders) (*exec.Cmd, io.Reader) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	if o.Short == noDisk {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	}
+	start := cmd.Start
+	if o.Group != nil {
+		start = func() error {
+			return o.group.Start(func(attr *syscall.SysProcAttr) error {
+				cmd.SysProcAttr = attr
+				return cmd.Start()
+			})
+		}
+	}
+	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 	return cmd, out
@@ -146,11 +167,11 @@ func runChild(t *testing.T, newDriver Maker, raw string) {
 	if err := json.Unmarshal([]byte(raw), &o); err != nil {
 		t.Fatal(err)
 	}
-	d := newDriver(t, o.Setup)
-	if o.Short {
-		createShort(t, d, o.Spec)
+	if o.Short != "" {
+		createShort(t, newDriver, o)
 		return
 	}
+	d := newDriver(t, o.Setup)
 	b, err := d.Create(timeout(t), o.Spec)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,119 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"choiros/internal/choir"
+
+	"golang.org/x/sys/unix"
+)
+
+// shortages are the signs that the machine lacked something while a sandbox was made: the
+// errors of this process, and the words of programs that ended for it, in small letters. The
+// words of the Go runtime stand first, because it ends with "out of memory" in other cases too.
+var shortages = []struct {
+	reason choir.Reason
+	errors []error
+	words  []string
+}{
+	{choir.ReasonHostNoProcesses, []error{unix.EAGAIN}, []string{"resource temporarily unavailable", "failed to create new os thread"}},
+	{choir.ReasonHostNoFiles, []error{unix.EMFILE, unix.ENFILE}, []string{"too many open files"}},
+	{choir.ReasonHostNoSpace, []error{unix.ENOSPC, unix.EDQUOT}, []string{"no space left on device", "disk quota exceeded"}},
+	{choir.ReasonHostNoMemory, []error{unix.ENOMEM}, []string{"cannot allocate memory", "out of memory"}},
+}
+
+// NameShortage returns the error of a creation with a shortage as its reason, and err itself if
+// there was none. The shortage is that of which the kernel tells for the group, which may be nil,
+// else the one that the error or the output of programs in it shows.
+func NameShortage(op string, err error, g Group) error {
+	if err == nil || isShortage(err) {
+		return err
+	}
+	if g != nil {
+		if reason := g.findShortage(); reason != "" {
+			return shortageOf(op, reason, err)
+		}
+	}
+	said := strings.ToLower(err.Error())
+	for _, s := range shortages {
+		is := func(e error) bool { return errors.Is(err, e) }
+		if slices.ContainsFunc(s.errors, is) || slices.ContainsFunc(s.words, func(w string) bool { return strings.Contains(said, w) }) {
+			return shortageOf(op, s.reason, err)
+		}
+	}
+	return err
+}
+
+func shortageOf(op string, reason choir.Reason, err error) error {
+	e := choir.Refuse(op, reason)
+	e.Err = err
+	return e
+}
+
+func isShortage(err error) bool {
+	reason, _ := choir.ReasonOf(err)
+	for _, s := range shortages {
+		if s.reason == reason {
+			return true
+		}
+	}
+	return false
+}
+
+// findShortage implements Group. The counts are of the processes of the group itself, whichever
+// group around it had the limit.
+func (g *v1Group) findShortage() choir.Reason {
+	for _, dir := range g.dirs {
+		if countOf(filepath.Join(dir, "pids.events"), "max") > 0 {
+			return choir.ReasonHostNoProcesses
+		}
+		if countOf(filepath.Join(dir, "memory.oom_control"), "oom_kill") > 0 {
+			return choir.ReasonHostNoMemory
+		}
+	}
+	return ""
+}
+
+// findShortage implements Group. Since Linux 6.10 forks are counted in the group that has the
+// limit and those around it, before in the one of the process.
+func (g *v2Group) findShortage() choir.Reason {
+	switch {
+	case countOf(filepath.Join(g.dir, "pids.events"), "max") > 0, refusedForks(filepath.Dir(g.dir)) > g.before:
+		return choir.ReasonHostNoProcesses
+	case countOf(filepath.Join(g.dir, "memory.events"), "oom_kill") > 0:
+		return choir.ReasonHostNoMemory
+	}
+	return ""
+}
+
+// refusedForks returns how many forks the limits of a version 2 group and those around it have
+// refused.
+func refusedForks(dir string) (n int64) {
+	for ; ; dir = filepath.Dir(dir) {
+		path := filepath.Join(dir, "pids.events")
+		if _, err := os.Stat(path); err != nil {
+			return n // the top of the hierarchy
+		}
+		n += countOf(path, "max")
+	}
+}
+
+// countOf returns a count in a file of lines with a name and a number; 0 if it is not there.
+func countOf(path, name string) int64 {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(raw)) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64) // 0 when the kernel changed its format
+			return n
+		}
+	}
+	return 0
+}
