@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/grants"
 	"choiros/internal/control/api"
 )
 
@@ -43,8 +44,11 @@ func newEgressGrantCommand(a *app) *cobra.Command {
 			if !slices.Contains([]choir.EgressScope{choir.EgressForTask, choir.EgressForRun, choir.EgressAlways}, choir.EgressScope(req.Scope)) {
 				return choir.RefuseField("--for", choir.ReasonNotAScope, choir.TextOf("given", req.Scope))
 			}
-			if c.Flags().Changed("expires") && expires < time.Second {
+			switch {
+			case c.Flags().Changed("expires") && expires < time.Second:
 				return choir.RefuseField("--expires", choir.ReasonExpiresTooShort)
+			case expires > grants.MaxLasts:
+				return choir.RefuseField("--expires", choir.ReasonGrantTooLong)
 			}
 			req.ExpiresS = int64(expires / time.Second)
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runEgressGrant(ctx, a, cl, req) })
@@ -176,9 +180,13 @@ func (a *app) withHost(ctx context.Context, arg string, do func(context.Context,
 	})
 }
 
-// readHostPort splits HOST, HOST:PORT or [IPv6]:PORT; the port is 443 when nothing is said.
+// maxHostName is the number of characters of the longest name that DNS has (RFC 1035, 2.3.4).
+const maxHostName = 253
+
+// readHostPort splits HOST, HOST:PORT or [IPv6]:PORT; the port is 443 when nothing is said. Code
+// invalid: a web address, a port that is none, or no host, or one that is longer than any name.
 func readHostPort(arg string) (host string, port int, err error) {
-	host, port = arg, 443
+	port = 443
 	if u, err := url.Parse(arg); err == nil && u.Scheme != "" && u.Host != "" {
 		return "", 0, choir.RefuseField("HOST", choir.ReasonHostIsAddress, choir.TextOf("given", arg), choir.TextOf("host", u.Host))
 	}
@@ -188,9 +196,12 @@ func readHostPort(arg string) (host string, port int, err error) {
 		if err != nil || n == 0 {
 			return "", 0, choir.RefuseField("HOST", choir.ReasonHostWithoutPort, choir.TextOf("given", arg))
 		}
-		return h, int(n), nil
+		arg, port = h, int(n)
 	}
-	return strings.Trim(host, "[]"), port, nil
+	if host = strings.Trim(arg, "[]"); host == "" || len(host) > maxHostName {
+		return "", 0, choir.RefuseField("HOST", choir.ReasonHostRule, choir.TextOf("given", arg))
+	}
+	return host, port, nil
 }
 
 // hostPort returns a host and port as people write them.

@@ -84,8 +84,8 @@ type Wish struct {
 	Lasts     time.Duration // until it expires; 0 for no end of its own
 }
 
-// maxLasts bounds the time of a grant.
-const maxLasts = 365 * 24 * time.Hour
+// MaxLasts is the longest time that a grant may have.
+const MaxLasts = 365 * 24 * time.Hour
 
 // Grant lets programs reach a host. Code invalid: a host, port or scope that is none; refused:
 // it would let nothing out, or there are too many; not_found: no task asks; conflict: the task or
@@ -94,7 +94,7 @@ func (g *Grants) Grant(ctx context.Context, role choir.Role, w Wish) (choir.Egre
 	if err := g.cfg.Check(w.Host, w.Port); err != nil {
 		return choir.EgressGranted{}, err
 	}
-	if w.Lasts < 0 || w.Lasts > maxLasts {
+	if w.Lasts < 0 || w.Lasts > MaxLasts {
 		return choir.EgressGranted{}, choir.RefuseField("expires", choir.ReasonGrantTooLong)
 	}
 	end, err := g.beginAnswer(ctx)

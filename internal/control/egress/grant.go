@@ -3,6 +3,7 @@ package egress
 import (
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"choiros/internal/choir"
@@ -92,10 +93,20 @@ func (p *Proxy) CheckGrant(host string, port int) error {
 	case p.Policy().Mode == choir.EgressNone:
 		return choir.Refuse("egress.grant", choir.ReasonEgressClosed)
 	}
-	if a, err := netip.ParseAddr(host); err == nil && !p.cfg.Outside.Permit(a) {
+	if a, known := addressOf(host); known && !p.cfg.Outside.Permit(a) {
 		return choir.Refuse("egress.grant", choir.ReasonEgressAddress, choir.TextOf("host", Target{Host: host, Port: port}.HostPort()))
 	}
 	return nil
+}
+
+// addressOf returns the address of a canonical host that is known without a look-up: an address
+// is its own, and localhost with all names below it is the loopback address (RFC 6761, 6.3).
+func addressOf(host string) (a netip.Addr, known bool) {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), true
+	}
+	a, err := netip.ParseAddr(host)
+	return a, err == nil
 }
 
 // Askable reports whether a grant would let out what was refused, so that the owner can be

@@ -125,7 +125,12 @@ func TestAGrantOpensNoAddressInside(t *testing.T) {
 		}
 	}
 	g := newGrantRig(t)
-	for _, host := range []string{"good.test", "198.18.0.1", "xn--gd-rmcc.test"} {
+	for _, host := range []string{"localhost", "app.localhost"} {
+		if err := g.CheckGrant(host, 80); choir.CodeOf(err) != choir.CodeRefused {
+			t.Errorf("%s can be granted: %v", host, err)
+		}
+	}
+	for _, host := range []string{"good.test", "localhost.test", "198.18.0.1", "xn--gd-rmcc.test"} {
 		if err := g.CheckGrant(host, 22); err != nil {
 			t.Errorf("the control %s: %v", host, err)
 		}
