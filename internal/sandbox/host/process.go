@@ -98,9 +98,14 @@ func (p *Process) Wait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { p.fd.SetReadDeadline(longAgo) })
+	expired := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		p.fd.SetReadDeadline(longAgo)
+		close(expired)
+	})
 	defer func() {
 		if !stop() {
+			<-expired // otherwise the next Wait could meet the deadline of this one
 			p.fd.SetReadDeadline(noDeadline)
 		}
 	}()

@@ -82,3 +82,35 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAWaitLeavesNoDeadlineToTheNext waits for a process that has ended with a context that has
+// ended too, and again without one.
+func TestAWaitLeavesNoDeadlineToTheNext(t *testing.T) {
+	cmd := exec.Command("/bin/cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := OpenProcess(cmd.Process.Pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 2000 {
+		_ = p.Wait(ended) // either has ended
+		if err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

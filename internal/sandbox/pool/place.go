@@ -46,15 +46,20 @@ func (at *place) claim(ctx context.Context, suits bool) (sandbox.Sandbox, error)
 		at.retire()
 	}
 	reply := make(chan sandbox.Sandbox, 1)
-	select {
-	case claims <- reply:
-		return <-reply, nil
-	case <-at.ended:
-		return nil, nil
-	case <-at.late:
-		return nil, choir.E("pool.claim", choir.CodeUnavailable, "a sandbox of the %s that was started beforehand neither starts nor ends", at.spec.Role)
-	case <-ctx.Done():
-		return nil, choir.Wrap("pool.claim", choir.CodeCancelled, ctx.Err(), "wait for a sandbox that was started beforehand")
+	for {
+		select {
+		case claims <- reply:
+			if b := <-reply; b != nil {
+				return b, nil
+			}
+			claims = nil // it has ended, and what is left of it is being removed
+		case <-at.ended:
+			return nil, nil
+		case <-at.late:
+			return nil, choir.E("pool.claim", choir.CodeUnavailable, "a sandbox of the %s that was started beforehand neither starts nor ends", at.spec.Role)
+		case <-ctx.Done():
+			return nil, choir.Wrap("pool.claim", choir.CodeCancelled, ctx.Err(), "wait for a sandbox that was started beforehand")
+		}
 	}
 }
 
@@ -106,8 +111,8 @@ func (at *place) hold(ctx context.Context) end {
 			r.disconnect() // the claimer need not wait for that, nor the sandbox know of it
 			return endClaimed
 		}
+		reply <- nil // the claimer's context may end before the destruction does
 		at.destroy(r)
-		reply <- nil
 		return endFailed
 	case <-ctx.Done():
 		at.destroy(r)
