@@ -1,35 +1,40 @@
 package host
 
-import "sync"
+import (
+	"sync/atomic"
+
+	"golang.org/x/sync/singleflight"
+)
 
 // SetUp holds what a driver finds and prepares at its first use. A failure is not kept: a disk
 // may be full for a while. It is safe for concurrent use.
 type SetUp[M any] struct {
 	prepare func() (*M, error)
-	mu      sync.Mutex // guards machine, and is held while it is prepared
-	machine *M
+	machine atomic.Pointer[M]
+	calls   singleflight.Group
 }
 
 // NewSetUp returns a set-up that calls prepare when it is needed.
 func NewSetUp[M any](prepare func() (*M, error)) *SetUp[M] { return &SetUp[M]{prepare: prepare} }
 
-// Prepare returns the machine, and prepares it if no call before could.
+// Prepare returns the machine, and prepares it if no call before could. Calls at the same time
+// share one preparation and its error.
 func (s *SetUp[M]) Prepare() (*M, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.machine != nil {
-		return s.machine, nil
+	if m := s.machine.Load(); m != nil {
+		return m, nil
 	}
-	m, err := s.prepare()
-	if err == nil {
-		s.machine = m
-	}
-	return m, err
+	_, err, _ := s.calls.Do("", func() (any, error) {
+		if s.machine.Load() != nil {
+			return nil, nil
+		}
+		m, err := s.prepare()
+		if err == nil {
+			s.machine.Store(m)
+		}
+		return nil, err
+	})
+	return s.machine.Load(), err
 }
 
-// Prepared returns the machine; nil if there is none yet.
-func (s *SetUp[M]) Prepared() *M {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.machine
-}
+// Prepared returns the machine; nil if there is none yet. It does not wait.
+func (s *SetUp[M]) Prepared() *M { return s.machine.Load() }
