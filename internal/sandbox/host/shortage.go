@@ -26,10 +26,10 @@ var shortages = []struct {
 	{choir.ReasonHostNoSpace, []error{unix.ENOSPC, unix.EDQUOT}, []string{"no space left on device", "disk quota exceeded"}},
 	{choir.ReasonHostNoMemory, []error{unix.ENOMEM}, []string{"cannot allocate memory", "out of memory"}},
 }
+
 // NameShortage returns the error of a creation with a shortage as its reason, and err itself if
-// there was none. The kernel's word about the group, which may be nil, goes before the signs in the
-// error and in the output of programs.
-// else the one that the error or the output of programs in it shows.
+// there was none. The kernel's word about the group, which may be nil, goes before the signs in
+// the error and in the output of programs.
 func NameShortage(op string, err error, g Group) error {
 	if err == nil || isShortage(err) {
 		return err
