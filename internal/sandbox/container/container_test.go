@@ -54,7 +54,19 @@ func engine(t testing.TB) string {
 
 // newDriver makes a driver of the suite.
 func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
-	return container.New(container.Config{StateDir: s.StateDir, Orphan: s.Orphan, Socket: engine(t)})
+	socket := engine(t)
+	if s.Apart {
+		own, err := sandboxtest.NewPodman()
+		if err == nil {
+			err = own.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(own.Remove)
+		socket = own.Socket
+	}
+	return container.New(container.Config{StateDir: s.StateDir, Orphan: s.Orphan, Socket: socket})
 }
 
 func TestContainer(t *testing.T) {

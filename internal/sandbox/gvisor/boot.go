@@ -44,7 +44,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 	b.making = making
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		making.FreeReserve()
-		err = host.NameShortage("gvisor.create", err, b.group)
+		err = host.NameShortage("gvisor.create", err, host.FindShortage(b.group))
 		host.Abandon(ctx, b)
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 	b.making = making
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		making.FreeReserve()
-		err = host.NameShortage("local.create", err, b.group)
+		err = host.NameShortage("local.create", err, host.FindShortage(b.group))
 		b.abandon(ctx)
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (m *machineParts) boot(ctx context.Context, spec sandbox.Spec, making *host
 	b.making = making
 	if err := m.fill(ctx, b, spec); err != nil {
 		making.FreeReserve()
-		err = host.NameShortage("microvm.create", err, b.group)
+		err = host.NameShortage("microvm.create", err, host.FindShortage(b.group))
 		host.Abandon(ctx, b)
 		return nil, err
 	}

@@ -18,6 +18,9 @@ import (
 type Setup struct {
 	StateDir string        // a folder of the driver's own, which survives it
 	Orphan   time.Duration // how long a sandbox outlives its control plane; 0 is the contract's
+	// Apart says that another program that makes sandboxes for the driver, as a container engine
+	// does, must be a child of this process, in its cgroup and its mount namespace.
+	Apart bool
 }
 
 // Maker returns a new driver. The suite closes a driver that implements io.Closer.
