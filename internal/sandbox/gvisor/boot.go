@@ -85,6 +85,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if err := m.start(b, spec, listener); err != nil {
 		return err
 	}
+	host.SetVictim(b.group, host.VictimWhileMade)
 	listener.Close()
 	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
 		return b.notMade(err, "the sandbox did not answer")
@@ -97,6 +98,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return b.notMade(err, "the sandbox has ended already")
 	}
 	b.state.Sentry = host.ProcessName{PID: pid, Start: b.sentry.Start}
+	host.SetVictim(b.group, host.VictimAlive)
 	return nil
 }
 

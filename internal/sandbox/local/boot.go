@@ -76,6 +76,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	}
 	defer open.Close() // once more does nothing
 	err = m.start(b, spec, listener, info, closed)
+	host.SetVictim(b.group, host.VictimWhileMade)
 	// Bubblewrap has its own: if it dies, dialling must fail.
 	listener.Close()
 	closed.Close()
@@ -99,6 +100,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return b.notMade(err, "the sandbox has ended already")
 	}
 	b.state.Init = host.ProcessName{PID: pid, Start: b.init.Start}
+	host.SetVictim(b.group, host.VictimAlive)
 	if m.root {
 		_ = openPorts(pid)                                  // see there
 		b.state.FilesLimited = limitFiles(pid, spec) == nil // the level says so otherwise

@@ -53,9 +53,11 @@ func (m *machineParts) fill(ctx context.Context, b *box, spec sandbox.Spec) erro
 	if err := m.vmm.bring(ctx, b, spec); err != nil {
 		return err
 	}
+	host.SetVictim(b.group, host.VictimWhileMade)
 	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
 		return b.notMade(ctx, err)
 	}
+	host.SetVictim(b.group, host.VictimAlive)
 	return nil
 }
 

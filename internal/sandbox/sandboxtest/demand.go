@@ -63,6 +63,7 @@ var Demands = map[string]Demand{
 	"survival/refused without file descriptors":             OneHost,
 	"survival/refused without process ids":                  OneHost,
 	"survival/refused without room on the disk":             OneHost,
+	"survival/refused without memory":                       OneHost,
 	"survival/ended with the maker while it was made":       OneHost,
 	"survival/ended with the maker when nobody dialled it":  OneHost,
 	"survival/destroyed after a kill in the middle of it":   OneHost,
