@@ -111,7 +111,7 @@ func createWith(t *testing.T, d sandbox.Driver, o orders, r ration) (refused, sp
 			t.Errorf("with %d to spare: reason %q: %v", spare, reason, err)
 		}
 		nothingLeft(t, o.Spec)
-		nothingUnfinished(t, o.Setup.StateDir)
+		nothingUnfinished(t, o)
 	}
 	t.Fatalf("no sandbox was made with %d to spare", r.most)
 	return

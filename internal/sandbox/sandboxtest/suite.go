@@ -61,6 +61,7 @@ func run(t *testing.T, newDriver Maker, s suite) *Outcome {
 		t.Skipf("this machine cannot isolate with %s: %+v", d.Name(), report.Checks)
 	}
 	s.driver, s.newDriver, s.limited, s.out = d, newDriver, limitsHeld(report), out
+	networks := networkOf()
 	t.Run("contract", s.contract)
 	t.Run("profile", s.part(s.profile))
 	t.Run("director", s.part(s.director))
@@ -73,6 +74,9 @@ func run(t *testing.T, newDriver Maker, s suite) *Outcome {
 	t.Run("survival", s.survival)
 	t.Run("started beforehand", s.part(s.prestart))
 	t.Run("paused", s.paused)
+	for _, line := range newNetworks(networks) {
+		t.Errorf("left behind: %s", line)
+	}
 	out.whole = !t.Failed() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/")
 	return out
 }
