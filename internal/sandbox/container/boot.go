@@ -35,9 +35,14 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
 	b.making = making
+	forks := m.engine.refusedForks()
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		making.FreeReserve()
-		err = host.NameShortage("container.create", err, b.group())
+		counted := host.FindShortage(b.group())
+		if counted == "" && m.engine.refusedForks() > forks {
+			counted = choir.ReasonHostNoProcesses
+		}
+		err = host.NameShortage("container.create", err, counted)
 		host.Abandon(ctx, b)
 		return nil, err
 	}
@@ -160,24 +165,33 @@ func handOver(ctx context.Context, door *net.UnixListener, listener *os.File, in
 
 // checkPeer returns an error unless the other end of conn is the process pid.
 func checkPeer(conn *net.UnixConn, pid int) error {
-	raw, err := conn.SyscallConn()
+	peer, err := peerOf(conn)
 	if err != nil {
 		return err
+	}
+	if peer != pid {
+		return choir.E("container.create", choir.CodeForbidden, "process %d came for the control door, and not the container's first, %d", peer, pid)
+	}
+	return nil
+}
+
+// peerOf returns the number of the process at the other end of conn.
+func peerOf(conn *net.UnixConn) (int, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, err
 	}
 	var peer *unix.Ucred
 	var peerErr error
 	if err := raw.Control(func(fd uintptr) {
 		peer, peerErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}); err != nil {
-		return err
+		return 0, err
 	}
 	if peerErr != nil {
-		return peerErr
+		return 0, peerErr
 	}
-	if int(peer.Pid) != pid {
-		return choir.E("container.create", choir.CodeForbidden, "process %d came for the control door, and not the container's first, %d", peer.Pid, pid)
-	}
-	return nil
+	return int(peer.Pid), nil
 }
 
 // notMade returns code unavailable for a sandbox that could not be made, with the output of

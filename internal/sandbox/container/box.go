@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
@@ -105,9 +107,15 @@ func (b *box) Clear(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// monitorPatience is how long the engine's process that waits for a container may live on when the
+// engine says that it has removed the container.
+const monitorPatience = 2 * time.Second
+
 // awaitMonitor waits for the end of the engine's process that waited for the container. The
 // engine has removed the container by then. A creation that failed early did not learn which
-// process that is: it has the container's id in its arguments.
+// process that is: it has the container's id in its arguments. Podman forgets that process, with
+// the one that would have become the container's first, when it could not start the container.
+// Then both are killed, and the container's cgroups are removed.
 func (b *box) awaitMonitor(ctx context.Context) error {
 	if b.state.Boot != b.machine.bootID {
 		return nil
@@ -126,12 +134,28 @@ func (b *box) awaitMonitor(ctx context.Context) error {
 			continue
 		}
 		if err == nil {
-			err = choir.Wrap("container.clear", choir.CodeTimeout, p.Wait(ctx), "wait for the engine's process of a sandbox")
+			patience, cancel := context.WithTimeout(ctx, monitorPatience)
+			if p.Wait(patience) != nil {
+				err = b.killMonitor(ctx, p)
+			}
+			cancel()
 			p.Close()
 		}
 		errs = append(errs, err)
 	}
-	return errors.Join(errs...)
+	return choir.Wrap("container.clear", choir.CodeTimeout, errors.Join(errs...), "wait for the engine's process of a sandbox")
+}
+
+// killMonitor kills a process of the engine with everything below it, and removes the container's
+// cgroups.
+func (b *box) killMonitor(ctx context.Context, monitor *host.Process) error {
+	var folders []string
+	var errs []error
+	for _, pid := range slices.Backward(host.Descendants(monitor.PID)) {
+		folders = append(folders, host.FoldersNamed(pid, b.state.Container)...)
+		errs = append(errs, host.KillAndWait(ctx, pid))
+	}
+	return errors.Join(append(errs, host.RemoveFolders(folders))...)
 }
 
 // Release closes the control plane's files of the sandbox; the sandbox may live on.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,6 +109,21 @@ func (e *engine) readFacts(ctx context.Context) error {
 }
 
 func (e *engine) close() { e.api.Close() }
+
+// refusedForks returns how many processes the kernel has refused to the engine, see
+// host.RefusedForks; 0 if the engine is on another machine or cannot be asked.
+func (e *engine) refusedForks() int64 {
+	conn, err := net.Dial("unix", e.socket)
+	if err != nil {
+		return 0
+	}
+	defer conn.Close()
+	peer, err := peerOf(conn.(*net.UnixConn))
+	if err != nil {
+		return 0
+	}
+	return host.RefusedForks(peer)
+}
 
 // ImageName is the name of the images of sandboxes. Their tags depend on their content, so
 // that all data folders share them, and they can be removed at any time.

@@ -44,7 +44,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 	b.making = making
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		making.FreeReserve()
-		err = host.NameShortage("gvisor.create", err, b.group)
+		err = host.NameShortage("gvisor.create", err, host.FindShortage(b.group))
 		host.Abandon(ctx, b)
 		return nil, err
 	}
@@ -85,6 +85,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if err := m.start(b, spec, listener); err != nil {
 		return err
 	}
+	host.SetVictim(b.group, host.VictimWhileMade)
 	listener.Close()
 	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
 		return b.notMade(err, "the sandbox did not answer")
@@ -97,6 +98,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return b.notMade(err, "the sandbox has ended already")
 	}
 	b.state.Sentry = host.ProcessName{PID: pid, Start: b.sentry.Start}
+	host.SetVictim(b.group, host.VictimAlive)
 	return nil
 }
 

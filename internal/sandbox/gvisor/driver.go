@@ -67,12 +67,12 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	defer cancel()
 	making, err := d.calls.StartMaking(spec.Doors)
 	if err != nil {
-		return nil, host.NameShortage("gvisor.create", err, nil)
+		return nil, host.NameShortage("gvisor.create", err, "")
 	}
 	b, err := m.boot(ctx, spec, making)
 	if err != nil {
 		making.EndMaking()
-		return nil, host.NameShortage("gvisor.create", err, nil)
+		return nil, host.NameShortage("gvisor.create", err, "")
 	}
 	if err := d.watch(b); err != nil {
 		host.Abandon(ctx, b)
@@ -131,7 +131,7 @@ func (d *Driver) beginCall() (*machine, error) {
 	m, err := d.setUp.Prepare()
 	if err != nil {
 		d.calls.EndCall()
-		return nil, host.NameShortage("gvisor.setup", err, nil)
+		return nil, host.NameShortage("gvisor.setup", err, "")
 	}
 	return m, nil
 }

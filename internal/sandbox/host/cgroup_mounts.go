@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,17 +19,7 @@ type hierarchy struct {
 
 // hierarchies returns the mounted cgroup file systems that contain this process; nil
 // without /proc.
-func hierarchies() []hierarchy {
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil // no proc, no cgroups
-	}
-	own, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return nil
-	}
-	return parseHierarchies(string(mounts), string(own))
-}
+func hierarchies() []hierarchy { return hierarchiesOf(os.Getpid()) }
 
 // OpenGroupOf returns the group of a running process that another program has put into one;
 // nil if there is none with limits.
@@ -37,16 +28,8 @@ func OpenGroupOf(pid int) Group { return OpenGroupNamed(pid, "") }
 // OpenGroupNamed is OpenGroupOf for folders alone whose path has name in it, so that a process that
 // shares its starter's group gives none.
 func OpenGroupNamed(pid int, name string) Group {
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil // no proc, no cgroups
-	}
-	its, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
-	if err != nil {
-		return nil // it has ended
-	}
 	var folders []string
-	for _, h := range parseHierarchies(string(mounts), string(its)) {
+	for _, h := range hierarchiesOf(pid) {
 		if !strings.Contains(h.own, name) {
 			continue
 		}
@@ -62,6 +45,40 @@ func OpenGroupNamed(pid int, name string) Group {
 		return nil
 	}
 	return &v1Group{dirs: folders}
+}
+
+// FoldersNamed returns the folders of the cgroups of a process, of every controller, whose path
+// has name in it.
+func FoldersNamed(pid int, name string) (folders []string) {
+	for _, h := range hierarchiesOf(pid) {
+		if strings.Contains(h.own, name) {
+			folders = append(folders, h.own)
+		}
+	}
+	return folders
+}
+
+// RemoveFolders removes the folders of empty cgroups. It is idempotent.
+func RemoveFolders(folders []string) error {
+	var errs []error
+	for _, dir := range folders {
+		errs = append(errs, removeGroup(dir))
+	}
+	return errors.Join(errs...)
+}
+
+// hierarchiesOf returns the mounted cgroup file systems that contain a process; nil without
+// /proc, and for a process that has ended.
+func hierarchiesOf(pid int) []hierarchy {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil // no proc, no cgroups
+	}
+	its, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	if err != nil {
+		return nil // it has ended
+	}
+	return parseHierarchies(string(mounts), string(its))
 }
 
 // parseHierarchies parses /proc/self/mountinfo and /proc/self/cgroup, see proc(5) and

@@ -28,16 +28,14 @@ var shortages = []struct {
 }
 
 // NameShortage returns the error of a creation with a shortage as its reason, and err itself if
-// there was none. The kernel's word about the group, which may be nil, goes before the signs in
+// there was none. A reason that the kernel counted, which may be empty, goes before the signs in
 // the error and in the output of programs.
-func NameShortage(op string, err error, g Group) error {
+func NameShortage(op string, err error, counted choir.Reason) error {
 	if err == nil || isShortage(err) {
 		return err
 	}
-	if g != nil {
-		if reason := g.findShortage(); reason != "" {
-			return shortageOf(op, reason, err)
-		}
+	if counted != "" {
+		return shortageOf(op, counted, err)
 	}
 	said := strings.ToLower(err.Error())
 	for _, s := range shortages {
@@ -116,4 +114,26 @@ func countOf(path, name string) int64 {
 		}
 	}
 	return 0
+}
+
+// FindShortage returns the reason by which the kernel refused a process of a group something
+// since the group was made; empty for none, and for no group.
+func FindShortage(g Group) choir.Reason {
+	if g == nil {
+		return ""
+	}
+	return g.findShortage()
+}
+
+// RefusedForks returns how many processes and threads the kernel has refused in the cgroup of a
+// process, or, with version 2, by the limit of one around it.
+func RefusedForks(pid int) (n int64) {
+	for _, h := range hierarchiesOf(pid) {
+		if h.version == 2 {
+			n += refusedForks(h.own)
+		} else {
+			n += countOf(filepath.Join(h.own, "pids.events"), "max")
+		}
+	}
+	return n
 }

@@ -42,7 +42,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 	b.making = making
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		making.FreeReserve()
-		err = host.NameShortage("local.create", err, b.group)
+		err = host.NameShortage("local.create", err, host.FindShortage(b.group))
 		b.abandon(ctx)
 		return nil, err
 	}
@@ -76,6 +76,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	}
 	defer open.Close() // once more does nothing
 	err = m.start(b, spec, listener, info, closed)
+	host.SetVictim(b.group, host.VictimWhileMade)
 	// Bubblewrap has its own: if it dies, dialling must fail.
 	listener.Close()
 	closed.Close()
@@ -99,6 +100,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return b.notMade(err, "the sandbox has ended already")
 	}
 	b.state.Init = host.ProcessName{PID: pid, Start: b.init.Start}
+	host.SetVictim(b.group, host.VictimAlive)
 	if m.root {
 		_ = openPorts(pid)                                  // see there
 		b.state.FilesLimited = limitFiles(pid, spec) == nil // the level says so otherwise

@@ -33,7 +33,7 @@ func (m *machineParts) boot(ctx context.Context, spec sandbox.Spec, making *host
 	b.making = making
 	if err := m.fill(ctx, b, spec); err != nil {
 		making.FreeReserve()
-		err = host.NameShortage("microvm.create", err, b.group)
+		err = host.NameShortage("microvm.create", err, host.FindShortage(b.group))
 		host.Abandon(ctx, b)
 		return nil, err
 	}
@@ -53,9 +53,11 @@ func (m *machineParts) fill(ctx context.Context, b *box, spec sandbox.Spec) erro
 	if err := m.vmm.bring(ctx, b, spec); err != nil {
 		return err
 	}
+	host.SetVictim(b.group, host.VictimWhileMade)
 	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
 		return b.notMade(ctx, err)
 	}
+	host.SetVictim(b.group, host.VictimAlive)
 	return nil
 }
 

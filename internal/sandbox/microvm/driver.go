@@ -55,12 +55,12 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	defer cancel()
 	making, err := d.calls.StartMaking(spec.Doors)
 	if err != nil {
-		return nil, host.NameShortage("microvm.create", err, nil)
+		return nil, host.NameShortage("microvm.create", err, "")
 	}
 	b, err := m.boot(ctx, spec, making)
 	if err != nil {
 		making.EndMaking()
-		return nil, host.NameShortage("microvm.create", err, nil)
+		return nil, host.NameShortage("microvm.create", err, "")
 	}
 	if err := d.watch(b); err != nil {
 		host.Abandon(ctx, b)
@@ -123,7 +123,7 @@ func (d *Driver) beginCall() (*machineParts, error) {
 	m, err := d.setUp.Prepare()
 	if err != nil {
 		d.calls.EndCall()
-		return nil, host.NameShortage("microvm.setup", err, nil)
+		return nil, host.NameShortage("microvm.setup", err, "")
 	}
 	return m, nil
 }

@@ -30,6 +30,9 @@ const (
 	LastingInit Demand = "a first process that SIGKILL does not end"
 	// OneHost: sandboxes are on the machine of their control plane.
 	OneHost Demand = "this machine"
+	// OwnGroup: the processes of a sandbox are in the cgroup of its control plane, and so in the
+	// limits of that.
+	OwnGroup Demand = "sandboxes in the control plane's cgroup"
 	// Processes: programs are processes, and a control plane can die alone.
 	Processes Demand = "processes"
 )
@@ -63,6 +66,7 @@ var Demands = map[string]Demand{
 	"survival/refused without file descriptors":             OneHost,
 	"survival/refused without process ids":                  OneHost,
 	"survival/refused without room on the disk":             OneHost,
+	"survival/refused without memory":                       OwnGroup,
 	"survival/ended with the maker while it was made":       OneHost,
 	"survival/ended with the maker when nobody dialled it":  OneHost,
 	"survival/destroyed after a kill in the middle of it":   OneHost,

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -85,5 +86,41 @@ func mounted(dir, name, source string, flags uintptr) func() (func() error, erro
 			err = unix.Mount(source, at, source, flags, "")
 		}
 		return func() error { return unix.Unmount(at, 0) }, err
+	}
+}
+
+// TestNewNetworksAreFound plants a route, a rule and an interface in a network namespace of its own.
+func TestNewNetworksAreFound(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make a network namespace")
+	}
+	runtime.LockOSThread() // until its goroutine ends, and with it the thread and the namespace
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		plant []string
+		found string
+	}{
+		{[]string{"ip", "link", "set", "lo", "up"}, "LOOPBACK,UP"},
+		{[]string{"ip", "address", "add", "192.0.2.77/32", "dev", "lo"}, "192.0.2.77"},
+		{[]string{"ip", "rule", "add", "to", "192.0.2.78", "lookup", "77"}, "192.0.2.78"},
+		{[]string{"iptables", "-A", "INPUT", "-s", "192.0.2.79", "-j", "DROP"}, "192.0.2.79"},
+	} {
+		if _, err := exec.LookPath(c.plant[0]); err != nil {
+			t.Logf("%s is not there, so it was not tried", c.plant[0])
+			continue
+		}
+		before := networkOf()
+		if out, err := exec.Command(c.plant[0], c.plant[1:]...).CombinedOutput(); err != nil {
+			t.Logf("not tried: %v: %v %s", c.plant, err, out)
+			continue
+		}
+		if lines := strings.Join(newNetworks(before), "\n"); !strings.Contains(lines, c.found) {
+			t.Errorf("after %v there is found %q", c.plant, lines)
+		}
+		if lines := newNetworks(networkOf()); len(lines) > 0 {
+			t.Errorf("%q is found although nothing has changed", lines)
+		}
 	}
 }

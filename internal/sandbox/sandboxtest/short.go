@@ -20,6 +20,7 @@ const (
 	noFiles     shortage = "file descriptors"
 	noProcesses shortage = "process ids"
 	noDisk      shortage = "room on the disk"
+	noMemory    shortage = "memory"
 )
 
 // short returns the case that makes sandboxes in another process, which has little of something.
@@ -28,7 +29,7 @@ func (s suite) short(of shortage) func(*testing.T) {
 		o := s.newOrders(t, 0)
 		o.Short, o.Quick = of, testing.Short()
 		switch of {
-		case noProcesses:
+		case noProcesses, noMemory:
 			o.makeGroup(t)
 		case noDisk:
 			if os.Geteuid() != 0 {
@@ -63,6 +64,7 @@ type ration struct {
 // createShort creates a sandbox with nothing of something to spare, with one, and so on, until
 // it is made. Each creation before must be refused with the reason, and leave nothing.
 func createShort(t *testing.T, newDriver Maker, o orders) {
+	o.Setup.Apart = o.Short != noFiles
 	if o.Short == noDisk {
 		createOnSmallDisk(t, newDriver, o)
 		return
@@ -75,9 +77,15 @@ func createShort(t *testing.T, newDriver Maker, o orders) {
 	}
 	destroy(t, b)
 	r := ration{limitFiles, choir.ReasonHostNoFiles, 40}
-	if o.Short == noProcesses {
+	switch o.Short {
+	case noProcesses:
 		makeThreads()
 		r = ration{o.limitProcesses, choir.ReasonHostNoProcesses, 400}
+	case noMemory:
+		makeThreads()
+		useMemory(t)
+		defer seeOther(t, d, o)()
+		r = ration{o.limitMemory, choir.ReasonHostNoMemory, 1024}
 	}
 	refused, spare := createWith(t, d, o, r)
 	t.Logf("%d creations were refused, and one with %d %s to spare was not", refused, spare, o.Short)
@@ -103,7 +111,7 @@ func createWith(t *testing.T, d sandbox.Driver, o orders, r ration) (refused, sp
 			t.Errorf("with %d to spare: reason %q: %v", spare, reason, err)
 		}
 		nothingLeft(t, o.Spec)
-		nothingUnfinished(t, o.Setup.StateDir)
+		nothingUnfinished(t, o)
 	}
 	t.Fatalf("no sandbox was made with %d to spare", r.most)
 	return

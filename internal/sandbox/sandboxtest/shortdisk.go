@@ -92,15 +92,13 @@ func createOnSmallDisk(t *testing.T, newDriver Maker, o orders) {
 	}
 }
 
-// unfinished are the names, in a driver's folder, of things that are there only while a sandbox is
-// made or lives.
-var unfinished = []string{"new-*", "boxes/*", "machines/*/*", ".disk-*", ".new-*"}
-
-// nothingUnfinished fails the test if a driver's folder has the things of a sandbox in it.
-func nothingUnfinished(t *testing.T, stateDir string) {
+// nothingUnfinished fails the test if a driver's folder has things in it that are there only while
+// a sandbox, or what all share, is made.
+func nothingUnfinished(t *testing.T, o orders) {
 	t.Helper()
-	for _, pattern := range unfinished {
-		left, err := filepath.Glob(filepath.Join(stateDir, pattern))
+	id := "*" + string(o.Spec.Computer) + "*"
+	for _, pattern := range []string{"new-*", ".new-*", ".disk-*", filepath.Join("boxes", id), filepath.Join("machines", "*", id)} {
+		left, err := filepath.Glob(filepath.Join(o.Setup.StateDir, pattern))
 		if err != nil || len(left) > 0 {
 			t.Errorf("left behind: %v %v", left, err)
 		}

@@ -18,6 +18,9 @@ import (
 type Setup struct {
 	StateDir string        // a folder of the driver's own, which survives it
 	Orphan   time.Duration // how long a sandbox outlives its control plane; 0 is the contract's
+	// Apart says that another program that makes sandboxes for the driver, as a container engine
+	// does, must be a child of this process, in its cgroup and its mount namespace.
+	Apart bool
 }
 
 // Maker returns a new driver. The suite closes a driver that implements io.Closer.
@@ -58,6 +61,7 @@ func run(t *testing.T, newDriver Maker, s suite) *Outcome {
 		t.Skipf("this machine cannot isolate with %s: %+v", d.Name(), report.Checks)
 	}
 	s.driver, s.newDriver, s.limited, s.out = d, newDriver, limitsHeld(report), out
+	networks := networkOf()
 	t.Run("contract", s.contract)
 	t.Run("profile", s.part(s.profile))
 	t.Run("director", s.part(s.director))
@@ -70,6 +74,9 @@ func run(t *testing.T, newDriver Maker, s suite) *Outcome {
 	t.Run("survival", s.survival)
 	t.Run("started beforehand", s.part(s.prestart))
 	t.Run("paused", s.paused)
+	for _, line := range newNetworks(networks) {
+		t.Errorf("left behind: %s", line)
+	}
 	out.whole = !t.Failed() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/")
 	return out
 }
