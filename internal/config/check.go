@@ -213,7 +213,7 @@ func (c Config) checkModels() error {
 			return choir.RefuseField(at+".name", choir.ReasonConfigTwice, choir.TextOf("given", p.Name))
 		case !slices.Contains([]string{"anthropic", "openai", "openai-responses", "bedrock"}, p.Kind):
 			return choir.RefuseField(at+".kind", choir.ReasonFieldOneOf, choir.TextOf("names", "anthropic, openai, openai-responses, bedrock"), choir.TextOf("given", p.Kind))
-		case !strings.HasPrefix(p.Kind, "openai") && !p.HasKey():
+		case p.NeedsKey() && !p.HasKey():
 			return choir.RefuseField(at+".key_file", choir.ReasonConfigNoKey, choir.TextOf("name", p.Name))
 		case p.KeyFile != "" && p.KeyEnv != "":
 			return choir.RefuseField(at+".key_env", choir.ReasonConfigTwoKeys)
