@@ -26,11 +26,18 @@ var hostTools = map[string][]string{
 	sandbox.ToolGit:    {"sh", "-c", `dirname "$(dirname "$(readlink -f "$(command -v git)")")"`},
 }
 
+// toolPackages are, by tool, the packages of Debian that bring it into /usr, where tasks find it.
+var toolPackages = map[string]string{
+	sandbox.ToolCargo: "cargo", sandbox.ToolGo: "golang-go", sandbox.ToolNode: "nodejs npm", sandbox.ToolPython: "python3",
+	sandbox.ToolPytest: "python3-pytest", sandbox.ToolMake: "make", sandbox.ToolGit: "git",
+}
+
 // toolTimeout is the time limit of such a command.
 const toolTimeout = 10 * time.Second
 
-// suggestToolchains completes the checks of tools that tasks do not find but this machine has: with
-// the line of the configuration that makes them available.
+// suggestToolchains completes the checks of tools that tasks do not find: with the line of the
+// configuration that makes those available which this machine has, and the command that installs
+// the others.
 func (a *app) suggestToolchains(ctx context.Context, checks []sandbox.Check) error {
 	file, _, err := a.loadConfig()
 	if err != nil {
@@ -51,6 +58,9 @@ func (a *app) suggestToolchains(ctx context.Context, checks []sandbox.Check) err
 // suggest returns the check of a tool that tasks do not find, completed for its folders on this
 // machine.
 func (a *app) suggest(c sandbox.Check, file config.Config, host config.Host, folders []string) sandbox.Check {
+	if pkg := toolPackages[c.Name]; len(folders) == 0 && pkg != "" && sharesPrograms(file.Runtime.Mode) {
+		return c.AddRemedy(sandbox.InstallWith("apt-get install -y " + pkg))
+	}
 	all := slices.Clone(file.Runtime.Toolchains)
 	for _, dir := range folders {
 		// What lies in /usr is there already.
@@ -82,6 +92,9 @@ func (a *app) suggest(c sandbox.Check, file config.Config, host config.Host, fol
 	c = c.AddRemedy(choir.Told{Text: a.sentence("tools.configure", "line", line+"]")})
 	return c
 }
+
+// sharesPrograms reports whether the sandboxes of a mode have the programs in this machine's /usr.
+func sharesPrograms(mode string) bool { return mode != "microvm" && mode != "sprites" }
 
 // askHost returns the absolute paths that a command prints, nil if it fails.
 func askHost(ctx context.Context, argv []string) []string {

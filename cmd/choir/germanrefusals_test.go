@@ -38,7 +38,7 @@ func TestMistakesOnTheCommandLineAreSaidInGerman(t *testing.T) {
 		"choir: --for: „ever“ ist weder task noch run noch always\n":                                               {"egress", "grant", "x.test", "--for", "ever"},
 		"choir: HOST: „“ ist weder ein Hostname in Kleinbuchstaben":                                                {"egress", "grant", ""},
 		"choir: HOST: „" + strings.Repeat("a", 254) + "“ ist weder ein Hostname in Kleinbuchstaben":                {"egress", "grant", strings.Repeat("a", 254) + ":80"},
-		"choir: --expires muss eine Zeit von höchstens 365 Tagen sein\n":                                           {"egress", "grant", "x.test", "--expires", "999999h"},
+		"choir: --expires muss eine Dauer von höchstens 365 Tagen sein\n":                                          {"egress", "grant", "x.test", "--expires", "999999h"},
 		"choir: --host muss den Host nennen, für den der Schlüssel ist\n":                                          {"vault", "set", "github"},
 	} {
 		if said, code := saidInGerman(t, args...); code != 2 || !strings.HasPrefix(said, want) {

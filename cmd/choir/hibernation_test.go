@@ -179,6 +179,14 @@ func TestAnIdleComputerStandsStill(t *testing.T) {
 		})
 	}
 	frozen("the computer is frozen")
+	for language, says := range map[string]string{"en_US.UTF-8": "(stands still)", "de_DE.UTF-8": "(steht still)"} {
+		m.env = []string{"LC_ALL=" + language}
+		if out := m.must("computers"); !strings.Contains(out, says) {
+			t.Errorf("choir computers in %s says %q of a frozen computer, want %s", language, out, says)
+		}
+	}
+	m.env = nil
+	frozen("the computer is frozen while it is listed")
 	if out := m.must("metrics"); strings.Contains(out, "choir_sandboxes_ready 1") || !strings.Contains(out, "\nchoir_computers_thaws ") {
 		t.Errorf("metrics:\n%s", out)
 	}

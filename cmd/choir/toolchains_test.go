@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/sandboxtest"
@@ -100,4 +102,21 @@ func (m *machine) cargo(t *testing.T) sandbox.Check {
 		t.Fatalf("no word about cargo: %+v", d.Checks)
 	}
 	return d.Checks[i]
+}
+
+// TestDoctorNamesTheCommandForAToolThatIsNowhere gives the doctor a tool that this machine does not
+// have, for each kind of sandbox.
+func TestDoctorNamesTheCommandForAToolThatIsNowhere(t *testing.T) {
+	t.Parallel()
+	a := &app{printer: newPrinter(newConsole(io.Discard, io.Discard), func(string) string { return "" })}
+	for mode, want := range map[string]string{
+		"local": "install it with: apt-get install -y python3-pytest", "gvisor": "install it with: apt-get install -y python3-pytest",
+		"container": "install it with: apt-get install -y python3-pytest", "microvm": "", "sprites": "",
+	} {
+		file := config.Default()
+		file.Runtime.Mode = mode
+		if c := a.suggest(sandbox.CheckTool(sandbox.ToolPytest, "", false), file, config.Host{}, nil); c.Remedy != want {
+			t.Errorf("%s: the remedy is %q, want %q", mode, c.Remedy, want)
+		}
+	}
 }

@@ -166,6 +166,7 @@ const (
 	ReasonNotAServiceName        Reason = "not_a_service_name"
 	ReasonAddressNotHTTP         Reason = "address_not_http"
 	ReasonAddressWithSecret      Reason = "address_with_secret"
+	ReasonAddressUnencrypted     Reason = "address_unencrypted"
 	ReasonAddressForbidden       Reason = "address_forbidden"
 	ReasonPriceUnknown           Reason = "price_unknown"
 	ReasonPriceUnknownTested     Reason = "price_unknown_tested"
@@ -474,6 +475,7 @@ var pageReasons = map[Reason]Code{
 	ReasonNotAServiceName:        CodeInvalid,
 	ReasonAddressNotHTTP:         CodeInvalid,
 	ReasonAddressWithSecret:      CodeInvalid,
+	ReasonAddressUnencrypted:     CodeInvalid,
 	ReasonAddressForbidden:       CodeInvalid,
 	ReasonPriceUnknown:           CodeInvalid,
 	ReasonPriceUnknownTested:     CodeInvalid,

@@ -213,7 +213,7 @@ func (c Config) checkModels() error {
 			return choir.RefuseField(at+".name", choir.ReasonConfigTwice, choir.TextOf("given", p.Name))
 		case !slices.Contains([]string{"anthropic", "openai", "openai-responses", "bedrock"}, p.Kind):
 			return choir.RefuseField(at+".kind", choir.ReasonFieldOneOf, choir.TextOf("names", "anthropic, openai, openai-responses, bedrock"), choir.TextOf("given", p.Kind))
-		case !strings.HasPrefix(p.Kind, "openai") && !p.HasKey():
+		case p.NeedsKey() && !p.HasKey():
 			return choir.RefuseField(at+".key_file", choir.ReasonConfigNoKey, choir.TextOf("name", p.Name))
 		case p.KeyFile != "" && p.KeyEnv != "":
 			return choir.RefuseField(at+".key_env", choir.ReasonConfigTwoKeys)
@@ -355,6 +355,12 @@ func (c Config) checkApprove() error {
 	return err
 }
 
+// IsUnencrypted reports whether what is sent to an address leaves this machine unencrypted.
+func IsUnencrypted(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "http" && !isHere(u.Hostname())
+}
+
 // checkBaseURL returns an error unless a provider's address is empty or valid, and does not
 // send a key unencrypted over the network.
 func checkBaseURL(at string, p Provider) error {
@@ -365,7 +371,7 @@ func checkBaseURL(at string, p Provider) error {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 		return choir.RefuseField(at, choir.ReasonConfigBaseURL, choir.TextOf("given", p.BaseURL))
 	}
-	if u.Scheme == "http" && !isHere(u.Hostname()) && p.HasKey() {
+	if IsUnencrypted(p.BaseURL) && p.HasKey() {
 		return choir.RefuseField(at, choir.ReasonConfigKeyUnencrypted, choir.TextOf("given", p.BaseURL))
 	}
 	return nil

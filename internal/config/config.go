@@ -165,6 +165,12 @@ type Provider struct {
 // HasKey reports whether the service is called with a key.
 func (p Provider) HasKey() bool { return p.Kept || p.KeyFile != "" || p.KeyEnv != "" }
 
+// NeedsKey reports whether the service cannot be called without a key. Compatible endpoints of OpenAI's
+// kinds need none, nor does one of Anthropic's kind that costs nothing at an address of your own.
+func (p Provider) NeedsKey() bool {
+	return p.Kind == "bedrock" || p.Kind == "anthropic" && (!p.Free || p.BaseURL == "")
+}
+
 // Auth configures logins.
 type Auth struct {
 	Mode string `toml:"mode" report:"shown" doc:"local: a one-time link printed at start."`
@@ -179,7 +185,7 @@ type Limits struct {
 	RunCalls     int     `toml:"run_calls" doc:"Model calls of one run, Director, Associate and programs together."`
 	RunTokens    int64   `toml:"run_tokens" doc:"Tokens of one run, Director, Associate and programs together."`
 	RunCostUSD   float64 `toml:"run_cost_usd" doc:"Cost of one run, US dollars; 0 is no limit."`
-	RunSeconds   int     `toml:"run_seconds" doc:"Wall time of one run."`
+	RunSeconds   int     `toml:"run_seconds" doc:"Wall time of one run, seconds."`
 	RunTasks     int     `toml:"run_tasks" doc:"Tasks of one run."`
 	CostUSD      float64 `toml:"cost_usd" doc:"Cost of one computer altogether, since its log began, US dollars; 0 is no limit."`
 	DesktopCost  float64 `toml:"desktop_cost_usd" doc:"Cost of the runs begun on the desktop, by you or by its page, within 24 hours, US dollars; 0 is no limit. Prompts of the top bar's pages and of the CLI do not count."`

@@ -73,6 +73,9 @@ func TestRefusalsNameTheKey(t *testing.T) {
 		{"an address for a host", "[egress]\nmode = 'allowlist'\n[[egress.allowlist]]\nhost = 'a.test'\n[[egress.allowlist]]\nhost = 'https://b.test'", "egress.allowlist[1].host", choir.CodeInvalid},
 		{"a path with escapes", "[egress]\nmode = 'git+pkg'\n[[egress.allowlist]]\nhost = 'a.test'\npaths = ['/%2e']", "egress.allowlist[0].paths", choir.CodeInvalid},
 		{"a key of a host", "[egress]\nmode = 'git+pkg'\n[[egress.allowlist]]\nhosts = 'a.test'", "egress.allowlist.hosts", choir.CodeInvalid},
+		{"no key", "[[models.provider]]\nname = 'a'\nkind = 'anthropic'", "models.provider[0].key_file", choir.CodeInvalid},
+		{"no key of the service itself", "[[models.provider]]\nname = 'a'\nkind = 'anthropic'\nfree = true", "models.provider[0].key_file", choir.CodeInvalid},
+		{"no key of bedrock", "[[models.provider]]\nname = 'a'\nkind = 'bedrock'\nfree = true\nbase_url = 'http://127.0.0.1:1'", "models.provider[0].key_file", choir.CodeInvalid},
 		{"two keys", "[[models.provider]]\nname = 'a'\nkind = 'openai'\nkey_file = 'x'\nkey_env = 'Y'", "models.provider[0].key_env", choir.CodeInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -181,5 +184,34 @@ func TestRulesOfApprovalAreReadAndWrongOnesNamed(t *testing.T) {
 		if s.Key == "approve[0].command" && s.Value != withheldSet {
 			t.Errorf("a report shows %+v", s)
 		}
+	}
+}
+
+// TestTablesAreListedAsTheyAreWritten reads a file with tables, among them a provider of
+// Anthropic's kind without a key, and wants the lines that a person would write.
+func TestTablesAreListedAsTheyAreWritten(t *testing.T) {
+	c, err := Parse([]byte("[models]\n[[models.provider]]\nname = 'own'\nkind = 'anthropic'\nbase_url = 'http://127.0.0.1:1234'\nfree = true\n" +
+		"[[models.role]]\nrole = 'director'\nmodels = ['own/a', 'own/b']\neffort = 'high'\n" +
+		"[egress]\nmode = 'allowlist'\n[[egress.allowlist]]\nhost = 'a.test'\nport = 80\nmethods = ['GET', 'HEAD']\n[[egress.allowlist]]\nhost = 'b.test'\n" +
+		"[[approve]]\nname = 'migrations'\npath = 'app/db/**'\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"models.provider":    `[{name = "own", kind = "anthropic", base_url = "http://127.0.0.1:1234", free = true}]`,
+		"models.role":        `[director: own/a, own/b, effort high]`,
+		"models.price":       `[]`,
+		"egress.allowlist":   `[{host = "a.test", port = 80, methods = ["GET", "HEAD"]}, {host = "b.test"}]`,
+		"approve":            `[{name = "migrations", path = "app/db/**"}]`,
+		"runtime.toolchains": `[]`,
+	}
+	for _, s := range c.List("file") {
+		if text, ok := want[s.Key]; ok && s.Value != text {
+			t.Errorf("%s is listed as %s, want %s", s.Key, s.Value, text)
+		}
+		delete(want, s.Key)
+	}
+	if len(want) > 0 {
+		t.Errorf("not listed: %v", want)
 	}
 }

@@ -111,6 +111,9 @@ func (c *Connections) checkRequest(ctx context.Context, r api.ConnectRequest, s 
 		return choir.Refuse("models.connect", choir.ReasonRegionMissing).At("region")
 	}
 	if r.Key != "" {
+		if config.IsUnencrypted(r.Address) {
+			return choir.Refuse("models.connect", choir.ReasonAddressUnencrypted).At("address")
+		}
 		return keyring.CheckKey(r.Key)
 	}
 	old, known := page.Service(r.Name)

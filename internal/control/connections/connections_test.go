@@ -287,7 +287,7 @@ func TestWhatAPageMayNotConnect(t *testing.T) {
 		{"the same, in IPv6", "address", func(r *api.ConnectRequest) { r.Address = "http://[fe80::1]/" }},
 		{"the same, of an interface", "address", func(r *api.ConnectRequest) { r.Address = "http://[fe80::1%25eth0]/" }},
 		{"the same, of Amazon", "address", func(r *api.ConnectRequest) { r.Address = "http://[fd00:ec2::254]/latest" }},
-		{"a key in the clear", "models.provider[0].base_url", func(r *api.ConnectRequest) { r.Address = "http://10.0.0.1/v1" }},
+		{"a key in the clear", "address", func(r *api.ConnectRequest) { r.Address = "http://10.0.0.1/v1" }},
 		{"bedrock without a region", "region", func(r *api.ConnectRequest) { r.Kind = "bedrock" }},
 		{"a model without a known price, untested", "price", func(r *api.ConnectRequest) { r.Model, r.Untested = "house-1", true }},
 		{"a price below nothing", "models.price[0].input", func(r *api.ConnectRequest) { r.Model, r.Price = "house-1", &api.ModelPrice{Input: -1} }},

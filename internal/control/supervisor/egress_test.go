@@ -35,6 +35,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/grants"
 	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/control/controltest"
@@ -398,14 +399,22 @@ func TestATaskInstallsItsDependenciesThroughTheEgressDoor(t *testing.T) {
 		}
 	})
 	t.Run("a task that wants more", func(t *testing.T) {
-		for _, c := range []struct {
-			host choir.EgressHost
-			more bool
-		}{{choir.EgressHost{Host: "outside.test"}, true}, {choir.EgressHost{Host: "npm.test", Port: 22}, true}, {choir.EgressHost{Host: "npm.test"}, false}, {choir.EgressHost{Host: "NPM.test"}, true}} {
-			_, r := executeTask(t, p, &choir.EgressProfile{Mode: choir.EgressAllowlist, Allowlist: []choir.EgressHost{c.host}}, "true")
-			if c.more != (r.Code == choir.ResultEgressRefused) || c.more && len(r.CommandsRun) > 0 {
-				t.Errorf("%+v: %s %s %s", c.host, r.Status, r.Code, r.Summary)
+		for _, host := range []choir.EgressHost{{Host: "outside.test"}, {Host: "npm.test", Port: 22}, {Host: "npm.test"}} {
+			if _, r := executeTask(t, p, &choir.EgressProfile{Mode: choir.EgressAllowlist, Allowlist: []choir.EgressHost{host}}, "true"); r.Code != "" || len(r.CommandsRun) != 1 {
+				t.Errorf("%+v: %s %s %s", host, r.Status, r.Code, r.Summary)
 			}
+		}
+		task, _ := executeTask(t, p, &choir.EgressProfile{Mode: choir.EgressAllowlist, Allowlist: []choir.EgressHost{{Host: "outside.test"}}}, with+"curl -sS --cacert $CA https://outside.test/; true")
+		if refused := egressEvents[choir.EgressRefused](t, p, task); len(refused) != 1 || refused[0].Host != "outside.test" || refused[0].Why != choir.EgressPolicy {
+			t.Errorf("recorded %+v", refused)
+		}
+		_, c := partsOfOnly(t, p)
+		listed, err := c.Grants().List(t.Context())
+		if err != nil || !slices.ContainsFunc(listed.Requests, func(r grants.Request) bool { return r.Host == "outside.test" && r.Port == 443 && r.Asks(task) }) {
+			t.Errorf("the owner is asked for %+v, %v", listed.Requests, err)
+		}
+		if _, r := executeTask(t, p, &choir.EgressProfile{Mode: choir.EgressAllowlist, Allowlist: []choir.EgressHost{{Host: "NPM.test"}}}, "true"); r.Code != choir.ResultEgressRefused || len(r.CommandsRun) > 0 {
+			t.Errorf("a host that is none: %s %s %s", r.Status, r.Code, r.Summary)
 		}
 		if _, r := executeTask(t, p, &choir.EgressProfile{Mode: choir.EgressGitPkg}, with+"curl -sS --cacert $CA https://npm.test/greet"); !strings.Contains(fmt.Sprint(r.CommandsRun), "dist-tags") {
 			t.Errorf("git+pkg under git+pkg: %s %s", r.Code, r.Summary)
@@ -426,7 +435,7 @@ func TestNothingGetsOutUnlessTheOwnerSaysSo(t *testing.T) {
 	if refused := egressEvents[choir.EgressRefused](t, p, task); len(refused) != 1 || refused[0].Host != "npm.test" || refused[0].Policy != "none" {
 		t.Errorf("recorded %+v", refused)
 	}
-	if _, r := executeTask(t, p, &choir.EgressProfile{Mode: choir.EgressGitPkg}, "true"); r.Code != choir.ResultEgressRefused {
+	if _, r := executeTask(t, p, &choir.EgressProfile{Mode: choir.EgressGitPkg}, "true"); r.Code != choir.ResultEgressRefused || !strings.Contains(r.Summary, "choir egress mode allowlist") {
 		t.Errorf("%s %s", r.Status, r.Summary)
 	}
 }

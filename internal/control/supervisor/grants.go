@@ -309,26 +309,20 @@ func (g *gateways) endGrant(c *computer.Computer, grant choir.ID) {
 }
 
 // allows says whether a task with an egress profile, nil for none of its own, may reach
-// something outside, and which host of it the policy does not let out, or why the profile is
-// none; "" if the policy, with what the owner granted always, lets all of it out.
-func (p *policyInForce) allows(c *computer.Computer, profile *choir.EgressProfile) (online bool, wider string) {
+// something outside, and why it must not begin; "" if it may. A host of the profile that the policy
+// does not let out keeps no task from its work: it is refused when it is wanted, and the owner is
+// asked for it. Under a policy that is closed nobody can be asked.
+func (p *policyInForce) allows(_ *computer.Computer, profile *choir.EgressProfile) (online bool, wider string) {
 	policy := p.get()
 	if profile == nil {
 		return policy.Mode != choir.EgressNone, ""
-	}
-	if policy.Mode != choir.EgressNone {
-		// Without them the profile is too wide, which is told.
-		held, _ := c.Grants().Holding(context.Background(), "", "")
-		for _, g := range held {
-			policy = policy.With([]egress.Grant{grantOf(g)})
-		}
 	}
 	own, err := policy.Narrow(*profile)
 	if err != nil {
 		return false, err.Error()
 	}
-	if rule, ok := policy.Beyond(own); ok {
-		return false, fmt.Sprintf("%s with %s, and its policy is %s", profile.Mode, rule, policy.Mode)
+	if rule, ok := policy.Beyond(own); ok && policy.Mode == choir.EgressNone {
+		return false, fmt.Sprintf("%s with %s, and its policy is none; the owner chooses another on the page Hosts outside, or with: choir egress mode allowlist", profile.Mode, rule)
 	}
 	return own.Mode != choir.EgressNone, ""
 }

@@ -19,7 +19,7 @@ const DefaultBaseURL = "https://api.anthropic.com"
 
 // Config is the configuration of the provider.
 type Config struct {
-	Key     model.KeySource // required
+	Key     model.KeySource // nil for a compatible endpoint that needs none
 	BaseURL string          // default DefaultBaseURL; other services speak the same format
 	HTTP    *http.Client    // default: one of its own
 	Retry   attempt.Policy
@@ -49,15 +49,14 @@ func (p *Provider) Name() string { return "anthropic" }
 
 // Stream implements model.Provider.
 func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	key, err := p.cfg.Key.Get(ctx, p.Name())
-	if err != nil {
-		return model.Response{}, err
-	}
-	opts := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(),
-		option.WithBaseURL(p.cfg.BaseURL),
-		option.WithHTTPClient(p.http),
-		option.WithAPIKey(key),
+	opts := []option.RequestOption{option.WithoutEnvironmentDefaults(), option.WithBaseURL(p.cfg.BaseURL), option.WithHTTPClient(p.http)}
+	var key string
+	if p.cfg.Key != nil {
+		var err error
+		if key, err = p.cfg.Key.Get(ctx, p.Name()); err != nil {
+			return model.Response{}, err
+		}
+		opts = append(opts, option.WithAPIKey(key))
 	}
 	return p.service.Do(ctx, p.cfg.Retry, req, on, func(ctx context.Context, ask dialect.Ask, on func(model.Delta)) (model.Response, error) {
 		resp, err := messages.Stream(ctx, p.service.Thought(), ask, on, opts...)

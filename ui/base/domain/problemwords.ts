@@ -191,6 +191,7 @@ export const german = {
     "not_a_service_name": { "said": "„{name}“ ist kein Name: Kleinbuchstaben, Ziffern, Punkte und Bindestriche, höchstens 64" },
     "address_not_http": { "said": "die Adresse ist keine http- oder https-Adresse wie https://models.example/v1" },
     "address_with_secret": { "said": "die Adresse darf weder Passwort noch Abfrage noch Fragment enthalten", "help": "den Schlüssel in seinem eigenen Feld angeben" },
+    "address_unencrypted": { "said": "diese Adresse trüge den Schlüssel unverschlüsselt durchs Netz", "help": "https verwenden" },
     "address_forbidden": { "said": "{address} ist keine Adresse eines Modelldienstes" },
     "price_unknown": { "said": "choir weiß nicht, was das Modell {model} kostet", "help": "um es zu verbinden, angeben, was eine Million Tokens kosten oder dass es nichts kostet" },
     "price_unknown_tested": { "said": "das Modell {model} hat in {seconds} s geantwortet, und choir weiß nicht, was es kostet", "help": "um es zu verbinden, angeben, was eine Million Tokens kosten oder dass es nichts kostet" },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { openBrowser } from "../lib/browser.js";
 import { freePort } from "../lib/choir.js";
 import { inspect } from "../lib/inspect.js";
 import { startModel } from "../lib/model.js";
@@ -56,6 +57,29 @@ test("limits say what is in force and who set it", { skip }, async () => {
   const limit = (name) => it.page.getByRole("row").filter({ has: it.page.getByText(name, { exact: true }) });
   assert.match(await limit("run_tasks").innerText(), /Tasks of one run[\s\S]*\b7\b[\s\S]*you/);
   assert.match(await limit("processes").innerText(), /1,024[\s\S]*default/);
+});
+
+test("every limit is said in German, and the bar above it fits a small laptop", { skip }, async () => {
+  const { limits } = await it.page.evaluate(async () => (await fetch("/api/settings")).json());
+  assert.ok(limits.length > 10);
+  const other = await openBrowser({ locale: "de-DE", width: 1280, height: 800 });
+  try {
+    await other.page.goto(await it.choir.link());
+    await other.page.waitForSelector("iframe.desktop-frame");
+    await other.page.goto(`${it.choir.address}/models/limits`);
+    await other.page.getByText("Aufgaben eines Laufs").waitFor();
+    await other.page.getByText("Verbunden").waitFor();
+    const said = await other.page.locator("main").innerText();
+    assert.deepEqual(
+      limits.filter(({ doc }) => said.includes(doc)).map(({ key }) => key),
+      [],
+      "in English",
+    );
+    const scrolls = await other.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(scrolls <= 0, `the page is ${scrolls} px too wide`);
+  } finally {
+    await other.close();
+  }
 });
 
 test("keys are told of by name, never by value; the sections go by keyboard", { skip }, async () => {

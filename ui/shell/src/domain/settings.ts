@@ -1,5 +1,6 @@
 import type { Schema } from "#base/domain/operations.ts";
 import { listed } from "#base/domain/words.ts";
+import { limits as bounds } from "../words/en/limits";
 import { t } from "../words/late";
 
 /** What the owner has set outside of a computer, as it is in force. */
@@ -37,6 +38,12 @@ export function grouped(limits: readonly Limit[]): { title: (typeof groups)[numb
 /** The name of a limit within its section. */
 export function nameOf(limit: Limit): string {
   return limit.key.replace(/^limits\./, "");
+}
+
+/** What a limit bounds, in the language of the page; in the server's words where the page has none. */
+export function boundOf(limit: Limit): string {
+  const name = nameOf(limit);
+  return name in bounds ? t(`limits.${name as keyof typeof bounds}`) : limit.doc;
 }
 
 /** What a provider is used for: "Director and Associate". */

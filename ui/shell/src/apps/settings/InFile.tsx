@@ -6,19 +6,20 @@ import type { Settings } from "../../domain/settings";
 import { Sentence } from "../../kit/Sentence";
 import { t } from "../../words/late";
 
-const example = `[models]
+const exampleIn = (kind: string, address: string) => `[models]
 director = "claude/claude-sonnet-4-5"
 associate = "claude/claude-sonnet-4-5"
 
 [[models.provider]]
 name = "claude"
-kind = "anthropic"   # or openai, for any compatible endpoint, or bedrock
-# base_url = "https://models.example/v1"   # its address, when it is not the service's own
+kind = "anthropic"   # ${kind}
+# base_url = "https://models.example/v1"   # ${address}
 key_file = "/home/me/.config/choir/anthropic.key"
 `;
 
 /** The same in choir.toml, and which of the two is in force. */
 export function InFile({ settings }: { settings: Settings }) {
+  const example = exampleIn(t("models.exampleKind"), t("models.exampleAddress"));
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(example);

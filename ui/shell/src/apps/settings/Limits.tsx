@@ -1,5 +1,5 @@
 import { spoken } from "#base/domain/language.ts";
-import { grouped, nameOf, type Settings } from "../../domain/settings";
+import { boundOf, grouped, nameOf, type Settings } from "../../domain/settings";
 import { t } from "../../words/late";
 import { Where } from "./Where";
 
@@ -21,7 +21,7 @@ export function Limits({ settings }: { settings: Settings }) {
             {limits.map((limit) => (
               <tr key={limit.key}>
                 <th scope="row">
-                  {limit.doc} <code>{nameOf(limit)}</code>
+                  {boundOf(limit)} <code>{nameOf(limit)}</code>
                 </th>
                 <td>{Number(limit.value).toLocaleString(spoken())}</td>
                 <td>{t(limit.from === "default" ? "models.byDefault" : "models.byYou")}</td>

@@ -4,6 +4,7 @@ import { desktop } from "./desktop";
 import { events } from "./events";
 import { hosts } from "./hosts";
 import { launcher } from "./launcher";
+import { limits } from "./limits";
 import { log } from "./log";
 import { login } from "./login";
 import { models } from "./models";
@@ -24,6 +25,7 @@ export const de = {
   events,
   hosts,
   launcher,
+  limits,
   log,
   login,
   models,

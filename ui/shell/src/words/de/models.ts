@@ -4,6 +4,8 @@ import type { models as english } from "../en/models";
 export const models: Translated<typeof english> = {
   connect: "Ein Modell verbinden",
   service: "Dienst",
+  exampleKind: "oder openai, für alles Kompatible, oder bedrock",
+  exampleAddress: "seine Adresse, wenn es nicht die des Dienstes ist",
   testing: "Wird geprüft …",
   testConnect: "Prüfen und verbinden",
   connectUntested: "Ohne Prüfung verbinden",

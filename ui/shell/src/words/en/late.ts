@@ -1,6 +1,7 @@
 import { approvals } from "./approvals";
 import { events } from "./events";
 import { hosts } from "./hosts";
+import { limits } from "./limits";
 import { log } from "./log";
 import { login } from "./login";
 import { models } from "./models";
@@ -12,4 +13,18 @@ import { time } from "./time";
 import { work } from "./work";
 
 /** The English texts that come with the first page beside the desktop. */
-export const late = { approvals, events, hosts, log, login, models, phrase, recover, runs, sandboxes, time, work };
+export const late = {
+  approvals,
+  events,
+  hosts,
+  limits,
+  log,
+  login,
+  models,
+  phrase,
+  recover,
+  runs,
+  sandboxes,
+  time,
+  work,
+};

@@ -2,6 +2,8 @@
 export const models = {
   connect: "Connect a model",
   service: "Service",
+  exampleKind: "or openai, for any compatible endpoint, or bedrock",
+  exampleAddress: "its address, when it is not the service's own",
   testing: "Testing…",
   testConnect: "Test and connect",
   connectUntested: "Connect without the test",
