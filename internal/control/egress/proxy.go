@@ -374,6 +374,8 @@ func (p *Proxy) dial(one *passage) (net.Conn, error) {
 	case errors.Is(err, errNotPublic):
 		return nil, refuse(one.target, choir.EgressAddress, one.mode, choir.ReasonEgressAddress)
 	case err != nil:
+		one.passed = true // the name, which the program chose, was asked for
+		one.cut("error")
 		return nil, choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 	}
 	one.address = address
