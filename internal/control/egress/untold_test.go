@@ -110,3 +110,26 @@ func TestAHandshakeThatFailsIsRecorded(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// TestWhatIsOpenIsTold lists the tunnel of a task until the log has its event.
+func TestWhatIsOpenIsTold(t *testing.T) {
+	g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 22}))
+	g.serve(good, 22, echo(t))
+	mine, others := choir.ID("task-1"), choir.ID("task-2")
+	g.mu.Lock()
+	g.work.Task = mine
+	g.mu.Unlock()
+	tunnel := g.opened("good.test:22")
+	for task, beside := range map[choir.ID]bool{mine: false, others: true, "": true} {
+		want := choir.EffectHost{Host: "good.test", Port: 22, Sent: true, Beside: beside}
+		if open := g.OpenHosts(task); len(open) != 1 || open[0] != want {
+			t.Errorf("for %q: %+v", task, open)
+		}
+	}
+	tunnel.Close()
+	g.nextPassage()
+	g.Close() // which waits for its end
+	if open := g.OpenHosts(mine); len(open) > 0 {
+		t.Errorf("after its end: %+v", open)
+	}
+}
