@@ -79,6 +79,9 @@ type Config struct {
 	// cuts what is open by a grant that was revoked. Both may be nil where nothing is granted.
 	EgressCheck func(c *Computer, host string, port int) error
 	EgressEnded func(c *Computer, grant choir.ID)
+	// EgressOpen returns the hosts to which programs have something open, of a task or beside it. It
+	// may be nil where nothing is let out.
+	EgressOpen func(c *Computer, task choir.ID) []choir.EffectHost
 	// Approve returns the rules in force by which results of tasks wait for the owner; nil for
 	// none.
 	Approve func() effect.Policy

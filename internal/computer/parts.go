@@ -87,7 +87,11 @@ func makeParts(c *Computer, log *eventstore.Store) {
 		Computer: cfg.ID, Folders: []string{selfsource.Folder, "artifacts", projects.Folder}, RestoreNote: filepath.Join(cfg.Dir, copies.RestoreFile), Logger: cfg.Log,
 	})
 	preparing.Reconciler = c.reconciler
-	rules := effects.NewRules(cfg.Approve, log, c.keeper)
+	var open effects.OpenHosts
+	if cfg.EgressOpen != nil {
+		open = func(task choir.ID) []choir.EffectHost { return cfg.EgressOpen(c, task) }
+	}
+	rules := effects.NewRules(cfg.Approve, open, log, c.keeper)
 	c.taskChanges = tasks.New(cfg.ID, cfg.Dir, log, c.events, c.keeper, c.workspace, c.roles, rules, cfg.Log)
 	c.tasks = dispatch.New(log, c.events, c.taskChanges, dispatch.Config{
 		Computer: cfg.ID, AutoCheckpoint: cfg.AutoCheckpoint, Now: cfg.Now, Log: cfg.Log,

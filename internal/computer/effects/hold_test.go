@@ -22,7 +22,7 @@ func TestACommitThatIsInTheCopyAloneIsNoResult(t *testing.T) {
 	l := workspacetest.New(t, blobs, func(cfg *workspace.Config) { cfg.Confines = func() bool { return true } })
 	l.Write("workspace/app/one", "before\n")
 	ctx, quiet := l.Within(), slog.New(slog.DiscardHandler)
-	rules := NewRules(nil, l.Log, l.Keeper)
+	rules := NewRules(nil, nil, l.Log, l.Keeper)
 	changes := tasks.New(l.Computer, l.Data, l.Log, l.Events, l.Keeper, l.Workspace, workspacetest.Awake{Client: l.Client}, rules, quiet)
 	e := New(l.Log, l.Events, blobs, l.Keeper, changes, l.Workspace, nil, rules, Config{Computer: l.Computer, Logger: quiet})
 	task := choir.DirectorTask{

@@ -27,17 +27,25 @@ type RunLog interface {
 // tasks.Approvals.
 type Rules struct {
 	policy func() effect.Policy
+	open   OpenHosts
 	log    RunLog
 	keeper *snapshot.Keeper
 }
 
+// OpenHosts returns the hosts to which programs have something open, of a task or beside it. What
+// was open before is in the log.
+type OpenHosts func(task choir.ID) []choir.EffectHost
+
 // NewRules makes the rules of a computer with a log and a keeper of its trees. policy returns the
-// policy in force, also while others change it; nil holds nothing.
-func NewRules(policy func() effect.Policy, log RunLog, keeper *snapshot.Keeper) *Rules {
+// policy in force, also while others change it; nil holds nothing. A nil open returns no host.
+func NewRules(policy func() effect.Policy, open OpenHosts, log RunLog, keeper *snapshot.Keeper) *Rules {
 	if policy == nil {
 		policy = func() effect.Policy { return effect.Policy{} }
 	}
-	return &Rules{policy, log, keeper}
+	if open == nil {
+		open = func(choir.ID) []choir.EffectHost { return nil }
+	}
+	return &Rules{policy, open, log, keeper}
 }
 
 // Concern reports whether a rule could be about what a task will do.
@@ -106,8 +114,15 @@ func (r *Rules) facts(ctx context.Context, o tasks.Offered, p *choir.EffectHeld)
 	if a := o.Task.Task.GitAction; a != "" {
 		f.Commands = append(f.Commands, strings.Join(append([]string{string(a)}, o.Task.Task.GitArgs...), " "))
 	}
+	open := r.open(o.Task.ID) // before the log, which has all that has ended by then
 	if err := r.addRecorded(ctx, o.Task, &f, p); err != nil {
 		return f, err
+	}
+	for _, h := range open {
+		if !h.Beside {
+			f.Hosts = append(f.Hosts, h.Host)
+		}
+		addHost(p, h)
 	}
 	return f, r.addBeside(ctx, o.Task, p)
 }

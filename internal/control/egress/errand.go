@@ -45,11 +45,12 @@ func (p *Proxy) ServeErrand(w http.ResponseWriter, r *http.Request, answer func(
 	defer p.endPassage(one)
 	conn, err := p.dial(one)
 	if err != nil {
-		answer(w, p.refused(r, work, err))
-		return
+		err = p.refused(r, work, err)
+	} else {
+		defer conn.Close()
+		err = p.carryErrand(w, r, one, conn, errand)
 	}
-	defer conn.Close()
-	if err = p.carryErrand(w, r, one, conn, errand); err != nil && one.answerable {
+	if err != nil && one.answerable {
 		answer(w, err)
 	}
 	if one.passed {
@@ -134,6 +135,8 @@ func (p *Proxy) carryErrand(w http.ResponseWriter, r *http.Request, one *passage
 	err := secure.HandshakeContext(ctx)
 	cancel()
 	if err != nil {
+		one.passed = true // the handshake names the host
+		one.cut("error")
 		return unreachable
 	}
 	var used atomic.Bool

@@ -27,6 +27,8 @@ var hopByHop = []string{
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, conn net.Conn) error {
 	counted, err := p.secure(one, &countedConn{Conn: conn, of: one, limits: p.cfg.Limits})
 	if err != nil {
+		one.passed = true // the handshake names the host
+		one.cut("error")
 		return choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 	}
 	out := outgoing(r, one)

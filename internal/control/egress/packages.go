@@ -32,6 +32,8 @@ func (p *Proxy) servePackage(w http.ResponseWriter, r *http.Request, work Work, 
 	case errors.Is(err, packages.ErrPass):
 		return false, nil
 	case err != nil: // the client is gone, or the passage was cut
+		one.passed = true // the cache may have asked the registry by then
+		one.cut("error")
 		return true, choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 	}
 	defer content.Close()

@@ -543,3 +543,35 @@ func TestFalseContentThatWasBegunIsNeverWhole(t *testing.T) {
 		t.Errorf("it keeps %v, %v", files, err)
 	}
 }
+
+// TestAProgramThatLeavesHidesNoQuestionOfTheCache has programs ask for content and for a page, and
+// leave once the cache has asked the registry for it.
+func TestAProgramThatLeavesHidesNoQuestionOfTheCache(t *testing.T) {
+	g := newRegistry(t)
+	arrived := make(chan struct{}, 10)
+	g.mu.Lock()
+	g.answer = func(_ http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "/-/") && strings.Count(r.URL.Path, "/") > 1 {
+			return false // the digest
+		}
+		arrived <- struct{}{}
+		<-r.Context().Done()
+		return true
+	}
+	g.mu.Unlock()
+	for _, path := range []string{"/s3cret/-/s3cret-1.0.0.tgz", "/s3cret"} {
+		one, cfg := g.computer(policyOf(t, choir.EgressHost{Host: "good.test"}))
+		r, _, conn := one.sendRaw(connectTo("good.test:443"))
+		if r.StatusCode != 200 {
+			t.Fatal(r.StatusCode)
+		}
+		if _, err := io.WriteString(tls.Client(conn, cfg), getInside(path)); err != nil {
+			t.Fatal(err)
+		}
+		<-arrived
+		conn.Close()
+		if e := one.nextPassage(); e.Path != path || e.Host != "good.test" || e.Cut != "error" {
+			t.Errorf("%s: %+v", path, e)
+		}
+	}
+}

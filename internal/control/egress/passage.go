@@ -17,6 +17,7 @@ import (
 
 // passage is a request or a tunnel that the policy or a grant let out.
 type passage struct {
+	task    choir.ID // "" for programs of none
 	target  Target
 	mode    choir.EgressMode
 	grant   *Grant                     // nil if the policy alone let it out

@@ -284,7 +284,7 @@ func (p *Proxy) admit(r *http.Request, work Work, t Target, policy Policy, grant
 	if err := p.recordUntold(r.Context()); err != nil {
 		return nil, err
 	}
-	one, err := p.count(r, t, policy, grant, inspected)
+	one, err := p.count(r, work.Task, t, policy, grant, inspected)
 	if err == nil && work.Holds != nil && work.Holds(t.Host) {
 		p.endPassage(one)
 		return nil, refuse(t, choir.EgressHeld, policy.Mode, choir.ReasonEgressHeld)
@@ -292,11 +292,11 @@ func (p *Proxy) admit(r *http.Request, work Work, t Target, policy Policy, grant
 	return one, err
 }
 
-// count counts a request as open. Code rate_limited: there are too many; unavailable: the proxy
+// count counts a request of a task as open; "" for none. Code rate_limited: there are too many; unavailable: the proxy
 // is closed.
-func (p *Proxy) count(r *http.Request, t Target, policy Policy, grant *Grant, inspected bool) (*passage, error) {
+func (p *Proxy) count(r *http.Request, task choir.ID, t Target, policy Policy, grant *Grant, inspected bool) (*passage, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	one := &passage{target: t, mode: policy.Mode, grant: grant, ctx: ctx, cancel: cancel, began: p.cfg.Now(), answerable: true, inspected: inspected}
+	one := &passage{task: task, target: t, mode: policy.Mode, grant: grant, ctx: ctx, cancel: cancel, began: p.cfg.Now(), answerable: true, inspected: inspected}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	still := one.fits(p.policy) && !p.ended.has(grant)
@@ -315,6 +315,19 @@ func (p *Proxy) count(r *http.Request, t Target, policy Policy, grant *Grant, in
 	p.all.Add(1)
 	one.endWithGrant(p.cfg.Now)
 	return one, nil
+}
+
+// OpenHosts returns the hosts and ports to which requests and tunnels are open: those of a task, and
+// of anything else beside it. What is not among them any more is in the log.
+func (p *Proxy) OpenHosts(task choir.ID) (open []choir.EffectHost) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for one := range p.open {
+		if !one.inspected { // its requests are counted by themselves
+			open = append(open, choir.EffectHost{Host: one.target.Host, Port: one.target.Port, Sent: true, Beside: one.task != task})
+		}
+	}
+	return open
 }
 
 // endPassage counts a request as ended.
@@ -374,6 +387,8 @@ func (p *Proxy) dial(one *passage) (net.Conn, error) {
 	case errors.Is(err, errNotPublic):
 		return nil, refuse(one.target, choir.EgressAddress, one.mode, choir.ReasonEgressAddress)
 	case err != nil:
+		one.passed = true // the name, which the program chose, was asked for
+		one.cut("error")
 		return nil, choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 	}
 	one.address = address

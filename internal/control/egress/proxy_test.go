@@ -206,8 +206,9 @@ func TestLimitsEndATunnel(t *testing.T) {
 		g := newRig(t, policy, limit(func(l *Limits) { l.Begin = 20 * time.Millisecond }))
 		g.serve(good, 443, echo(t))
 		_, in, _ := g.sendRaw(connectTo("good.test:443"))
-		if rest, _ := io.ReadAll(in); len(rest) > 0 || len(g.passed) > 0 {
-			t.Errorf("%q, %+v", rest, g.passed)
+		rest, _ := io.ReadAll(in)
+		if e := g.nextPassage(); len(rest) > 0 || e.Sent > 0 || e.Cut != "error" {
+			t.Errorf("%q, %+v", rest, e)
 		}
 	})
 	t.Run("how many at once", func(t *testing.T) {

@@ -28,10 +28,11 @@ func (p *Proxy) tunnel(w http.ResponseWriter, one *passage, host net.Conn) error
 		return nil // the client is gone
 	}
 	first, err := p.firstBytes(one, client, buffered.Reader)
+	one.passed = true // its name was asked for, and what is refused is not recorded each time
 	if err != nil {
+		one.cut("error")
 		return refuse(one.target, choir.EgressTLS, one.mode, choir.ReasonEgressUnclear)
 	}
-	one.passed = true
 	_ = host.SetWriteDeadline(time.Now().Add(p.cfg.Limits.Begin))
 	n, err := host.Write(first)
 	one.sent.Add(int64(n))

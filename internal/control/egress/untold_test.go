@@ -77,3 +77,59 @@ func (g *rig) nextPassageTried() {
 	g.t.Helper()
 	<-g.news
 }
+
+// TestANameThatWasAskedForIsRecorded asks for names of a wildcard that lead nowhere, by which a
+// program tells the servers of that domain what it knows.
+func TestANameThatWasAskedForIsRecorded(t *testing.T) {
+	g := newRig(t, policyOf(t, choir.EgressHost{Host: "*.good.test", Port: 80}, choir.EgressHost{Host: "*.good.test"}))
+	for host, raw := range map[string]string{
+		"s3cret-1.good.test": "GET http://s3cret-1.good.test/ HTTP/1.1\r\nHost: s3cret-1.good.test\r\n\r\n",
+		"s3cret-2.good.test": connectTo("s3cret-2.good.test:443"),
+	} {
+		if r, _, _ := g.sendRaw(raw); r.StatusCode != 503 {
+			t.Fatalf("%s: %d", host, r.StatusCode)
+		}
+		if e := g.nextPassage(); e.Host != host || e.Cut != "error" || e.Sent != 0 || e.Status != 0 {
+			t.Errorf("%s: %+v", host, e)
+		}
+	}
+	if len(g.world.lookups) != 2 {
+		t.Errorf("the names were not looked up: %v", g.world.lookups)
+	}
+}
+
+// TestAHandshakeThatFailsIsRecorded ends the connection of a host that is looked into before its
+// TLS is there.
+func TestAHandshakeThatFailsIsRecorded(t *testing.T) {
+	g, cfg, _ := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test", Methods: []string{"GET"}, Paths: []string{"/pub"}}), nil)
+	g.serve(good, 443, echo(t)) // which speaks no TLS
+	if statuses, _ := g.inside(cfg, getInside("/pub/s3cret")); len(statuses) != 1 || statuses[0] != 503 {
+		t.Fatal(statuses)
+	}
+	if e := g.nextPassage(); e.Path != "/pub/s3cret" || e.Sent == 0 || e.Cut != "error" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestWhatIsOpenIsTold lists the tunnel of a task until the log has its event.
+func TestWhatIsOpenIsTold(t *testing.T) {
+	g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 22}))
+	g.serve(good, 22, echo(t))
+	mine, others := choir.ID("task-1"), choir.ID("task-2")
+	g.mu.Lock()
+	g.work.Task = mine
+	g.mu.Unlock()
+	tunnel := g.opened("good.test:22")
+	for task, beside := range map[choir.ID]bool{mine: false, others: true, "": true} {
+		want := choir.EffectHost{Host: "good.test", Port: 22, Sent: true, Beside: beside}
+		if open := g.OpenHosts(task); len(open) != 1 || open[0] != want {
+			t.Errorf("for %q: %+v", task, open)
+		}
+	}
+	tunnel.Close()
+	g.nextPassage()
+	g.Close() // which waits for its end
+	if open := g.OpenHosts(mine); len(open) > 0 {
+		t.Errorf("after its end: %+v", open)
+	}
+}

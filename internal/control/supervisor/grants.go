@@ -301,6 +301,15 @@ func (g *gateways) checkGrant(c *computer.Computer, host string, port int) error
 	return g.outlet(c).proxy.CheckGrant(host, port)
 }
 
+// openHosts returns the hosts to which programs of a computer have something open, of a task or
+// beside it.
+func (g *gateways) openHosts(c *computer.Computer, task choir.ID) []choir.EffectHost {
+	if out := g.peek(c.ID()); out != nil {
+		return out.proxy.OpenHosts(task)
+	}
+	return nil
+}
+
 // endGrant cuts what is open by a grant that was revoked.
 func (g *gateways) endGrant(c *computer.Computer, grant choir.ID) {
 	if out := g.peek(c.ID()); out != nil {

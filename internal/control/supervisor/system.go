@@ -208,7 +208,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		Disk:          s.disks.project(e.ID),
 		RunLimits:     l.Run(),
 		Approve:       s.policy.approvals,
-		Egress:        s.gateways.handler, EgressOf: s.policy.allows, EgressCheck: s.gateways.checkGrant, EgressEnded: s.gateways.endGrant, Trust: s.signers.trust,
+		Egress:        s.gateways.handler, EgressOf: s.policy.allows, EgressCheck: s.gateways.checkGrant, EgressEnded: s.gateways.endGrant, EgressOpen: s.gateways.openHosts, Trust: s.signers.trust,
 		CloseUnreturned: s.gateways.closeUnreturned, Drain: s.gateways.drainCalls,
 		PushRemote:     s.gateways.remotes.pushed(),
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,

@@ -83,6 +83,28 @@ for host in sys.argv[2:]:
     s.sendall(f"GET http://{host}/asked HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
     while s.recv(4096): pass
 """
+# Sends by a tunnel, says so and keeps the tunnel open; for others too who come to a port.
+KEEP_OPEN = r"""
+import socket, sys, time
+other = socket.create_server(("127.0.0.1", 7777)) if sys.argv[1:] == ["other"] else None
+s = socket.create_connection(("127.0.0.1", 8801)); s.settimeout(20)
+s.sendall(b"CONNECT good.test:80 HTTP/1.1\r\nHost: good.test:80\r\n\r\n"); s.recv(4096)
+s.sendall(b"GET /asked HTTP/1.1\r\nHost: good.test\r\n\r\n"); s.recv(4096)
+if other:
+    print("open", flush=True)
+    for _ in range(2):
+        one = other.accept()[0]
+        s.sendall(one.recv(4096)); one.sendall(b"sent")
+else: open(sys.argv[1], "w").close(); time.sleep(100)
+"""
+# Has the tunnel of another task send for it; "end" ends that task.
+HAND_OVER = r"""
+import socket, sys, time
+for _ in range(600):
+    try: s = socket.create_connection(("127.0.0.1", 7777)); break
+    except OSError: time.sleep(0.1)
+s.sendall(b"GET /handed-over HTTP/1.1\r\nHost: good.test\r\n\r\n"); print(s.recv(10))
+"""
 LOOK_UP = r"""
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(10)
@@ -92,6 +114,10 @@ s.sendto(b"\x12\x34\x01\0\0\1\0\0\0\0\0\0\6victim\4test\0\0\1\0\1", ("127.0.0.1"
 
 def ask(how, *hosts):
     return f"python3 - {how} {' '.join(hosts)} <<'E'\n{ASK}E\n"
+
+
+def keep_open():
+    return f"cat > $TMPDIR/keep.py <<'E'\n{KEEP_OPEN}E\n(setsid python3 $TMPDIR/keep.py $TMPDIR/sent >/dev/null 2>&1 &); while [ ! -e $TMPDIR/sent ]; do sleep 0.1; done\n"
 
 
 def wanted():
@@ -105,9 +131,16 @@ def wanted():
     holds(promise, "echo x >> a.txt; " + ask("marked", "victim.test"), "echo x >> a.txt; " + ask("marked", "good.test"))
     control(promise, any(h.address == GOOD for h in canary.heard()))
     promise = "a host that was reached is shown"
-    for name, how in [("behind 70 others", ask("marked", *many[:70], "good.test")), ("as a program of no task", ask("unmarked", "good.test"))]:
+    for name, how in [("behind 70 others", ask("marked", *many[:70], "good.test")), ("as a program of no task", ask("unmarked", "good.test")), ("by a tunnel that stays open", keep_open())]:
         shown = tried(promise, name, "echo x >> guarded/x; " + how) or {"hosts": []}
         attack(promise, not any(h["host"] == "good.test" and h.get("sent") for h in shown["hosts"]), f"{name}: {shown['hosts'][-3:]}")
+    if CONFINED:  # else no two tasks work at once
+        task = {"version": 1, "kind": "edit_repo", "repo": "other", "instruction": "attack", "commands": [{"argv": ["python3", "-c", KEEP_OPEN, "other"]}], "time_budget_s": 120 * SLOWER, "verify_profile": {"mode": "none"}}
+        assert api("POST", base() + "/tasks", task)[0] < 300
+        hand_over = f"python3 - <<'E'\n{HAND_OVER}E\n"
+        shown = tried(promise, "by a tunnel of another task that stays open", "echo x >> guarded/x; " + hand_over) or {"hosts": []}
+        attack(promise, not any(h["host"] == "good.test" and h.get("sent") for h in shown["hosts"]), f"by a tunnel of another task that stays open: {shown['hosts'][-3:]}")
+        settle(begin("echo x >> guarded/x; " + hand_over)[0])
     shown = tried(promise, "itself", "echo x >> guarded/x; " + ask("marked", "good.test")) or {"hosts": []}
     control(promise, [h["host"] for h in shown["hosts"]] == ["good.test"], shown["hosts"])
 
@@ -190,8 +223,10 @@ try:
     lib.ORIGIN = json.loads(up.stdout.readline())["address"].removeprefix("http://")
     with tempfile.TemporaryDirectory() as top:
         made = subprocess.run(["bash", "-ec", "git init -q -b main app; cd app; mkdir guarded folder; echo one > a.txt; echo target > same; echo echo > script; echo in > folder/in; echo x > guarded/x; git add -A; git -c user.name=a -c user.email=a@b commit -qm one; mkdir empty many; mkdir many/{1..9}"], cwd=top)
-        added = choir("repo", "add", top + "/app")
-        assert made.returncode == 0 and added.returncode == 0, added.stderr
+        assert made.returncode == 0
+        for name in ("app", "other"):
+            added = choir("repo", "add", "--name", name, top + "/app")
+            assert added.returncode == 0, added.stderr
     for part in (wanted, hidden, sizes, landed):
         part()
 finally:
