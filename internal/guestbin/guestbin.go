@@ -3,8 +3,12 @@
 package guestbin
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
+	"io"
 	"io/fs"
+	"sync"
 
 	"choiros/internal/choir"
 )
@@ -22,11 +26,43 @@ const (
 // Names lists the binaries that a complete build carries.
 func Names() []string { return []string{Init, Director, Associate} }
 
-// Read returns one binary; code unavailable when this build carries none.
+// Read returns a copy of one binary; code unavailable when this build carries none.
 func Read(name string) ([]byte, error) {
-	b, err := fs.ReadFile(files, "bin/"+name)
+	b, err := files.ReadFile("bin/" + name)
 	if err != nil {
-		return nil, choir.Refuse("guestbin.read", choir.ReasonProgramNotInBuild, choir.TextOf("name", name))
+		return nil, notInBuild(name)
 	}
 	return b, nil
 }
+
+// Open returns one binary to be read, without a copy of it; code unavailable when this build
+// carries none. The caller closes it.
+func Open(name string) (fs.File, error) {
+	f, err := files.Open("bin/" + name)
+	if err != nil {
+		return nil, notInBuild(name)
+	}
+	return f, nil
+}
+
+func notInBuild(name string) error {
+	return choir.Refuse("guestbin.read", choir.ReasonProgramNotInBuild, choir.TextOf("name", name))
+}
+
+// Checksum returns the SHA-256 of all binaries in hex, one after the other as Names lists them.
+// It is computed once in a process. Code unavailable: this build does not carry all.
+func Checksum() (string, error) { return checksum() }
+
+var checksum = sync.OnceValues(func() (string, error) {
+	h := sha256.New()
+	for _, name := range Names() {
+		f, err := Open(name)
+		if err == nil {
+			_, err = io.Copy(h, f)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+})

@@ -150,8 +150,8 @@ type Hit struct {
 	Offset int64 // of its first byte
 }
 
-// chunk is how much is read at a time.
-const chunk = 256 << 10
+// firstChunk is how much is read at first, and chunk how much at most at a time.
+const firstChunk, chunk = 4 << 10, 256 << 10
 
 // Find returns the first hit of each secret and form in a stream.
 func (s *Secrets) Find(r io.Reader) ([]Hit, error) {
@@ -160,10 +160,11 @@ func (s *Secrets) Find(r io.Reader) ([]Hit, error) {
 		return nil, err
 	}
 	var hits []Hit
-	buf := make([]byte, 0, chunk+s.window())
+	var buf []byte
 	base := int64(0) // offset of buf in the stream
-	for {
-		n, err := io.ReadFull(r, buf[len(buf):len(buf)+chunk])
+	for size := firstChunk; ; size = min(2*size, chunk) {
+		buf = slices.Grow(buf, size)
+		n, err := io.ReadFull(r, buf[len(buf):len(buf)+size])
 		buf = buf[:len(buf)+n]
 		s.each(buf, func(one needle, at []int) bool {
 			if !slices.ContainsFunc(hits, func(h Hit) bool { return h.Name == one.name && h.Form == one.form }) {

@@ -92,9 +92,12 @@ func TestASecretIsFoundInEachForm(t *testing.T) {
 			}
 		}
 	}
-	edge := strings.Repeat("x", 256<<10-5) + secret // across two reads
-	if hits, err := s.Find(strings.NewReader(edge)); err != nil || len(hits) != 1 || hits[0].Offset != 256<<10-5 {
-		t.Errorf("across two reads: %+v, %v", hits, err)
+	for _, kilobytes := range []int{4, 12, 252, 508} { // across two reads, also long ones
+		at := kilobytes<<10 - 5
+		hits, err := s.Find(strings.NewReader(strings.Repeat("x", at) + secret))
+		if err != nil || len(hits) != 1 || hits[0].Offset != int64(at) {
+			t.Errorf("at %d: %+v, %v", at, hits, err)
+		}
 	}
 	if hits, err := s.Find(strings.NewReader(strings.Repeat("abc ghp_a secret base64 ", 5_000))); len(hits) > 0 || err != nil {
 		t.Errorf("found where there is none: %+v, %v", hits, err)

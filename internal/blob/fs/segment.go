@@ -34,7 +34,7 @@ func createSegment(path string) (*segment, error) {
 		return nil, err
 	}
 	s := &segment{file: f, size: segmentBytes, next: 1}
-	if _, err = f.Write(make([]byte, segmentBytes)); err != nil {
+	if err = writeZeros(f); err != nil {
 		s.size = 0
 		err = f.Truncate(0)
 	}
@@ -47,6 +47,19 @@ func createSegment(path string) (*segment, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// zeros are written to new segments, one after the other.
+var zeros [64 << 10]byte
+
+// writeZeros fills a new segment with zeros.
+func writeZeros(f *os.File) error {
+	for range segmentBytes / len(zeros) {
+		if _, err := f.Write(zeros[:]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // discard removes a segment that was never used.

@@ -168,22 +168,32 @@ func (s *seat) loseCommands() {
 	}
 }
 
-// hello stores the Director's public key and records the start of its sandbox in the log.
+// hello stores the Director's public key and records the start of its sandbox in the log. After an
+// error it has stored nothing, so that the Director can say it again.
 func (s *seat) hello(ctx context.Context, key string) error {
 	// The Director may speak before its seat is ready.
 	if _, err := s.guest(ctx); err != nil {
 		return err
 	}
+	s.greeting.Lock()
+	defer s.greeting.Unlock()
 	s.mu.Lock()
-	l := s.live
-	known := s.key == key
+	l, before := s.live, s.key
 	s.key = key
 	s.mu.Unlock()
-	if l == nil || known {
+	if l == nil || before == key {
 		return nil
 	}
-	if err := s.writeNote(s.noteOf(l, key)); err != nil {
-		return err
+	err := s.writeNote(s.noteOf(l, key))
+	if err == nil {
+		err = s.logStarted(ctx, l, false)
 	}
-	return s.logStarted(ctx, l, false)
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.live == l {
+			s.key = before
+		}
+	}
+	return err
 }

@@ -32,6 +32,8 @@ type seat struct {
 	key     string        // the Director's public key
 	failed  error         // the error of the last start of the sandbox; nil after a success
 
+	greeting sync.Mutex // held while the Director's key is recorded; before mu
+
 	rolePID atomic.Int64 // pid of the role process inside, 0 when there is none
 
 	pausing sync.Mutex                     // held while the sandbox is paused or resumed; before mu

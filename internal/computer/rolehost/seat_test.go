@@ -132,6 +132,37 @@ func TestTheDirectorsSandboxIsRecordedOnceItSaidHello(t *testing.T) {
 	}
 }
 
+// TestAHelloThatFailsCanBeSaidAgain has a file system that takes no note the first time.
+func TestAHelloThatFailsCanBeSaidAgain(t *testing.T) {
+	g := newGround(t, nil)
+	l := g.serve()
+	l.started(choir.RoleAssociate, 1)
+	l.eventually(func() bool { return l.Serving(choir.RoleDirector) })
+	s := l.seats[choir.RoleDirector]
+	if _, err := s.guest(l.within()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(s.notePath()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(s.notePath(), "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Hello(l.within(), "key"); err == nil {
+		t.Fatal("a key is taken that cannot be noted")
+	}
+	if err := os.RemoveAll(s.notePath()); err != nil {
+		t.Fatal(err)
+	}
+	l.hello("key")
+	if p := l.started(choir.RoleDirector, 1); p.PublicKey != "key" {
+		t.Errorf("%+v", p)
+	}
+	if n, err := s.readNote(); err != nil || n.PublicKey != "key" {
+		t.Errorf("the note has the key %q, %v", n.PublicKey, err)
+	}
+}
+
 func TestARoleGetsItsIdentityAndTheNextOnesInTime(t *testing.T) {
 	lines := make(chan string, 100)
 	g := newGround(t, map[string]fake.Program{guestbin.Associate: func(_ context.Context, p *fake.Process) int {

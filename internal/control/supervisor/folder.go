@@ -1,8 +1,6 @@
 package supervisor
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -290,20 +288,14 @@ func (f *folder) writeOwner(o owner) error {
 	return choir.Wrap("choir.data", choir.CodeUnavailable, durablefile.Write(path, raw), "write %s", path)
 }
 
-// installGuest writes the guest binaries to a folder from which sandboxes run them, and
-// returns it. Their mode is execute-only, so that their processes cannot be dumped.
+// installGuest writes the guest binaries to a folder from which sandboxes run them, unless they are
+// there, and returns it. Their mode is execute-only, so that their processes cannot be dumped.
 func (f *folder) installGuest() (string, error) {
-	h := sha256.New()
-	content := map[string][]byte{}
-	for _, name := range guestbin.Names() {
-		b, err := guestbin.Read(name)
-		if err != nil {
-			return "", err
-		}
-		content[name] = b
-		h.Write(b)
+	sum, err := guestbin.Checksum()
+	if err != nil {
+		return "", err
 	}
-	dir := filepath.Join(f.path, "guest", hex.EncodeToString(h.Sum(nil))[:16])
+	dir := filepath.Join(f.path, "guest", sum[:16])
 	if err := removeOthers(dir); err != nil {
 		return "", err
 	}
@@ -314,13 +306,8 @@ func (f *folder) installGuest() (string, error) {
 	if err != nil {
 		return "", choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the folder of guest binaries")
 	}
-	for name, b := range content {
-		path := filepath.Join(tmp, name)
-		err := writeSynced(path, b, 0o111)
-		if err == nil {
-			err = os.Chmod(path, 0o111) // whatever the umask
-		}
-		if err != nil {
+	for _, name := range guestbin.Names() {
+		if err := writeGuest(filepath.Join(tmp, name), name); err != nil {
 			return "", choir.Wrap("choir.data", choir.CodeUnavailable, errors.Join(err, os.RemoveAll(tmp)), "write %s", name)
 		}
 	}
@@ -332,14 +319,20 @@ func (f *folder) installGuest() (string, error) {
 	return dir, choir.Wrap("choir.data", choir.CodeUnavailable, err, "install the guest binaries")
 }
 
-// writeSynced creates a file whose content survives a power cut. Later starts do not
-// check a binary that has its final name.
-func writeSynced(path string, content []byte, mode os.FileMode) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+// writeGuest writes a guest binary to a new file, whose content survives a power cut. Later starts
+// do not check a binary that has its final name.
+func writeGuest(path, name string) error {
+	from, err := guestbin.Open(name)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	defer from.Close()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o111)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	err = errors.Join(err, f.Chmod(0o111)) // whatever the umask
 	fault.Point("data.guest.sync")
 	return errors.Join(err, f.Sync(), f.Close())
 }

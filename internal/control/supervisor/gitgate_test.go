@@ -443,6 +443,7 @@ func (f *forge) keyInAHeader(t *testing.T, p *controltest.Plane) {
 func memoryWith(words ...string) (found []string) {
 	own, _ := os.Readlink("/proc/self/ns/pid")
 	processes, _ := filepath.Glob("/proc/[0-9]*")
+	var buf []byte
 	for _, one := range processes {
 		if in, err := os.Readlink(one + "/ns/pid"); err != nil || in == own || !descends(one) {
 			continue
@@ -459,7 +460,9 @@ func memoryWith(words ...string) (found []string) {
 			if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); err != nil || !strings.HasPrefix(mode, "rw") {
 				continue
 			}
-			raw := make([]byte, min(to-from, 64<<20))
+			size := min(to-from, 64<<20)
+			buf = slices.Grow(buf[:0], int(size))
+			raw := buf[:size]
 			n, _ := mem.ReadAt(raw, from) // parts of it cannot be read
 			for _, word := range words {
 				if bytes.Contains(raw[:n], []byte(word)) {

@@ -1,6 +1,7 @@
 package supervisor_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/controltest"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/guestbin"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/sandboxtest"
 )
@@ -183,5 +185,19 @@ func TestOtherGuestsAreRemoved(t *testing.T) {
 	}
 	if left, err := os.ReadDir(guest); err != nil || len(left) != 1 || left[0].Name() != ours[0].Name() {
 		t.Errorf("left %v, %v", left, err)
+	}
+	for _, name := range guestbin.Names() {
+		want, err := guestbin.Read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(guest, ours[0].Name(), name)
+		info, err := os.Stat(path)
+		if err != nil || info.Mode() != 0o111 {
+			t.Errorf("%s: mode %v, %v", name, info.Mode(), err)
+		}
+		if got, err := os.ReadFile(path); supervisor.IsRoot() && (err != nil || !bytes.Equal(got, want)) {
+			t.Errorf("%s has %d bytes of %d, %v", name, len(got), len(want), err)
+		}
 	}
 }

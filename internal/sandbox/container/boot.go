@@ -66,6 +66,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	defer door.Close()
 	b.state.Container, err = m.create(ctx, program{name: b.state.Name, argv: m.initArgs(spec), spec: spec, door: b.state.doorFolder()})
 	if err != nil {
+		b.state.Container = b.state.Name // it may be there, and its id be lost with the engine's answer
 		return err
 	}
 	pid, err := m.engine.start(ctx, b.state.Container)

@@ -230,10 +230,14 @@ clear_process() { :; }
 clear_file() { rm -rf -- "$1"; }
 clear_container() {
 	for again in 1 2 3; do
-		podman --url "unix://${1#* }" rm -f "${1%%%% *}" || docker -H "unix://${1#* }" rm -f "${1%%%% *}"
+		$briefly podman --url "unix://${1#* }" rm -f "${1%%%% *}" || $briefly docker -H "unix://${1#* }" rm -f "${1%%%% *}"
 		sleep 0.2
 	done
 }
+briefly=$(command -v timeout) && briefly="$briefly -s KILL %d"
 each kill
 each clear
-`, 500)
+`, 500, engineSeconds)
+
+// engineSeconds is how long one request to an engine may take.
+const engineSeconds = 5

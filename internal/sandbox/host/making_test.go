@@ -1,10 +1,12 @@
 package host
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"choiros/internal/sandbox"
 )
@@ -66,6 +68,61 @@ func TestTheEndOfThePipeEndsMakings(t *testing.T) {
 	}
 	if _, err := os.Stat(doorIn(kept)); err != nil {
 		t.Errorf("the door of a sandbox that was made is gone: %v", err)
+	}
+}
+
+// TestAnEngineThatDoesNotAnswerEndsTheGuard ends the pipe of a guard that has to ask an engine which
+// takes connections and says nothing.
+func TestAnEngineThatDoesNotAnswerEndsTheGuard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes what a guard waits for an engine, three times")
+	}
+	t.Parallel()
+	if _, err := exec.LookPath("podman"); err != nil {
+		t.Skip("podman is not installed")
+	}
+	var m Makings
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	silent, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	k, err := m.StartMaking(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.NoteContainer(socket, "name"); err != nil {
+		t.Fatal(err)
+	}
+	behind := filepath.Join(dir, "behind it")
+	if err := os.Mkdir(behind, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.NoteFile(behind); err != nil {
+		t.Fatal(err)
+	}
+	g := m.guard
+	if err := g.held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := g.process.Wait()
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(2 * 3 * 2 * engineSeconds * time.Second):
+		g.process.Kill()
+		t.Fatal("the guard waits on for the engine")
+	}
+	if _, err := os.Stat(behind); !os.IsNotExist(err) {
+		t.Errorf("what stood behind the container is there still: %v", err)
 	}
 }
 

@@ -27,7 +27,7 @@ func standIns(t testing.TB) string {
 	}
 	return sandboxtest.BuildProgram(t, "./internal/sandbox/microvm/firecrackertest/program", "firecracker", "jailer", "jailer"+firecrackertest.Old,
 		"firecracker"+firecrackertest.Hangs, "firecracker"+firecrackertest.Dies, "firecracker"+firecrackertest.Silent,
-		"firecracker"+firecrackertest.Refuses, "firecracker"+firecrackertest.Old)
+		"firecracker"+firecrackertest.Refuses, "firecracker"+firecrackertest.Old, "firecracker"+firecrackertest.Mute)
 }
 
 // smallImage makes an image of the right form for a stand-in, which boots none.

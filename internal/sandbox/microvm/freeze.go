@@ -106,10 +106,11 @@ func (f *firecrackerMonitor) writeFrozen(ctx context.Context, b *box, m *machine
 		return err
 	}
 	defer api.Close()
-	if err := api.SetState(living, firecracker.Paused); err != nil {
-		return err
+	// Without an answer to the first it may stand still too.
+	err = api.SetState(living, firecracker.Paused)
+	if err == nil {
+		err = api.TakeSnapshot(living, firecracker.SnapshotTo{Type: firecracker.SnapshotFull, State: roomState, Memory: roomMemory})
 	}
-	err = api.TakeSnapshot(living, firecracker.SnapshotTo{Type: firecracker.SnapshotFull, State: roomState, Memory: roomMemory})
 	if err == nil {
 		err = b.copyFrozen(m, folder)
 	}

@@ -1,16 +1,19 @@
 package microvm_test
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/microvm"
+	"choiros/internal/sandbox/microvm/firecrackertest"
 	"choiros/internal/sandbox/sandboxtest"
 )
 
@@ -137,6 +140,39 @@ func TestWhatCannotBeFrozenRunsOn(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(rooms[0], "root", "snapshot.memory")); !os.IsNotExist(err) {
 		t.Errorf("its memory is left in a file: %v", err)
+	}
+	if err := b.Destroy(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAMachineThatWasPausedWithoutAnAnswerGoesOn freezes a sandbox whose monitor pauses it and does
+// not say so.
+func TestAMachineThatWasPausedWithoutAnAnswerGoesOn(t *testing.T) {
+	t.Parallel()
+	dir := sandboxtest.DataDir(t)
+	config := standInConfig(t, dir)
+	config.Firecracker += firecrackertest.Mute
+	config.Jailer, config.WithoutTrial = microvm.NoJailer, true
+	d := microvm.New(config)
+	defer d.Close()
+	b, err := d.Create(t.Context(), copied(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	folder := filepath.Join(dir, "frozen")
+	if err := d.Freeze(short, b, folder); err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("%v", err)
+	}
+	within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := guest.NewClient(b.Dial).Hello(within); err != nil {
+		t.Errorf("it does not run on: %v", err)
+	}
+	if _, err := os.Stat(folder); !os.IsNotExist(err) {
+		t.Errorf("a folder is left: %v", err)
 	}
 	if err := b.Destroy(t.Context()); err != nil {
 		t.Error(err)

@@ -26,6 +26,7 @@ const (
 	Hangs   = "-hangs"   // it takes connections and answers nothing
 	Dies    = "-dies"    // it ends in the middle of its second request
 	Silent  = "-silent"  // the machine runs and never says that it is ready
+	Mute    = "-mute"    // it pauses the machine and does not answer that
 	Refuses = "-refuses" // it has no KVM, as it says when the machine is to start
 	Old     = "-old"
 )

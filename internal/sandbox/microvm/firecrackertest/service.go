@@ -76,6 +76,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		answer, err = s.do(r.Method, r.URL.Path, body)
 	}
+	if s.fault == Mute && s.paused {
+		<-r.Context().Done()
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case err != nil:
