@@ -14,13 +14,13 @@ const (
 	VictimAlive = 900
 )
 
-// SetVictim gives all processes of a group, and what they start, a weight. It is best effort: a
-// process that may not be written to keeps its own, and one that has ended needs none.
-func SetVictim(g Group, weight int) {
+// SetVictim gives a process and everything below it, and what they start, a weight. It is best
+// effort: a process that may not be written to keeps its own, and one that has ended needs none.
+func SetVictim(pid, weight int) {
 	seen := map[int]bool{}
 	for fresh := true; fresh; {
 		fresh = false
-		for _, pid := range g.Processes() { // again: a process may have been started before its parent was written to
+		for _, pid := range Descendants(pid) { // again: one may have been started before its parent was written to
 			if !seen[pid] {
 				seen[pid], fresh = true, true
 				os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(strconv.Itoa(weight)), 0) // as above
