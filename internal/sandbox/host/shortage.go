@@ -28,8 +28,8 @@ var shortages = []struct {
 }
 
 // NameShortage returns the error of a creation with a shortage as its reason, and err itself if
-// there was none. The shortage is the one that the kernel counted, if counted is not empty, else
-// the one that the error or the output of programs in it shows.
+// there was none. The shortage is the kernel's count, if counted is not empty, and otherwise a sign in
+// the error or in the output of programs in it.
 func NameShortage(op string, err error, counted choir.Reason) error {
 	if err == nil || isShortage(err) {
 		return err

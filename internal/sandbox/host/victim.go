@@ -6,11 +6,11 @@ import (
 )
 
 // The kernel's weights of processes when memory is used up, from -1000 to 1000, see proc(5): the
-// one with the largest ends first. The control plane has 0.
+// process with the largest ends first. The control plane has 0.
 const (
 	// VictimWhileMade is the weight of a sandbox that is being made: it has nothing to lose.
 	VictimWhileMade = 1000
-	// VictimAlive is the weight of one that is in use.
+	// VictimAlive is the weight of a sandbox in use.
 	VictimAlive = 900
 )
 
