@@ -15,7 +15,7 @@ const (
 )
 
 // SetVictim gives a process and everything below it, and what they start, a weight. It is best
-// effort: a process that may not be written to keeps its own, and one that has ended needs none.
+// effort: a process that may not be written to keeps its own, and an ended process needs none.
 func SetVictim(pid, weight int) {
 	seen := map[int]bool{}
 	for fresh := true; fresh; {

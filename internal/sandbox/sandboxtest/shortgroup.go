@@ -132,7 +132,7 @@ func makeThreads() {
 
 // useMemory makes the Go runtime have memory that it can use again, and uses more by a file in
 // memory, which is no process's. The kernel ends the largest process by weights in thousandths of
-// all memory, so that one that has nearly all of it ends before any sandbox.
+// all memory, so that a process with nearly all of it ends before any sandbox.
 func useMemory(t *testing.T) {
 	const file = 256 << 20
 	f, err := host.MemoryFile("used", nil, file)
