@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -35,14 +36,10 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
 	b.making = making
-	forks := m.engine.refusedForks()
+	counts := m.engine.countShortages()
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		making.FreeReserve()
-		counted := host.FindShortage(b.group())
-		if counted == "" && m.engine.refusedForks() > forks {
-			counted = choir.ReasonHostNoProcesses
-		}
-		err = host.NameShortage("container.create", err, counted)
+		err = host.NameShortage("container.create", err, cmp.Or(host.FindShortage(b.group()), counts.Since()))
 		host.Abandon(ctx, b)
 		return nil, err
 	}

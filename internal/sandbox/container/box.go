@@ -113,8 +113,8 @@ const monitorPatience = 2 * time.Second
 
 // awaitMonitor waits for the end of the engine's process that waited for the container. The
 // engine has removed the container by then. A creation that failed early did not learn which
-// process that is: it has the container's id in its arguments. Podman forgets that process, with
-// the one that would have become the container's first, when it could not start the container.
+// process that is: it has the container's id in its arguments. Podman forgets that process and
+// its child, which would have become the container's first, when it could not start the container.
 // Then both are killed, and the container's cgroups are removed.
 func (b *box) awaitMonitor(ctx context.Context) error {
 	if b.state.Boot != b.machine.bootID {

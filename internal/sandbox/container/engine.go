@@ -110,19 +110,19 @@ func (e *engine) readFacts(ctx context.Context) error {
 
 func (e *engine) close() { e.api.Close() }
 
-// refusedForks returns how many processes the kernel has refused to the engine, see
-// host.RefusedForks; 0 if the engine is on another machine or cannot be asked.
-func (e *engine) refusedForks() int64 {
+// countShortages counts what the kernel has refused to the engine; nothing if the engine is on
+// another machine or cannot be asked.
+func (e *engine) countShortages() host.Shortages {
 	conn, err := net.Dial("unix", e.socket)
 	if err != nil {
-		return 0
+		return host.Shortages{}
 	}
 	defer conn.Close()
 	peer, err := peerOf(conn.(*net.UnixConn))
 	if err != nil {
-		return 0
+		return host.Shortages{}
 	}
-	return host.RefusedForks(peer)
+	return host.CountShortages(peer)
 }
 
 // ImageName is the name of the images of sandboxes. Their tags depend on their content, so

@@ -85,7 +85,6 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if err := m.start(b, spec, listener); err != nil {
 		return err
 	}
-	host.SetVictim(b.group, host.VictimWhileMade)
 	listener.Close()
 	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
 		return b.notMade(err, "the sandbox did not answer")
@@ -98,7 +97,9 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return b.notMade(err, "the sandbox has ended already")
 	}
 	b.state.Sentry = host.ProcessName{PID: pid, Start: b.sentry.Start}
-	host.SetVictim(b.group, host.VictimAlive)
+	for _, part := range []*os.Process{b.monitor, b.relay} {
+		host.SetVictim(part.Pid, host.VictimAlive)
+	}
 	return nil
 }
 
@@ -155,6 +156,7 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener *os.File) error {
 	if err := b.making.NoteProcess(b.state.Monitor); err != nil {
 		return err
 	}
+	host.SetVictim(b.monitor.Pid, host.VictimWhileMade)
 	allowFiles(b.monitor.Pid)
 	err = b.group.Start(func(attr *syscall.SysProcAttr) error {
 		attr.Setsid = true
@@ -167,6 +169,7 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener *os.File) error {
 	if err != nil {
 		return choir.Wrap("gvisor.create", choir.CodeUnavailable, err, "start the relay")
 	}
+	host.SetVictim(b.relay.Pid, host.VictimWhileMade)
 	if b.state.Relay, err = nameOf(b.relay); err != nil {
 		return err
 	}

@@ -125,15 +125,43 @@ func FindShortage(g Group) choir.Reason {
 	return g.findShortage()
 }
 
-// RefusedForks returns how many processes and threads the kernel has refused in the cgroup of a
-// process, or, with version 2, by the limit of one around it.
-func RefusedForks(pid int) (n int64) {
-	for _, h := range hierarchiesOf(pid) {
-		if h.version == 2 {
-			n += refusedForks(h.own)
-		} else {
-			n += countOf(filepath.Join(h.own, "pids.events"), "max")
-		}
+// Shortages are counts of what the kernel refused in the cgroups of a process, see
+// CountShortages.
+type Shortages struct {
+	groups       []hierarchy
+	forks, kills int64
+}
+
+// CountShortages counts the processes and threads that the kernel has refused in the cgroups of a
+// process, or by the limits of those around it, and the processes it has ended for their memory.
+func CountShortages(pid int) Shortages {
+	s := Shortages{groups: hierarchiesOf(pid)}
+	s.forks, s.kills = s.count()
+	return s
+}
+
+// Since returns the reason by which the kernel has refused something since the counting; empty
+// for none.
+func (s Shortages) Since() choir.Reason {
+	forks, kills := s.count()
+	switch {
+	case forks > s.forks:
+		return choir.ReasonHostNoProcesses
+	case kills > s.kills:
+		return choir.ReasonHostNoMemory
 	}
-	return n
+	return ""
+}
+
+func (s Shortages) count() (forks, kills int64) {
+	for _, h := range s.groups {
+		if h.version == 2 {
+			forks += refusedForks(h.own)
+			kills += countOf(filepath.Join(h.own, "memory.events"), "oom_kill")
+			continue
+		}
+		forks += countOf(filepath.Join(h.own, "pids.events"), "max")
+		kills += countOf(filepath.Join(h.own, "memory.oom_control"), "oom_kill")
+	}
+	return forks, kills
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -40,9 +41,10 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 	}
 	defer listener.Close() // once more does nothing
 	b.making = making
+	counts := host.CountShortages(os.Getpid())
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		making.FreeReserve()
-		err = host.NameShortage("local.create", err, host.FindShortage(b.group))
+		err = host.NameShortage("local.create", err, cmp.Or(host.FindShortage(b.group), counts.Since()))
 		b.abandon(ctx)
 		return nil, err
 	}
@@ -76,7 +78,6 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	}
 	defer open.Close() // once more does nothing
 	err = m.start(b, spec, listener, info, closed)
-	host.SetVictim(b.group, host.VictimWhileMade)
 	// Bubblewrap has its own: if it dies, dialling must fail.
 	listener.Close()
 	closed.Close()
@@ -100,7 +101,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return b.notMade(err, "the sandbox has ended already")
 	}
 	b.state.Init = host.ProcessName{PID: pid, Start: b.init.Start}
-	host.SetVictim(b.group, host.VictimAlive)
+	host.SetVictim(b.monitor.Pid, host.VictimAlive)
 	if m.root {
 		_ = openPorts(pid)                                  // see there
 		b.state.FilesLimited = limitFiles(pid, spec) == nil // the level says so otherwise
@@ -148,6 +149,7 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info, gate *os.File
 	if err != nil {
 		return choir.Wrap("local.create", choir.CodeUnavailable, err, "start bubblewrap")
 	}
+	host.SetVictim(b.monitor.Pid, host.VictimWhileMade)
 	// Until we reap it nothing else can have its number.
 	s, err := host.ReadStat(b.monitor.Pid)
 	b.state.Monitor = host.ProcessName{PID: b.monitor.Pid, Start: s.Start}

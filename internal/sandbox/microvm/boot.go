@@ -53,11 +53,10 @@ func (m *machineParts) fill(ctx context.Context, b *box, spec sandbox.Spec) erro
 	if err := m.vmm.bring(ctx, b, spec); err != nil {
 		return err
 	}
-	host.SetVictim(b.group, host.VictimWhileMade)
 	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
 		return b.notMade(ctx, err)
 	}
-	host.SetVictim(b.group, host.VictimAlive)
+	host.SetVictim(b.vmm.PID, host.VictimAlive)
 	return nil
 }
 
@@ -117,7 +116,7 @@ func (m *machineParts) format(ctx context.Context, f *os.File, uid int) error {
 		"-E", "lazy_itable_init=1,nodiscard,root_owner=1000:1000", "/proc/self/fd/3")
 	cmd.ExtraFiles, cmd.Env = []*os.File{f}, []string{}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return choir.Refuse(op, choir.ReasonVMMke2fsFailed, choir.TextOf("why", err), choir.TextOf("said", out))
+		return choir.Refuse(op, choir.ReasonVMMke2fsFailed, choir.TextOf("why", err), choir.TextOf("said", strings.TrimSpace(string(out))))
 	}
 	return nil
 }

@@ -71,7 +71,11 @@ func (m *machineParts) spawn(b *box, dir string, uid, group int, argv []string, 
 		b.child, err = os.StartProcess(argv[0], argv, &os.ProcAttr{Dir: dir, Env: []string{}, Sys: attr, Files: all})
 		return err
 	})
-	return choir.Wrap("microvm.create", choir.CodeUnavailable, err, "start %s", m.vmm.title())
+	if err != nil {
+		return choir.Wrap("microvm.create", choir.CodeUnavailable, err, "start %s", m.vmm.title())
+	}
+	host.SetVictim(b.child.Pid, host.VictimWhileMade)
+	return nil
 }
 
 // hold opens the process of a monitor and enters it in the sandbox's handle.

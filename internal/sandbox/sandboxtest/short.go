@@ -64,7 +64,7 @@ type ration struct {
 // createShort creates a sandbox with nothing of something to spare, with one, and so on, until
 // it is made. Each creation before must be refused with the reason, and leave nothing.
 func createShort(t *testing.T, newDriver Maker, o orders) {
-	o.Setup.Apart = o.Short != noFiles
+	o.Setup.Apart = o.Short == noDisk
 	if o.Short == noDisk {
 		createOnSmallDisk(t, newDriver, o)
 		return

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 
 	"golang.org/x/sys/unix"
 )
@@ -78,7 +79,9 @@ func createOnSmallDisk(t *testing.T, newDriver Maker, o orders) {
 	}{{"inodes", disk.limitInodes}, {"pages", disk.limitPages}} {
 		o := o
 		o.Setup.StateDir = filepath.Join(disk.at, "state-"+of.name)
+		workspace, _ := o.Spec.Workspace()
 		o.Spec = SpecIn(t, disk.at, o.Spec.Guest, o.Spec.Role)
+		o.Spec.Mounts[0] = sandbox.Workspace(o.Spec.WorkspaceFolder(), workspace.Transport)
 		d := newDriver(t, o.Setup)
 		defer closeDriver(t, d)
 		r := ration{of.limit, choir.ReasonHostNoSpace, 1 << 20}

@@ -73,9 +73,24 @@ func (o *orders) knob(t *testing.T, names ...string) string {
 
 // limitProcesses limits the processes and threads of the group.
 func (o *orders) limitProcesses(t *testing.T, spare int) (lift func()) {
+	endGuard(t)
 	most := o.knob(t, "pids.max")
 	write(t, most, number(t, o.knob(t, "pids.current"))+int64(spare))
 	return func() { write(t, most, int64(wide.Processes)) }
+}
+
+// endGuard ends the guard of this process, if it has one, so that the next creation has to start
+// another.
+func endGuard(t *testing.T) {
+	for _, pid := range host.Children(os.Getpid()) {
+		line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+		if err == nil && strings.HasPrefix(string(line), "choir-guard\x00") {
+			signal(t, pid, syscall.SIGKILL)
+			if _, err := syscall.Wait4(pid, nil, 0, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 func number(t *testing.T, path string) int64 {
@@ -117,7 +132,7 @@ func makeThreads() {
 
 // useMemory makes the Go runtime have memory that it can use again, and uses more by a file in
 // memory, which is no process's. The kernel ends the largest process by weights in thousandths of
-// all memory, so that one that has nearly all of it ends before any sandbox.
+// all memory, so that a process with nearly all of it ends before any sandbox.
 func useMemory(t *testing.T) {
 	const file = 256 << 20
 	f, err := host.MemoryFile("used", nil, file)
