@@ -184,7 +184,7 @@ func (a *app) withHost(ctx context.Context, arg string, do func(context.Context,
 const maxHostName = 253
 
 // readHostPort splits HOST, HOST:PORT or [IPv6]:PORT; the port is 443 when nothing is said. Code
-// invalid: a web address, a port that is none, no host, or a host that is longer than any name.
+// invalid: a web address, a port that is none, no host, or a host longer than any name.
 func readHostPort(arg string) (host string, port int, err error) {
 	port = 443
 	if u, err := url.Parse(arg); err == nil && u.Scheme != "" && u.Host != "" {

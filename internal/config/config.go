@@ -292,7 +292,7 @@ func (e Egress) Policy() (egress.Policy, error) {
 type Approve struct {
 	Name    string `toml:"name" also:"why reason" doc:"Why, as you want to read it."`
 	Tool    string `toml:"tool" doc:"Tool that was called, such as bash or write_file."`
-	Path    string `toml:"path" also:"paths glob" doc:"Glob of a changed path below the projects' folder, such as app/db/**; without a slash, a name at any depth."`
+	Path    string `toml:"path" also:"paths glob" doc:"Glob of a changed path, which begins with its project, such as hello/db/**, or **/db/** for any; without a slash, a name at any depth."`
 	Command string `toml:"command" also:"commands" doc:"Text of a command that ran, in which * stands for any text, such as git push*main."`
 	Lines   int    `toml:"lines" doc:"More added and removed lines than this."`
 	Files   int    `toml:"files" doc:"More changed files than this."`

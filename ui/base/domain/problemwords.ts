@@ -81,7 +81,7 @@ export const german = {
     "egress_digest": { "said": "{host} gab einen Inhalt mit falschem Digest", "help": "es später erneut versuchen" },
     "effect_held": { "said": "das Ergebnis wartet auf Freigabe", "help": "choir approvals" },
     "effect_none": { "said": "kein Ergebnis von {id} wartet auf Freigabe", "help": "choir approvals zählt auf, was wartet" },
-    "effect_answered": { "said": "schon beantwortet: {answer}", "help": "choir approvals" },
+    "effect_answered": { "said": "schon beantwortet: {answer}", "help": "was noch wartet, zeigen die Seite Freigaben und choir approvals" },
     "effect_moved": { "said": "inzwischen geändert: {paths}; nichts wurde getan", "help": "choir approve {id} --again" },
     "vault_no_entry": { "said": "im Tresor gibt es keinen Eintrag {name}", "help": "choir vault list zeigt die Einträge, choir vault set {name} legt einen an" },
     "vault_unreadable": { "said": "der Tresor ist nicht lesbar: {path}: {why}", "help": "die Datei und ihren Hauptschlüssel aus einer Sicherung zurückholen, oder beide löschen und die Einträge neu setzen" },

@@ -150,12 +150,19 @@ test("the owner's phrase stands on every page that asks for something, and no pa
   });
   assert.match(read, /^40[34] /);
   assert.ok(!read.includes("heron"), read);
+  // A second tab knows of a change by the time that the person looks at it.
+  const other = await it.context.newPage();
+  await other.goto(`${choir.address}/models/limits`);
+  await other.locator(".settings-phrase").getByText(`Your phrase: ${phrase}`).waitFor();
   await page.goto(`${choir.address}/models`);
   await line.getByRole("button", { name: "Change" }).click();
   await page.keyboard.press("Control+A");
   await page.keyboard.press("Delete");
   await page.keyboard.press("Enter");
   await line.getByRole("button", { name: "Choose a phrase" }).waitFor();
+  await other.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
+  await other.locator(".settings-phrase").getByRole("button", { name: "Choose a phrase" }).waitFor();
+  await other.close();
 });
 
 const key = "sk-pasted-by-hand-3e81b7c2";

@@ -28,7 +28,13 @@ const sections = [
 /** What only the owner decides, out of reach of any agent: models, their keys, limits, and hosts outside. */
 export default function Settings({ section }: { section: Section }) {
   const session = useSession();
-  const { data, error, isFetching, refetch } = useQuery({ queryKey: ["settings"], queryFn: readSettings, gcTime: 0 });
+  // No event says that another tab changed them: they are read again when the person comes back to this one.
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ["settings"],
+    queryFn: readSettings,
+    gcTime: 0,
+    refetchOnWindowFocus: "always",
+  });
   const shown = sections.find((s) => s.id === section) ?? sections[0];
   const title = useRef<HTMLHeadingElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever came to a section by keyboard is in it
