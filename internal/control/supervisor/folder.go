@@ -110,8 +110,9 @@ func (f *folder) makeFolders() error {
 	return nil
 }
 
-// lockPatience is the time to wait for another choir to release the folder.
-const lockPatience = time.Second
+// lockPatience is the time to wait for another choir to release the folder: the program that a killed
+// one was starting has its lock until then, on a busy machine for some seconds.
+const lockPatience = 5 * time.Second
 
 // lockFolder locks the folder until close or the end of the process. Code conflict:
 // another choir holds the lock.
