@@ -29,6 +29,7 @@ const (
 	ReasonTooManyDeskChanges     Reason = "too_many_desktop_changes"
 	ReasonTooManyConnects        Reason = "too_many_connects"
 	ReasonTooManyPrompts         Reason = "too_many_prompts"
+	ReasonTooManyAwake           Reason = "too_many_awake"
 	ReasonPromptLength           Reason = "prompt_length"
 	ReasonNoIsolation            Reason = "no_isolation"
 	ReasonHostNoProcesses        Reason = "host_no_processes"
@@ -338,6 +339,7 @@ var pageReasons = map[Reason]Code{
 	ReasonTooManyDeskChanges:     CodeRateLimited,
 	ReasonTooManyConnects:        CodeRateLimited,
 	ReasonTooManyPrompts:         CodeRateLimited,
+	ReasonTooManyAwake:           CodeBusy,
 	ReasonPromptLength:           CodeInvalid,
 	ReasonNoIsolation:            CodeUnavailable,
 	ReasonHostNoProcesses:        CodeUnavailable,

@@ -163,6 +163,7 @@ func (c Config) checkRanges() error {
 		key          string
 		v, low, high float64
 	}{
+		{"computers.awake_at_most", float64(c.Computers.AwakeAtMost), 0, 100_000},
 		{"computers.ready", float64(c.Computers.Ready), 0, 1000},
 		{"microvm.vcpu", float64(c.MicroVM.VCPU), 0, 64},
 		{"microvm.memory_mb", float64(c.MicroVM.MemoryMB), 0, 1 << 20},

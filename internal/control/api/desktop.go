@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"net/http"
 	"time"
@@ -260,6 +259,5 @@ func (w windowRoutes) findDesktop(ctx context.Context, id choir.ID) (deskWindows
 // in its remedy and in the header Retry-After.
 func tooOften(wait time.Duration, op string, reason choir.Reason, n int, span time.Duration) error {
 	seconds := int(math.Ceil(wait.Seconds()))
-	e := choir.Refuse(op, reason, choir.CountOf("n", n), choir.SecondsOf("span", span), choir.CountOf("wait", seconds))
-	return huma.ErrorWithHeaders(ProblemOf(e), http.Header{"Retry-After": {fmt.Sprint(seconds)}})
+	return ProblemOf(choir.Refuse(op, reason, choir.CountOf("n", n), choir.SecondsOf("span", span), choir.CountOf("wait", seconds)))
 }

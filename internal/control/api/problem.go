@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -47,6 +48,17 @@ func (p *Problem) GetStatus() int { return p.Status }
 
 // ContentType implements huma.ContentTypeFilter.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }
+
+// GetHeaders implements huma.HeadersError: a time to wait in the values, in seconds, is in the header
+// Retry-After too.
+func (p *Problem) GetHeaders() http.Header {
+	for _, v := range p.Values {
+		if v.Name == "wait" && v.Kind == choir.ValueCount {
+			return http.Header{"Retry-After": {strconv.Itoa(int(v.Number))}}
+		}
+	}
+	return nil
+}
 
 // ProblemOf converts an error into the problem that answers it. A Problem within err is
 // returned itself.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
 
@@ -140,6 +141,7 @@ func WriteProblem(w http.ResponseWriter, err error) {
 
 // writeProblem answers a request with a problem.
 func writeProblem(w http.ResponseWriter, p *Problem) {
+	maps.Copy(w.Header(), p.GetHeaders())
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	// A client that went away does not need the answer.

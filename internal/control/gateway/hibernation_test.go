@@ -37,8 +37,15 @@ type sleeper struct {
 
 func startSleeper(t testing.TB) *sleeper {
 	t.Helper()
+	return startFullSleeper(t, 0)
+}
+
+// startFullSleeper starts a sleeper of whose computers a number may be open at once; 0 is any.
+func startFullSleeper(t testing.TB, awake int) *sleeper {
+	t.Helper()
 	s := &sleeper{t: t, data: filepath.Join(sandboxtest.DataDir(t), "data")}
 	cfg := controltest.Config(t, s.data)
+	cfg.File.Computers.AwakeAtMost = awake
 	cfg.Now = func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
 	s.Plane = controltest.StartWith(t, cfg)
 	s.Healthy()
@@ -376,4 +383,49 @@ func BenchmarkWake(b *testing.B) {
 	b.ReportMetric(wakes[len(wakes)/2], "ms/wake")
 	b.ReportMetric(bare[len(bare)/2], "ms/bwrap")
 	b.ReportMetric(wakes[len(wakes)/2]/bare[len(bare)/2], "x")
+}
+
+// TestAFullChoirWakesNobody has a choir of which two computers may be open. A third one is refused
+// with the time to wait, whether it would be made or woken, until an idle one has made room.
+func TestAFullChoirWakesNobody(t *testing.T) {
+	s := startFullSleeper(t, 2)
+	fork := func(name string) req {
+		return req{Method: "POST", Path: s.path("/fork"), Body: map[string]string{"name": name}}
+	}
+	if res, body := s.Do(fork("second")); res.StatusCode != http.StatusCreated {
+		t.Fatalf("%s %s", res.Status, body)
+	}
+	s.refusedAsFull(fork("third"))
+	if n := s.Figures(t.Context()).Pool; n.Open != 2 || n.Hibernated != 0 {
+		t.Errorf("counted are %+v", n)
+	}
+	s.ahead.Add(int64(2 * time.Minute)) // of no use
+	s.eventually("room is made for a third computer", func() bool {
+		res, _ := s.Do(fork("third"))
+		return res.StatusCode == http.StatusCreated
+	})
+	asleep := s.Hibernated()
+	if len(asleep) != 1 {
+		t.Fatalf("%+v hibernate", asleep)
+	}
+	wake := req{Method: "GET", Path: "/api/computers/" + string(asleep[0].ID) + "/runs"}
+	s.refusedAsFull(wake)
+	s.ahead.Add(int64(2 * time.Minute))
+	s.eventually("room is made for the hibernated computer", func() bool {
+		res, _ := s.Do(wake)
+		return res.StatusCode == http.StatusOK
+	})
+	if n := s.Figures(t.Context()).Pool; n.Open != 2 || n.Hibernated != 1 {
+		t.Errorf("counted are %+v", n)
+	}
+}
+
+// refusedAsFull fails the test unless a request is refused because as many computers are open as may
+// be.
+func (s *sleeper) refusedAsFull(r req) {
+	s.t.Helper()
+	res, body := s.Do(r)
+	if p := s.Problem(res, body); res.StatusCode != http.StatusServiceUnavailable || p.Reason != choir.ReasonTooManyAwake || res.Header.Get("Retry-After") != "10" {
+		s.t.Errorf("%s %s: %s %v %s", r.Method, r.Path, res.Status, res.Header, body)
+	}
 }

@@ -36,6 +36,9 @@ type Config[C any] struct {
 	Freeze func(ctx context.Context, id choir.ID, c C) error
 	// Thaw lets a frozen computer go on; after an error too it counts as not frozen.
 	Thaw func(ctx context.Context, id choir.ID, c C) error
+	// Most is the largest number of computers that uses open at once; 0 is any number. A use that
+	// would open one more is refused with code busy, and room is made: see makeRoom.
+	Most int
 	// FreezeAfter is the time without use after which a computer is frozen; 0 is never.
 	FreezeAfter time.Duration
 	// Retry is the time after a failed opening in which uses get its error without another
@@ -61,6 +64,7 @@ type Pool[C any] struct {
 	order   []choir.ID // as registered
 	slots   map[choir.ID]*slot[C]
 	stopped bool
+	making  bool   // makeRoom is at work
 	opened  uint64 // computers opened since New
 	thawed  uint64 // computers thawed since New
 	closed  uint64 // computers closed by Sweep since New
@@ -104,11 +108,20 @@ func (p *Pool[C]) Register(id choir.ID) {
 
 // Use returns a computer, which stays open until release is called. It opens a computer
 // that is not open; simultaneous uses share one opening, and wait for a closing. The error
-// is that of Config.Open, or code not_found if no computer has the id, cancelled if ctx
-// ended first, unavailable after Stop.
+// is that of Config.Open, or code not_found if no computer has the id, busy if Config.Most are
+// open, cancelled if ctx ended first, unavailable after Stop.
 func (p *Pool[C]) Use(ctx context.Context, id choir.ID) (c C, release func(), err error) {
+	return p.use(ctx, id, false)
+}
+
+// UseAnyway is Use, whatever number of computers is open.
+func (p *Pool[C]) UseAnyway(ctx context.Context, id choir.ID) (c C, release func(), err error) {
+	return p.use(ctx, id, true)
+}
+
+func (p *Pool[C]) use(ctx context.Context, id choir.ID, anyway bool) (c C, release func(), err error) {
 	for {
-		c, change, opens, err := p.tryUse(id)
+		c, change, opens, err := p.tryUse(id, anyway)
 		if err != nil {
 			return c, nil, err
 		}
@@ -128,7 +141,7 @@ func (p *Pool[C]) Use(ctx context.Context, id choir.ID) (c C, release func(), er
 
 // tryUse counts a use of an open computer and returns it. Otherwise it returns the change
 // to wait for, which it starts if none is in progress; opens reports that it is an opening.
-func (p *Pool[C]) tryUse(id choir.ID) (c C, wait *change, opens bool, err error) {
+func (p *Pool[C]) tryUse(id choir.ID, anyway bool) (c C, wait *change, opens bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.slots[id]
@@ -148,6 +161,8 @@ func (p *Pool[C]) tryUse(id choir.ID) (c C, wait *change, opens bool, err error)
 		return s.computer, nil, false, nil
 	case s.failed != nil && p.cfg.Now().Sub(s.failedAt) < p.cfg.Retry:
 		return c, nil, false, s.failed
+	case !anyway && p.full():
+		return c, nil, false, p.refuse()
 	}
 	s.change = &change{done: make(chan struct{})}
 	p.work.Go(func() { p.open(id, s) })

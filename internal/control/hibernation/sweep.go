@@ -111,8 +111,8 @@ func (p *Pool[C]) Sweep(ctx context.Context) {
 	}
 }
 
-// unused is a slot whose computer was open and without uses.
-type unused[C any] struct {
+// unusedSlot is a slot whose computer was open and without uses.
+type unusedSlot[C any] struct {
 	id       choir.ID
 	slot     *slot[C]
 	computer C
@@ -120,12 +120,12 @@ type unused[C any] struct {
 }
 
 // unused returns the open computers without uses.
-func (p *Pool[C]) unused() (out []unused[C]) {
+func (p *Pool[C]) unused() (out []unusedSlot[C]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, id := range p.order {
 		if s := p.slots[id]; s.open && s.change == nil && s.uses == 0 {
-			out = append(out, unused[C]{id, s, s.computer, s.used})
+			out = append(out, unusedSlot[C]{id, s, s.computer, s.used})
 		}
 	}
 	return out
@@ -133,7 +133,7 @@ func (p *Pool[C]) unused() (out []unused[C]) {
 
 // consider begins to close a computer that is idle, unless it was used since it was
 // looked at. busy is why it must stay open.
-func (p *Pool[C]) consider(u unused[C], busy string) {
+func (p *Pool[C]) consider(u unusedSlot[C], busy string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, now := u.slot, p.cfg.Now()

@@ -80,6 +80,7 @@ func lastSegment(dir string) (os.FileInfo, error) {
 // to be done in it.
 func (s *System) closeComputer(ctx context.Context, c *computer.Computer) error {
 	head, _ := c.Store().Head()
+	s.computers.setHead(c.ID(), head)
 	done := s.folder.nothingRemains(ctx, c, head)
 	if err := c.Close(); err != nil || !done {
 		return err

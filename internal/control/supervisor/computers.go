@@ -37,12 +37,30 @@ type computers struct {
 	pool     *hibernation.Pool[*computer.Computer]
 	services services
 
-	mu     sync.Mutex          // guards making, and the computers in owner.json
+	mu     sync.Mutex          // guards making and heads, and the computers in owner.json
 	making map[choir.ID]string // computers that are being made, and the names they will have
+	heads  map[choir.ID]uint64 // newest events of the computers that this process has closed
 }
 
 // list returns the open computers.
 func (c *computers) list() []*computer.Computer { return c.pool.List() }
+
+// setHead keeps the number of the newest event of a computer that is being closed.
+func (c *computers) setHead(id choir.ID, head uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.heads == nil {
+		c.heads = map[choir.ID]uint64{}
+	}
+	c.heads[id] = head
+}
+
+// headOf returns the number that setHead kept; 0 for none.
+func (c *computers) headOf(id choir.ID) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.heads[id]
+}
 
 // newPrefix is the prefix of the folder in which a computer is being created.
 const newPrefix = ".new-"
@@ -60,6 +78,9 @@ func (s *System) create(ctx context.Context, fill func(copies.NewComputer) (name
 	if e.ID, err = choir.NewID(choir.TimeOf(s.cfg.Now()), s.cfg.Random); err != nil {
 		return nil, err
 	}
+	if err := s.computers.pool.CheckRoom(); err != nil {
+		return nil, err
+	}
 	if err := s.computers.startMaking(e.ID); err != nil {
 		return nil, err
 	}
@@ -71,7 +92,7 @@ func (s *System) create(ctx context.Context, fill func(copies.NewComputer) (name
 		return nil, err
 	}
 	s.computers.pool.Register(e.ID)
-	c, release, err := s.computers.pool.Use(ctx, e.ID)
+	c, release, err := s.computers.pool.UseAnyway(ctx, e.ID)
 	if err != nil {
 		return nil, choir.Wrap("computer.make", "", err, "computer %q was made and cannot be opened", e.Name)
 	}

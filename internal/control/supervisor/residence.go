@@ -21,7 +21,7 @@ const retryOpening = 5 * time.Second
 func (s *System) newPool() *hibernation.Pool[*computer.Computer] {
 	return hibernation.New(hibernation.Config[*computer.Computer]{
 		Open: s.openComputer, Close: s.hibernate, Check: s.checkBusy,
-		Freeze: s.freeze, Thaw: s.thaw, FreezeAfter: s.cfg.File.Computers.Freezing(),
+		Most: s.cfg.File.Computers.AwakeAtMost, Freeze: s.freeze, Thaw: s.thaw, FreezeAfter: s.cfg.File.Computers.Freezing(),
 		After: s.cfg.File.Computers.Idle(), Retry: retryOpening, Now: s.cfg.Now, Log: s.cfg.Log, Reclaim: debug.FreeOSMemory,
 	})
 }
@@ -38,7 +38,7 @@ func (s *System) openAll(ctx context.Context) error {
 		if _, closed := s.folder.readClosed(e.ID); closed {
 			continue
 		}
-		_, release, err := s.computers.pool.Use(ctx, e.ID)
+		_, release, err := s.computers.pool.UseAnyway(ctx, e.ID) // it may have work to go on with
 		switch {
 		case err == nil:
 			release()
@@ -142,7 +142,8 @@ func (s *System) OwnerOf(id choir.ID) (choir.ID, error) {
 }
 
 // Use opens a computer if it is not open. The computer stays open until release is called.
-// Code not_found: no computer has the id; unavailable: it could not be opened.
+// Code not_found: no computer has the id; unavailable: it could not be opened; busy: as many are open
+// as may be.
 func (s *System) Use(ctx context.Context, id choir.ID) (c *computer.Computer, release func(), err error) {
 	c, release, err = s.computers.pool.Use(ctx, id)
 	return c, release, s.explain(id, err)
@@ -184,8 +185,11 @@ func (s *System) Failed() (out []api.FailedComputer) {
 func (s *System) Hibernated() (out []api.HibernatedComputer) {
 	for _, e := range s.entries() {
 		if _, open, err := s.computers.pool.Find(e.ID); !open && err == nil {
-			note, _ := s.folder.readClosed(e.ID)
-			out = append(out, api.HibernatedComputer{ID: e.ID, Name: e.Name, User: s.folder.owner.User, Head: note.Head})
+			head := s.computers.headOf(e.ID)
+			if note, is := s.folder.readClosed(e.ID); is {
+				head = note.Head // from an earlier start too
+			}
+			out = append(out, api.HibernatedComputer{ID: e.ID, Name: e.Name, User: s.folder.owner.User, Head: head})
 		}
 	}
 	return out

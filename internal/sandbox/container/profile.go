@@ -114,6 +114,7 @@ func (m *machine) options(p program) client.ContainerCreateOptions {
 			NetworkMode: "none", IpcMode: "private", CgroupnsMode: "private", UsernsMode: m.userns(),
 			// Init answers questions for names at port 53 of loopback, and stands for hosts at others.
 			Sysctls:        map[string]string{"net.ipv4.ip_unprivileged_port_start": "0"},
+			OomScoreAdj:    host.VictimAlive,
 			ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: m.engine.options,
 			LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logBytes}},
 			Tmpfs:     map[string]string{sandbox.MountsInside: "rw,nosuid,nodev,mode=0755,size=65536"},

@@ -57,6 +57,6 @@ func TestFake(t *testing.T) {
 	t.Parallel()
 	m := &machines{all: map[string]*fake.Machine{}}
 	sandboxtest.RunWithout(t, m.driver, map[sandboxtest.Demand]string{
-		sandboxtest.Isolation: fake.NoIsolation, sandboxtest.Processes: fake.NoProcesses, sandboxtest.OneHost: fake.NoProcesses, sandboxtest.OwnGroup: fake.NoProcesses,
-	}).Check(t, sandboxtest.Isolation, sandboxtest.Processes, sandboxtest.OneHost, sandboxtest.OwnGroup)
+		sandboxtest.Isolation: fake.NoIsolation, sandboxtest.Processes: fake.NoProcesses, sandboxtest.OneHost: fake.NoProcesses,
+	}).Check(t, sandboxtest.Isolation, sandboxtest.Processes, sandboxtest.OneHost)
 }

@@ -30,7 +30,7 @@ var lacking = map[sandboxtest.Demand]string{
 func TestGvisor(t *testing.T) {
 	if testing.Short() {
 		sandboxtest.RunSome(t, newDriver, lacking, "make soak runs the whole suite on gVisor", "profile", "contract/a second driver takes a sandbox up", "calls", "inherited", "doors", "init",
-			"survival/ended with the maker while it was made", "survival/ended with the maker when nobody dialled it", "survival/refused without file descriptors", "survival/refused without process ids", "survival/refused without room on the disk", "survival/refused without memory")
+			"survival/ended with the maker while it was made", "survival/ended with the maker when nobody dialled it", "survival/refused without file descriptors", "survival/refused without process ids", "survival/refused without room on the disk", "survival/ends before the control plane")
 		return
 	}
 	sandboxtest.RunWithout(t, newDriver, lacking).Check(t, sandboxtest.HostKernel, sandboxtest.ClosedPrograms, sandboxtest.FewNumbers, sandboxtest.ExactCount, sandboxtest.OneVictim, sandboxtest.LastingInit)

@@ -30,9 +30,6 @@ const (
 	LastingInit Demand = "a first process that SIGKILL does not end"
 	// OneHost: sandboxes are on the machine of their control plane.
 	OneHost Demand = "this machine"
-	// OwnGroup: the processes of a sandbox are in the cgroup of its control plane, and so in the
-	// limits of that.
-	OwnGroup Demand = "sandboxes in the control plane's cgroup"
 	// Processes: programs are processes, and a control plane can die alone.
 	Processes Demand = "processes"
 )
@@ -63,10 +60,10 @@ var Demands = map[string]Demand{
 	"lifecycle/a failed create leaves nothing":              Processes,
 	"survival/recovered after the control plane was killed": Processes,
 	"survival/ended by itself when nobody came":             Processes,
+	"survival/ends before the control plane":                OneHost,
 	"survival/refused without file descriptors":             OneHost,
 	"survival/refused without process ids":                  OneHost,
 	"survival/refused without room on the disk":             OneHost,
-	"survival/refused without memory":                       OwnGroup,
 	"survival/ended with the maker while it was made":       OneHost,
 	"survival/ended with the maker when nobody dialled it":  OneHost,
 	"survival/destroyed after a kill in the middle of it":   OneHost,

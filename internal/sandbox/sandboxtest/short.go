@@ -20,7 +20,6 @@ const (
 	noFiles     shortage = "file descriptors"
 	noProcesses shortage = "process ids"
 	noDisk      shortage = "room on the disk"
-	noMemory    shortage = "memory"
 )
 
 // short returns the case that makes sandboxes in another process, which has little of something.
@@ -29,7 +28,7 @@ func (s suite) short(of shortage) func(*testing.T) {
 		o := s.newOrders(t, 0)
 		o.Short, o.Quick = of, testing.Short()
 		switch of {
-		case noProcesses, noMemory:
+		case noProcesses:
 			o.makeGroup(t)
 		case noDisk:
 			if os.Geteuid() != 0 {
@@ -77,15 +76,9 @@ func createShort(t *testing.T, newDriver Maker, o orders) {
 	}
 	destroy(t, b)
 	r := ration{limitFiles, choir.ReasonHostNoFiles, 40}
-	switch o.Short {
-	case noProcesses:
+	if o.Short == noProcesses {
 		makeThreads()
 		r = ration{o.limitProcesses, choir.ReasonHostNoProcesses, 400}
-	case noMemory:
-		makeThreads()
-		useMemory(t)
-		defer seeOther(t, d, o)()
-		r = ration{o.limitMemory, choir.ReasonHostNoMemory, 1024}
 	}
 	refused, spare := createWith(t, d, o, r)
 	t.Logf("%d creations were refused, and one with %d %s to spare was not", refused, spare, o.Short)

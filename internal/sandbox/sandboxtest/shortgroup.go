@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,11 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"choiros/internal/choir"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
-
-	"golang.org/x/sys/unix"
 )
 
 // wide are limits of a child's cgroup that nothing meets.
@@ -27,7 +23,7 @@ var wide = sandbox.Limits{Processes: 10_000, MemoryBytes: 16 << 30, CPUMilli: 64
 func (o *orders) makeGroup(t *testing.T) {
 	limits := host.FindLimiter(false, "short")
 	if limits.Name() == host.LimitsRlimits {
-		t.Skip("no cgroup can be made here, by which processes and memory would become scarce")
+		t.Skip("no cgroup can be made here, by which process ids would become scarce")
 	}
 	var err error
 	if o.group, err = limits.Create(strconv.Itoa(o.Spec.UID), wide); err != nil {
@@ -128,53 +124,4 @@ func makeThreads() {
 		})
 	}
 	done.Wait()
-}
-
-// useMemory makes the Go runtime have memory that it can use again, and uses more by a file in
-// memory, which is no process's. The kernel ends the largest process by weights in thousandths of
-// all memory, so that a process with nearly all of it ends before any sandbox.
-func useMemory(t *testing.T) {
-	const file = 256 << 20
-	f, err := host.MemoryFile("used", nil, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	if err := unix.Fallocate(int(f.Fd()), 0, 0, file); err != nil {
-		t.Fatal(err)
-	}
-	const bytes = 32 << 20
-	heap := make([]byte, bytes)
-	for i := 0; i < len(heap); i += os.Getpagesize() {
-		heap[i] = 1
-	}
-	runtime.KeepAlive(heap)
-	debug.SetGCPercent(400) // not returned before it is used
-}
-
-// ownBytes is memory that the control plane may need for itself while it makes a sandbox.
-const ownBytes = 1 << 20
-
-// limitMemory limits the memory of the group, in MiB.
-func (o *orders) limitMemory(t *testing.T, spare int) (lift func()) {
-	most := o.knob(t, "memory.limit_in_bytes", "memory.max")
-	write(t, most, number(t, o.knob(t, "memory.usage_in_bytes", "memory.current"))+int64(spare)<<20+ownBytes)
-	return func() { write(t, most, wide.MemoryBytes) }
-}
-
-// seeOther makes another sandbox, and returns a function that fails the test if that has not lived
-// on, and destroys it.
-func seeOther(t *testing.T, d sandbox.Driver, o orders) (check func()) {
-	spec := SpecIn(t, DataDir(t), o.Spec.Guest, choir.RoleDirector)
-	b, err := d.Create(timeout(t), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := connect(t, d, b, spec)
-	return func() {
-		if _, err := in.client.Hello(timeout(t)); err != nil {
-			t.Errorf("another sandbox has not lived on: %v", err)
-		}
-		destroy(t, b)
-	}
 }

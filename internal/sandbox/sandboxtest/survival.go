@@ -67,7 +67,7 @@ func (s suite) survival(t *testing.T) {
 	t.Run("refused without file descriptors", s.part(s.short(noFiles)))
 	t.Run("refused without process ids", s.part(s.short(noProcesses)))
 	t.Run("refused without room on the disk", s.part(s.short(noDisk)))
-	t.Run("refused without memory", s.part(s.short(noMemory)))
+	t.Run("ends before the control plane", s.part(s.endsFirst))
 	t.Run("ended with the maker while it was made", s.part(s.killedWhileMaking))
 	t.Run("ended with the maker when nobody dialled it", s.part(s.killedUndialled))
 	t.Run("destroyed after a kill in the middle of it", s.part(s.killedWhileDestroying))

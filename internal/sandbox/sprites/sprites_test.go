@@ -68,7 +68,6 @@ func TestSprites(t *testing.T) {
 		return
 	}
 	sandboxtest.RunWithout(t, newDriver, map[sandboxtest.Demand]string{
-		sandboxtest.OneHost:  "a process of this machine cannot end a sprite; a sprite that nobody dials ends by itself",
-		sandboxtest.OwnGroup: "a sprite uses no memory of this machine",
-	}).Check(t, sandboxtest.OneHost, sandboxtest.OwnGroup)
+		sandboxtest.OneHost: "a process of this machine cannot end a sprite; a sprite that nobody dials ends by itself",
+	}).Check(t, sandboxtest.OneHost)
 }

@@ -53,6 +53,7 @@ export const german = {
     "too_many_drafts": { "said": "mehr als {n} Änderungen von Entwürfen in {span}", "help": "in {wait} Sekunden erneut versuchen" },
     "too_many_desktop_changes": { "said": "mehr als {n} Änderungen der Arbeitsfläche in {span}", "help": "in {wait} Sekunden erneut versuchen" },
     "too_many_connects": { "said": "mehr als {n} Änderungen von Verbindungen in {span}", "help": "in {wait} Sekunden erneut versuchen" },
+    "too_many_awake": { "said": "so viele Computer sind wach, wie es sein dürfen: {n} (computers.awake_at_most)", "help": "in {wait} Sekunden erneut versuchen: ein Computer, den niemand benutzt, macht Platz" },
     "too_many_prompts": { "said": "mehr als {n} Aufträge in {span}", "help": "in {wait} Sekunden erneut versuchen" },
     "prompt_length": { "said": "ein Auftrag hat 1 bis {most} Zeichen, nicht {n}" },
     "no_isolation": { "said": "diese Maschine kann keine Sandbox abschotten ({driver})", "help": "choir doctor sagt, was fehlt" },
