@@ -366,8 +366,10 @@ var explained = map[string]string{
 	"import sys; print(sys.prefix); print(sys.base_prefix)":         "a program",
 	"import pytest, sys; print(sys.prefix); print(sys.base_prefix)": "a program",
 	"traces of ": "the name of a service in the log",
-	"choir up --record writes down what one model service answers: start choir without it to connect another":                                                "an error of the shell's page",
-	"no choir is running here that would rebuild it from the journal; to do that: choir log --repair":                                                        "the remedy of an error",
+	"choir up --record writes down what one model service answers: start choir without it to connect another": "an error of the shell's page",
+	"no choir is running here that would rebuild it from the journal; to do that: choir log --repair":         "the remedy of an error",
+	"apt-get install -y ": "a command",
+	"nodejs npm":          "names of packages",
 	"test -z \"$(git status --porcelain)\" && make --silent test && printf 'b a b c\\n' | sh bin/tally --top 1":                                              "a command",
 	"{\"kind\":\"run\",\"instruction\":\"Try the change.\",\"repo\":%q,\"verify_profile\":{\"mode\":\"none\"},\"commands\":[{\"argv\":[\"sh\",\"-c\",%q]}]}": "a task",
 }
