@@ -70,7 +70,15 @@ describe("the catalogue of the shell", () => {
       .filter((path) => !path.includes("/src/words/"))
       .map((path) => readFileSync(path, "utf8"))
       .join("\n");
-    expect(keys.filter((key) => !sources.includes(`"${key}"`))).toEqual([]);
+    const ofLimits = (key: string) => key.startsWith("limits."); // said by their names, see below
+    expect(keys.filter((key) => !ofLimits(key) && !sources.includes(`"${key}"`))).toEqual([]);
+  });
+
+  it("has a text for each limit of the configuration, and for nothing else", () => {
+    const config = readFileSync(`${folder}/../../../internal/config/config.go`, "utf8");
+    const [, fields = ""] = config.match(/^type Limits struct \{\n(.*?)^\}/ms) ?? [];
+    const names = [...fields.matchAll(/toml:"(\w+)"/g)].map(([, name]) => name);
+    expect(Object.keys(late.limits).sort()).toEqual(names.sort());
   });
 });
 
