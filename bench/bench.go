@@ -54,6 +54,7 @@ var benchmarks = []benchmark{
 	{"attacks", benchAttacks},
 	{"density", benchDensity},
 	{"wake", benchWake},
+	{"neighbours", benchNeighbours},
 }
 
 // Names lists the benchmarks.
