@@ -55,8 +55,9 @@ func TestBenchServesChoirs(t *testing.T) {
 		"wake idle", "wake hibernated", "wake hibernated, until a terminal is open",
 		"neighbours beside greed for processors", "neighbours beside greed for memory", "neighbours beside greed for disk", "neighbours beside greed for files and events", "neighbours beside greed for output",
 	} {
-		// The memory of so few computers varies by more than a hibernated one needs.
-		if r := rows[name]; r.N == 0 || r.Failures > 0 || r.Skipped != "" || r.Median <= 0 && !strings.HasSuffix(name, "computers, hibernated") {
+		// All processes of the machine that began meanwhile count as memory, those of other tests too,
+		// and some of them end before the second look.
+		if r := rows[name]; r.N == 0 || r.Failures > 0 || r.Skipped != "" || r.Median <= 0 && r.Bench != "density" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
