@@ -30,7 +30,9 @@ func TestAPointLeavesNoTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		binary := filepath.Join(t.TempDir(), "program")
-		if out, err := exec.Command("go", "build", "-tags", tags, "-o", binary, "./"+dir).CombinedOutput(); err != nil {
+		build := exec.Command("go", "build", "-trimpath", "-tags", tags, "-o", binary, "./"+dir)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 		raw, err := os.ReadFile(binary)
