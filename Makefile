@@ -5,7 +5,6 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 OUT := .cache/test
 REPORT := .cache/testreport
 GO_FOLDERS := $(wildcard bench cmd internal tools)
@@ -128,8 +127,7 @@ lint: lint-go lint-ui
 
 lint-go:
 	@$(call check,gofmt) tools/gofmt.sh $(GO_FOLDERS)
-	@$(SHIPPED) $(call check,vet) go vet ./...
-	@$(SHIPPED) $(call check,staticcheck) go run $(STATICCHECK) ./...
+	@$(SHIPPED) $(call check,lint) go run ./tools/lint ./...
 	@$(SHIPPED) $(call check,imports) go run ./tools/imports
 	@$(SHIPPED) $(call check,openapi) go run ./tools/openapi -check
 	@$(if $(REPORTED),$(SHIPPED) go run ./tools/sizes || true)
@@ -156,7 +154,15 @@ QUICK := -vet=off -ldflags=-w
 # others use unsafe as they always did. In short a test that kills or cuts at every place
 # takes some of the places. The soak takes all places, and all of the detector.
 ALONE := modernc.org/... golang.org/x/crypto/... crypto/internal/fips140/... hash/... encoding/hex encoding/base64 strconv unicode/... path internal/filepathlite
-RACE := -race -short -p 3 -gcflags=all=-d=checkptr=0 $(ALONE:%=-gcflags='%=-race=false -d=checkptr=0') -gcflags=choiros/...=
+
+# Compiling takes most of the time on a machine that has nothing compiled yet. Nobody
+# debugs these binaries, so the compiler writes nothing for debuggers, and it does not
+# optimize the clients of model providers, which are the largest packages of all.
+CLIENTS := github.com/openai/... github.com/anthropics/...
+RACE := -race -short -p 3 -gcflags='all=-d=checkptr=0 -dwarf=false' \
+	$(ALONE:%=-gcflags='%=-race=false -d=checkptr=0 -dwarf=false') \
+	$(CLIENTS:%=-gcflags='%=-race=false -N -l -d=checkptr=0 -dwarf=false') \
+	-gcflags=choiros/...=-dwarf=false
 
 # What takes longest begins first, or the others would be done long before it.
 LONGEST := $(addprefix ./internal/,associate/taskrunner control/supervisor director desktop computer sandbox/microvm sandbox/local bus/cluster associate/proctree sandbox/sprites)

@@ -262,6 +262,7 @@ func TestFollowingTheLog(t *testing.T) {
 	seen := make(chan choir.Event, 100)
 	go func() {
 		defer close(seen)
+		//lint:ignore scannererr the kill below ends the reading, with whichever error
 		lines := bufio.NewScanner(out)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {

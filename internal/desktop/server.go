@@ -139,8 +139,10 @@ func (s *server) read(r io.Reader) {
 			s.trouble.Store(nil)
 		}
 	}
-	// One who says more than that in a line is not listened to any more.
-	_, _ = io.Copy(io.Discard, r)
+	if lines.Err() != nil {
+		// The line was too long: the rest is read only so that the server does not wait.
+		_, _ = io.Copy(io.Discard, r)
+	}
 }
 
 // watch ends the server after it was unused for idle.

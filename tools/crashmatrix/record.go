@@ -37,6 +37,9 @@ func record(ctx context.Context, args []string) error {
 				replies <- r
 			}
 		}
+		if err := in.Err(); err != nil {
+			fmt.Fprintln(os.Stderr, "record:", err)
+		}
 	}()
 	for open := true; open && err == nil; {
 		select {

@@ -75,6 +75,9 @@ func TestAKilledRelayLosesAndRepeatsNothing(t *testing.T) {
 		lines := bufio.NewScanner(out)
 		for n := 0; n <= 37*round && lines.Scan(); n++ {
 		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

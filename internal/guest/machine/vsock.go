@@ -89,6 +89,7 @@ func eachConnection(l net.Listener, serve func(net.Conn)) {
 
 // answer answers AskUsage, the only question where each stream has a connection of its own.
 func answer(conn net.Conn, usage func() string) {
+	//lint:ignore scannererr the connection ends, however the reading ended
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(make([]byte, 256), 256)
 	for lines.Scan() {

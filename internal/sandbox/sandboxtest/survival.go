@@ -157,7 +157,7 @@ func readHandle(t *testing.T, out io.Reader) sandbox.Handle {
 		}
 		t.Logf("child: %s", lines.Text())
 	}
-	t.Fatal("the child made no sandbox")
+	t.Fatal("the child made no sandbox: ", lines.Err())
 	return sandbox.Handle{}
 }
 
