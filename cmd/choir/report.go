@@ -101,7 +101,7 @@ func (a *app) secrets(ctx context.Context, file config.Config, connected config.
 		}
 	}
 	out = append(out, a.keptKeys(ctx)...)
-	if kept, err := keyvault.New(filepath.Join(a.data, "keys", "vault"), now).Keys(ctx); err == nil {
+	if kept, err := keyvault.New(filepath.Join(a.data, "keys", "vault"), now).Keys(ctx, nil); err == nil {
 		out = slices.AppendSeq(out, maps.Values(kept))
 	}
 	if raw, err := os.ReadFile(file.Bus.ClusterCredentials); err == nil {

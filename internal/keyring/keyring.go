@@ -90,8 +90,9 @@ type Vault interface {
 	// Open returns the key of a bound entry which permits accepts. Code not_found: there is no
 	// such entry; else the error of permits.
 	Open(ctx context.Context, name string, permits func(choir.VaultBinding) error) (string, error)
-	// Keys returns all keys by name, for what looks for them where they must not be.
-	Keys(ctx context.Context) (map[string]string, error)
+	// Keys returns the keys of the entries that wanted accepts, of all for nil, by name, for what looks
+	// for them where they must not be.
+	Keys(ctx context.Context, wanted func(Entry) bool) (map[string]string, error)
 	// Rotate encrypts the keys under a new master key and forgets the old one. A rotation that
 	// breaks off loses nothing.
 	Rotate(ctx context.Context) error

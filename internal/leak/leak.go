@@ -1,6 +1,7 @@
-// Package leak finds secrets where they must not be, and strips them from streams: as they are,
-// and in the forms that they take on the way, base64 in each of its alignments, hexadecimal,
-// percent-encoded, and escaped as in JSON and HTML, also where line breaks stand in between.
+// Package leak finds secrets where they must not be, and strips them from streams: as they are, in
+// base64 in each of its alignments and in hexadecimal; and each of these also where any of its
+// characters are percent-encoded or escaped as in JSON, HTML and programs, once, and where line
+// breaks stand in between.
 package leak
 
 import (
@@ -8,9 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"html"
 	"io"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -36,7 +35,15 @@ type needle struct {
 	name string
 	form Form
 	text []byte
-	flat []byte // text without line breaks; nil if too little is left of it
+	flat []byte // plain(text); nil if that is the same, or too little is left of it
+}
+
+// texts returns how a needle stands in a text that plain returned: its own escapes can have been read.
+func (n needle) texts() [][]byte {
+	if n.flat == nil {
+		return [][]byte{n.text}
+	}
+	return [][]byte{n.text, n.flat}
 }
 
 // Secrets are the texts to look for. The zero value finds nothing.
@@ -55,23 +62,12 @@ func New(byName map[string]string) *Secrets {
 		s.add(name, Raw, value)
 		s.add(name, Hex, hex.EncodeToString([]byte(value)))
 		s.add(name, Hex, strings.ToUpper(hex.EncodeToString([]byte(value))))
-		for _, text := range []string{url.QueryEscape(value), url.PathEscape(value), percentAll(value)} {
-			s.add(name, Percent, text)
-			s.add(name, Percent, lowerEscapes(text))
-		}
-		for _, text := range escaped(value) {
-			s.add(name, Escaped, text)
-		}
 		for offset := range 3 {
-			text := alignedBase64(base64.RawStdEncoding, value, offset)
-			s.add(name, Base64, text)
+			s.add(name, Base64, alignedBase64(base64.RawStdEncoding, value, offset))
 			s.add(name, Base64, alignedBase64(base64.RawURLEncoding, value, offset))
-			for _, again := range encodedBase64(text) {
-				s.add(name, Base64, again)
-			}
 		}
 	}
-	// The longest first: a raw text can be a part of its percent-encoded form.
+	// The longest first: a raw text can be a part of another one.
 	slices.SortFunc(s.needles, func(a, b needle) int { return len(b.text) - len(a.text) })
 	return s
 }
@@ -81,11 +77,27 @@ func (s *Secrets) add(name string, form Form, text string) {
 		return
 	}
 	n := needle{name: name, form: form, text: []byte(text)}
-	if flat := flatten(n.text); len(flat) >= Shortest {
+	if flat := plain(n.text); len(flat) >= Shortest && len(flat) < len(text) {
 		n.flat = flat
 	}
 	s.needles = append(s.needles, n)
 	s.longest = max(s.longest, len(text))
+}
+
+// formAt returns the form of a needle in the parts of b at which it was found.
+func (n needle) formAt(b []byte, at []span) Form {
+	if n.form != Raw {
+		return n.form
+	}
+	for _, one := range at {
+		if one.to-one.from > 1 && len(at) > 1 {
+			if b[one.from] == '%' {
+				return Percent
+			}
+			return Escaped
+		}
+	}
+	return Raw
 }
 
 // alignedBase64 returns the characters that base64 of any text with value at an offset modulo 3
@@ -95,52 +107,6 @@ func alignedBase64(enc *base64.Encoding, value string, offset int) string {
 	first := (offset*8 + 5) / 6 // characters that have bits of what stands before
 	last := (offset + len(value)) * 8 / 6
 	return text[first:last]
-}
-
-// encodedBase64 returns a text in base64 as it stands in addresses, and in JSON whose writer
-// escapes / or +.
-func encodedBase64(text string) []string {
-	percent := url.QueryEscape(text)
-	return []string{percent, lowerEscapes(percent), strings.ReplaceAll(text, "/", `\/`), strings.ReplaceAll(text, "+", `\u002B`), strings.ReplaceAll(text, "+", `\u002b`)}
-}
-
-// percentAll returns a text with each byte percent-encoded.
-func percentAll(value string) string {
-	var b strings.Builder
-	for _, c := range []byte(value) {
-		b.WriteByte('%')
-		b.WriteString(strings.ToUpper(hex.EncodeToString([]byte{c})))
-	}
-	return b.String()
-}
-
-// lowerEscapes returns a percent-encoded text with its hexadecimal digits in lower case.
-func lowerEscapes(text string) string {
-	out := []byte(text)
-	for i := 0; i+2 < len(out); i++ {
-		if out[i] == '%' {
-			copy(out[i+1:], bytes.ToLower(out[i+1:i+3]))
-		}
-	}
-	return string(out)
-}
-
-// escaped returns a value of printable ASCII as writers of JSON and HTML escape it, which differ
-// in how they write / & < > and quotes.
-func escaped(value string) []string {
-	plain := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	codes := []string{"&", `\u0026`, "<", `\u003c`, ">", `\u003e`}
-	upper := []string{"&", `\u0026`, "<", `\u003C`, ">", `\u003E`}
-	replace := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
-	json := plain.Replace(value)
-	out := []string{
-		json, replace(json, "/", `\/`), replace(json, codes...), replace(json, upper...), replace(json, append(codes, "/", `\/`)...),
-		replace(json, append(upper, "'", `\u0027`, "+", `\u002B`)...),
-		html.EscapeString(value), replace(value, "&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;"),
-		replace(value, "&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#039;"),
-		replace(value, "&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;"),
-	}
-	return out
 }
 
 // Hit is a secret that was found.
@@ -166,9 +132,10 @@ func (s *Secrets) Find(r io.Reader) ([]Hit, error) {
 		buf = slices.Grow(buf, size)
 		n, err := io.ReadFull(r, buf[len(buf):len(buf)+size])
 		buf = buf[:len(buf)+n]
-		s.each(buf, func(one needle, at []int) bool {
-			if !slices.ContainsFunc(hits, func(h Hit) bool { return h.Name == one.name && h.Form == one.form }) {
-				hits = append(hits, Hit{one.name, one.form, base + int64(at[0])})
+		s.each(buf, func(one needle, at []span) bool {
+			form := one.formAt(buf, at)
+			if !slices.ContainsFunc(hits, func(h Hit) bool { return h.Name == one.name && h.Form == form }) {
+				hits = append(hits, Hit{one.name, form, base + int64(at[0].from)})
 			}
 			return true
 		})
@@ -187,7 +154,7 @@ func (s *Secrets) Find(r io.Reader) ([]Hit, error) {
 // In reports whether a text has one of the secrets.
 func (s *Secrets) In(text string) bool {
 	found := false
-	s.each([]byte(text), func(needle, []int) bool { found = true; return false })
+	s.each([]byte(text), func(needle, []span) bool { found = true; return false })
 	return found
 }
 
@@ -200,9 +167,11 @@ func (s *Secrets) InAnyCase(text string) bool {
 
 // Strip overwrites the secrets in b with asterisks, and leaves the line breaks in them.
 func (s *Secrets) Strip(b []byte) {
-	s.each(b, func(_ needle, at []int) bool {
-		for _, i := range at {
-			b[i] = '*'
+	s.each(b, func(_ needle, at []span) bool {
+		for _, one := range at {
+			for i := one.from; i < one.to; i++ {
+				b[i] = '*'
+			}
 		}
 		return true
 	})

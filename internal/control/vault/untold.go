@@ -21,6 +21,9 @@ func (v *Vault) change(ctx context.Context, c Computer, role choir.Role, name st
 	if err := v.recordUntold(ctx, c); err != nil {
 		return err
 	}
+	if err := v.rememberFormer(ctx, c.ID(), name); err != nil {
+		return err
+	}
 	err = do(keyring.Change{Role: role, After: c.Head()})
 	if err == nil || errors.Is(err, keyring.ErrUncertain) {
 		v.noteChange()

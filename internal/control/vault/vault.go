@@ -4,7 +4,6 @@ package vault
 
 import (
 	"context"
-	"encoding/base64"
 	"iter"
 	"net/http"
 	"slices"
@@ -27,6 +26,7 @@ type Vault struct {
 	changing map[choir.ID]chan struct{} // by computer; full while one of its changes is in progress
 	changes  uint64                     // of the vault so far
 	known    map[choir.ID]bindings      // by computer, of entries that are added as headers
+	former   map[egress.Target][]string // by host and port, what was sent there of keys that are no more
 }
 
 // bindings are the bindings of a computer's entries as of a number of changes.
@@ -37,7 +37,7 @@ type bindings struct {
 
 // New returns a vault over a keyring; nil for a choir without one, which has no entries.
 func New(keys keyring.Vault) *Vault {
-	return &Vault{keys: keys, changing: map[choir.ID]chan struct{}{}, known: map[choir.ID]bindings{}}
+	return &Vault{keys: keys, changing: map[choir.ID]chan struct{}{}, known: map[choir.ID]bindings{}, former: map[egress.Target][]string{}}
 }
 
 // Computer is the computer that an entry is bound to.
@@ -133,7 +133,7 @@ func (v *Vault) Secrets(ctx context.Context) (*leak.Secrets, error) {
 	if v.keys == nil {
 		return leak.New(nil), nil
 	}
-	keys, err := v.keys.Keys(ctx)
+	keys, err := v.keys.Keys(ctx, nil)
 	return leak.New(keys), err
 }
 
@@ -229,15 +229,10 @@ func (v *Vault) Add(ctx context.Context, name string, w Want) (Added, error) {
 	}
 	a := Added{Header: bound.Header, Value: bound.Prefix + key}
 	if bound.Use == choir.VaultForGit {
-		a.Header, a.Value = "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(bound.User+":"+key))
+		a.Header, a.Value = "Authorization", "Basic "+basic(bound, key)
 	}
-	// A host may repeat what it was sent, in an encoding of its own.
-	secrets := map[string]string{name: key}
-	if bound.Use == choir.VaultForGit {
-		secrets[name+" as it is sent"] = strings.TrimPrefix(a.Value, "Basic ")
-	}
-	a.Secrets = leak.New(secrets)
-	return a, nil
+	a.Secrets, err = v.secretsAt(ctx, bound, key)
+	return a, err
 }
 
 // fits reports whether a binding permits a request.

@@ -219,11 +219,13 @@ func (v *Vault) Open(_ context.Context, name string, permits func(choir.VaultBin
 }
 
 // Keys implements keyring.Vault.
-func (v *Vault) Keys(context.Context) (map[string]string, error) {
+func (v *Vault) Keys(_ context.Context, wanted func(keyring.Entry) bool) (map[string]string, error) {
 	c, err := v.readWhole()
 	out := map[string]string{}
 	for name, e := range c.Entries {
-		out[name] = e.Key
+		if wanted == nil || wanted(e.entry(name)) {
+			out[name] = e.Key
+		}
 	}
 	return out, err
 }

@@ -33,6 +33,10 @@ FORMS = {
     "percent-encoded": lambda s: ([], quote(s, safe="").encode()),
     "percent-encoded in lower case": lambda s: ([], lower_escapes(quote(s, safe="")).encode()),
     "percent-encoded in full": lambda s: ([], b"".join(b"%%%02X" % c for c in s)),
+    "percent-encoded by Python": lambda s: ([], quote(s).encode()),
+    "percent-encoded by JavaScript": lambda s: ([], quote(s, safe="!'()*").encode()),
+    "as HTML by mustache": lambda s: ([], html.escape(s.decode()).replace("&#x27;", "&#39;").replace("/", "&#x2F;").replace("=", "&#x3D;").encode()),
+    "as a text of C": lambda s: ([], s.replace(b"'", b"\\x27").replace(b"&", b"\\x26")),
     "as JSON": lambda s: ([], json.dumps(s.decode()).replace("&", "\\u0026").replace("'", "\\u0027").replace("+", "\\u002B").encode()),
     "as HTML": lambda s: ([], html.escape(s.decode()).encode()),
     "gzip": lambda s: ([("Content-Encoding", "gzip")], gzip.compress(s)),
@@ -203,7 +207,7 @@ def gives_away(text, key):
                 pass
     wanted = {form.lower() for form in forms(key)}
     for one in texts:
-        unescaped = re.sub(rb"\\u00([0-9a-fA-F]{2})", lambda m: bytes([int(m[1], 16)]), one).replace(b"\\n", b"").replace(b"\\/", b"/")
+        unescaped = re.sub(rb"\\(?:u00|x)([0-9a-fA-F]{2})", lambda m: bytes([int(m[1], 16)]), one).replace(b"\\n", b"").replace(b"\\/", b"/")
         for reading in (one, unquote(one.decode("latin1")).encode("latin1", "replace"), html.unescape(one.decode("latin1")).encode("latin1", "replace"), unescaped, re.sub(rb"\s", b"", unescaped)):
             if any(form in reading.lower() for form in wanted):
                 return True
