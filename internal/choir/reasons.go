@@ -57,7 +57,9 @@ const (
 	ReasonEgressDigest           Reason = "egress_digest"
 	ReasonEffectHeld             Reason = "effect_held"
 	ReasonEffectNone             Reason = "effect_none"
-	ReasonEffectAnswered         Reason = "effect_answered"
+	ReasonEffectApproved         Reason = "effect_approved"
+	ReasonEffectRefused          Reason = "effect_refused"
+	ReasonEffectAgain            Reason = "effect_again"
 	ReasonEffectMoved            Reason = "effect_moved"
 	ReasonVaultNoEntry           Reason = "vault_no_entry"
 	ReasonVaultUnreadable        Reason = "vault_unreadable"
@@ -366,7 +368,9 @@ var pageReasons = map[Reason]Code{
 	ReasonEgressDigest:           CodeRefused,
 	ReasonEffectHeld:             CodeConflict,
 	ReasonEffectNone:             CodeNotFound,
-	ReasonEffectAnswered:         CodeConflict,
+	ReasonEffectApproved:         CodeConflict,
+	ReasonEffectRefused:          CodeConflict,
+	ReasonEffectAgain:            CodeConflict,
 	ReasonEffectMoved:            CodeConflict,
 	ReasonEgressNoGrant:          CodeNotFound,
 	ReasonVaultNoEntry:           CodeNotFound,

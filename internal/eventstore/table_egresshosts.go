@@ -62,10 +62,11 @@ func egressPassed(rows *cells[EgressHost], e *choir.Event, p *choir.EgressPassed
 }
 
 // EgressHosts returns the hosts that programs reached, the newest first, and last all those without
-// a row of their own together, if there are any.
+// a row of their own together, if there are any. A host with which not a byte was exchanged, because
+// it has no address, did not answer or was refused what it was to be sent, was not reached.
 func (t *Tables) EgressHosts(ctx context.Context) ([]EgressHost, error) {
 	rows, err := list[EgressHost](ctx, t, "SELECT value FROM egress_hosts")
-	rows = slices.DeleteFunc(rows, func(h EgressHost) bool { return h.Requests == 0 })
+	rows = slices.DeleteFunc(rows, func(h EgressHost) bool { return h.Sent+h.Received == 0 })
 	slices.SortFunc(rows, func(a, b EgressHost) int {
 		switch {
 		case (a.Host == "") != (b.Host == ""):

@@ -219,6 +219,13 @@ func (e *Effects) Again(ctx context.Context, role choir.Role, id choir.ID) (choi
 	})
 }
 
+// answeredBefore has the reason of a refusal for each answer that a result had before.
+var answeredBefore = map[choir.EffectAnswer]choir.Reason{
+	choir.EffectApprove: choir.ReasonEffectApproved,
+	choir.EffectRefuse:  choir.ReasonEffectRefused,
+	choir.EffectAgain:   choir.ReasonEffectAgain,
+}
+
 // answer calls do with the result of a task that waits, and holds the tree's lock meanwhile, so that
 // each result has one answer. It returns nil for a result that has the same answer already.
 func (e *Effects) answer(ctx context.Context, id choir.ID, answer choir.EffectAnswer, do func(Waiting) error) error {
@@ -238,7 +245,7 @@ func (e *Effects) answer(ctx context.Context, id choir.ID, answer choir.EffectAn
 	case given == answer:
 		return nil
 	case given != "":
-		return choir.Refuse("computer.effect", choir.ReasonEffectAnswered, choir.TextOf("answer", given))
+		return choir.Refuse("computer.effect", answeredBefore[given])
 	}
 	if _, err := e.log.First(ctx, choir.TypeTaskReturned, string(id)); choir.CodeOf(err) != choir.CodeNotFound {
 		if err == nil {
