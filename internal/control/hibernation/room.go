@@ -39,7 +39,7 @@ func (p *Pool[C]) full() bool {
 // refuse returns the error of a use for which there is no room, and begins to make room. The caller
 // holds mu.
 func (p *Pool[C]) refuse() error {
-	if !p.making && p.cfg.After > 0 {
+	if !p.making {
 		p.making = true
 		p.work.Go(p.makeRoom)
 	}
@@ -47,7 +47,7 @@ func (p *Pool[C]) refuse() error {
 }
 
 // makeRoom closes the computer whose last use is the longest ago, of the computers that
-// are not busy and were not used for a minute.
+// are not busy and were not used for a minute. A busy computer counts as used now, as in Sweep.
 func (p *Pool[C]) makeRoom() {
 	defer func() {
 		p.mu.Lock()
@@ -61,7 +61,8 @@ func (p *Pool[C]) makeRoom() {
 		if p.ctx.Err() != nil || p.cfg.Now().Sub(u.used) < restless {
 			return // the others were used later
 		}
-		if busy(p.ctx, u.id, u.computer) != "" {
+		if why := busy(p.ctx, u.id, u.computer); why != "" {
+			p.consider(u, why)
 			continue
 		}
 		if closing := p.closeUnused(u); closing != nil {

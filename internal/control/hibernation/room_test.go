@@ -89,18 +89,44 @@ func TestOnlyAnIdleComputerMakesRoom(t *testing.T) {
 		l.refused("one is busy, the other in use")
 		l.wantOpen("one is busy, the other in use", one, other)
 		l.busy = nil
+		time.Sleep(2 * restless)
 		release()
 		l.refused("the first is idle")
 		l.wantOpen("the first is idle", other)
 	})
 }
 
-func TestComputersThatNeverHibernateMakeNoRoom(t *testing.T) {
+func TestComputersThatNoTimeClosesMakeRoom(t *testing.T) {
 	inFullLab(t, func(l *lab) {
 		l.cfg.After = 0
+		l.pass(48 * time.Hour)
+		l.wantOpen("nobody wants another one", one, other)
+		l.busy = func(id choir.ID) string { return map[choir.ID]string{one: "a run is open"}[id] }
+		l.refused("the first is busy")
+		l.wantOpen("the first is busy", one)
+		_, release, err := l.Use(l.t.Context(), third)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+		l.wantOpen("with room", one, third)
+	})
+}
+
+// Without sweeps, as with After = 0, only a refused use sees that a computer is busy.
+func TestABusyComputerCountsAsUsedWhenRoomIsMade(t *testing.T) {
+	inFullLab(t, func(l *lab) {
+		l.cfg.After = 0
+		l.busy = func(choir.ID) string { return "a run is open" }
 		time.Sleep(2 * restless)
-		l.refused("full")
-		l.wantOpen("full", one, other)
+		l.refused("both are busy")
+		l.busy = nil
+		time.Sleep(restless / 2)
+		l.refused("both were busy half a minute ago")
+		l.wantOpen("both were busy half a minute ago", one, other)
+		time.Sleep(restless)
+		l.refused("both are idle")
+		l.wantOpen("both are idle", other)
 	})
 }
 
