@@ -311,9 +311,9 @@ func (c Config) Policy() (effect.Policy, error) {
 
 // Computers configures when computers are open.
 type Computers struct {
-	HibernateAfter string `toml:"hibernate_after" report:"shown" doc:"Time without use, such as 30m, after which a computer hibernates: its sandboxes end, and the next request starts them again. It does not while a run is open, a page of it is open, a program runs in the foreground of a terminal, or somebody uses a port. 0 is never."`
+	HibernateAfter string `toml:"hibernate_after" report:"shown" doc:"Time without use, such as 30m, after which a computer hibernates: its sandboxes end, and the next request starts them again. It does not while a run is open, a page of it is open, a program runs in the foreground of a terminal, or somebody uses a port. 0 is never, but to make room for another one; see awake_at_most."`
 	FreezeAfter    string `toml:"freeze_after" report:"shown" doc:"Time without use, such as 5m, after which the programs of a computer that is open stand still, until the next request, a few milliseconds later. Where a computer would not hibernate it is not frozen either; programs in the background are. Needs cgroups. 0 is never."`
-	AwakeAtMost    int    `toml:"awake_at_most" report:"shown" doc:"Largest number of computers that are open at once. A request for one more is refused with status 503 and the time to wait (Retry-After), and the computer whose last use is the longest ago hibernates, if there is one that may and was not used for a minute. After a start all computers with open work are opened. 0 is any number."`
+	AwakeAtMost    int    `toml:"awake_at_most" report:"shown" doc:"Largest number of computers that are open or being made at once. A request for one more is refused with status 503 and the time to wait (Retry-After), and the computer whose last use is the longest ago hibernates, if there is one that may and was not used for a minute, also with hibernate_after 0. After a start all computers with open work are opened. 0 is any number."`
 	// Ready needs runtime.mode to be one whose waiting sandboxes cost no money.
 	Ready int `toml:"ready" report:"shown" doc:"Hibernated computers for which new sandboxes wait, started beforehand, so that they wake sooner: those used last and most, while memory is free. 0 is none. With runtime.mode sprites there are none, because they cost money."`
 }

@@ -133,7 +133,9 @@ func (g *Gateway) redeemTicket(w http.ResponseWriter, r *http.Request) {
 const enteredMark = "entered"
 
 // entered calls next for requests with a session, and answers others with a page that
-// explains what is missing.
+// explains what is missing. Of the requests of other origins' pages, with which the browser
+// may send the cookie, it lets navigations pass, because the shell frames the desktop; the
+// header frame-ancestors stops other pages that frame it.
 func (g *Gateway) entered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if upgrades(r) {
@@ -141,6 +143,10 @@ func (g *Gateway) entered(next http.Handler) http.Handler {
 			return
 		}
 		p, err := g.who(r)
+		if err == nil && fromOtherPage(r) && (r.Method != http.MethodGet || r.Header.Get("Sec-Fetch-Mode") != "navigate") {
+			refusePlainly(w, choir.Refuse("gateway", choir.ReasonOtherPage))
+			return
+		}
 		if err == nil {
 			release, err := g.usePlace(r)
 			if err != nil {

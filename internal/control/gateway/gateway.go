@@ -250,7 +250,7 @@ func (g *Gateway) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := g.who(r)
 		if err == nil {
-			if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+			if fromOtherPage(r) {
 				err = choir.Refuse("gateway", choir.ReasonOtherPage)
 			}
 		}
@@ -276,6 +276,16 @@ func (g *Gateway) known(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// fromOtherPage reports whether the browser says that a page of another origin makes it send
+// a request.
+func fromOtherPage(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return false
+	}
+	return true
 }
 
 // notFound answers code not_found for a path without an operation.

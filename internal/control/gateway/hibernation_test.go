@@ -429,3 +429,28 @@ func (s *sleeper) refusedAsFull(r req) {
 		s.t.Errorf("%s %s: %s %v %s", r.Method, r.Path, res.Status, res.Header, body)
 	}
 }
+
+// TestForksThatRaceStayWithinTheLimit has a choir of which two computers may be open, one of which
+// is, and forks it four times at once: one fork is made, and the rest are refused.
+func TestForksThatRaceStayWithinTheLimit(t *testing.T) {
+	s := startFullSleeper(t, 2)
+	var forks sync.WaitGroup
+	var made, refused atomic.Int64
+	for _, name := range []string{"second", "third", "fourth", "fifth"} {
+		forks.Go(func() {
+			res, body := s.Do(req{Method: "POST", Path: s.path("/fork"), Body: map[string]string{"name": name}})
+			switch {
+			case res.StatusCode == http.StatusCreated:
+				made.Add(1)
+			case res.StatusCode == http.StatusServiceUnavailable && s.Problem(res, body).Reason == choir.ReasonTooManyAwake:
+				refused.Add(1)
+			default:
+				t.Errorf("%s: %s %s", name, res.Status, body)
+			}
+		})
+	}
+	forks.Wait()
+	if n := s.Figures(t.Context()).Pool; made.Load() != 1 || refused.Load() != 3 || n.Open != 2 {
+		t.Errorf("%d were made, %d refused, counted are %+v", made.Load(), refused.Load(), n)
+	}
+}

@@ -248,6 +248,23 @@ func TestTheDoorOfADesktop(t *testing.T) {
 			t.Errorf("%s: %s, want %d: %.200s", name, res.Status, c.want, body)
 		}
 	}
+	for name, c := range map[string]struct {
+		method, path, site, mode string
+		want                     int
+	}{
+		"framed by the shell":             {"GET", "/", "cross-site", "navigate", 200},
+		"its own script":                  {"GET", "/", "same-origin", "no-cors", 200},
+		"a script of another site's page": {"GET", "/", "cross-site", "no-cors", 403},
+		"a script of a sibling's page":    {"GET", "/", "same-site", "no-cors", 403},
+		"a fetch of another site's page":  {"GET", "/index.html", "cross-site", "cors", 403},
+		"a fetch of a sibling's page":     {"GET", "/index.html", "same-site", "cors", 403},
+		"a form of a sibling's page":      {"POST", "/", "same-site", "navigate", 403},
+	} {
+		h := http.Header{"Cookie": {d.cookie.String()}, "Sec-Fetch-Site": {c.site}, "Sec-Fetch-Mode": {c.mode}}
+		if res, body := p.Do(req{Method: c.method, Path: c.path, Host: d.host, NoCookie: true, Header: h}); res.StatusCode != c.want {
+			t.Errorf("%s: %s, want %d: %.200s", name, res.Status, c.want, body)
+		}
+	}
 	res, _ := p.Do(req{Method: "GET", Path: "/", Host: d.host, NoCookie: true, Header: http.Header{"Cookie": {d.cookie.String()}}})
 	if policy := res.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "; script-src 'self';") {
 		t.Errorf("the bundle's policy is %q", policy)

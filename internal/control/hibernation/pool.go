@@ -29,6 +29,7 @@ type Config[C any] struct {
 	// open; "" if it need not. Both may be slow.
 	Check func() (busy func(ctx context.Context, id choir.ID, c C) string)
 	// After is the time without use after which a computer is closed; 0 is never.
+	// A computer makes room for another one all the same; see Most.
 	After time.Duration
 	// Freeze stops an idle computer where it is, and may be called again while it is stopped; nil
 	// for nothing. After code conflict it is tried again, after another error not before the next
@@ -37,7 +38,7 @@ type Config[C any] struct {
 	// Thaw lets a frozen computer go on; after an error too it counts as not frozen.
 	Thaw func(ctx context.Context, id choir.ID, c C) error
 	// Most is the largest number of computers that uses open at once; 0 is any number. A use that
-	// would open one more is refused with code busy, and room is made: see makeRoom.
+	// would open one more is refused with code busy, and room is made, whatever After is: see makeRoom.
 	Most int
 	// FreezeAfter is the time without use after which a computer is frozen; 0 is never.
 	FreezeAfter time.Duration
@@ -63,6 +64,7 @@ type Pool[C any] struct {
 	mu      sync.Mutex // guards the fields below
 	order   []choir.ID // as registered
 	slots   map[choir.ID]*slot[C]
+	kept    map[choir.ID]bool // computers that are being made, registered or not; see KeepRoom
 	stopped bool
 	making  bool   // makeRoom is at work
 	opened  uint64 // computers opened since New
@@ -91,7 +93,7 @@ type change struct {
 
 // New returns a pool without computers. The caller calls Stop.
 func New[C any](cfg Config[C]) *Pool[C] {
-	p := &Pool[C]{cfg: cfg, slots: map[choir.ID]*slot[C]{}}
+	p := &Pool[C]{cfg: cfg, slots: map[choir.ID]*slot[C]{}, kept: map[choir.ID]bool{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }
@@ -161,7 +163,7 @@ func (p *Pool[C]) tryUse(id choir.ID, anyway bool) (c C, wait *change, opens boo
 		return s.computer, nil, false, nil
 	case s.failed != nil && p.cfg.Now().Sub(s.failedAt) < p.cfg.Retry:
 		return c, nil, false, s.failed
-	case !anyway && p.full():
+	case !anyway && !p.kept[id] && p.full():
 		return c, nil, false, p.refuse()
 	}
 	s.change = &change{done: make(chan struct{})}

@@ -14,22 +14,28 @@ const restless = time.Minute
 // retryRoom is the time after which a refused use may have room.
 const retryRoom = 10 * time.Second
 
-// CheckRoom returns the error of code busy of a use that would open one more computer than
-// Config.Most; nil if there is room.
-func (p *Pool[C]) CheckRoom() error {
+// KeepRoom keeps room for a computer that is being made, which counts as open from now on. The caller
+// calls release once the computer was used, or was not made. Code busy: Config.Most are open.
+func (p *Pool[C]) KeepRoom(id choir.ID) (release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.full() || p.stopped {
-		return nil
+	if p.full() && !p.stopped {
+		return nil, p.refuse()
 	}
-	return p.refuse()
+	p.kept[id] = true
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.kept, id)
+	}, nil
 }
 
-// full reports whether as many computers are open, or being opened, as may be. The caller holds mu.
+// full reports whether as many computers are open, being opened or being made as may be. The caller
+// holds mu.
 func (p *Pool[C]) full() bool {
-	n := 0
-	for _, s := range p.slots {
-		if s.open || s.change != nil {
+	n := len(p.kept)
+	for id, s := range p.slots {
+		if (s.open || s.change != nil) && !p.kept[id] {
 			n++
 		}
 	}

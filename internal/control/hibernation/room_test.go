@@ -130,9 +130,44 @@ func TestABusyComputerCountsAsUsedWhenRoomIsMade(t *testing.T) {
 	})
 }
 
+func TestRoomIsKeptForWhatIsBeingMade(t *testing.T) {
+	inFullLab(t, func(l *lab) {
+		l.cfg.Most = 3
+		const fourth = choir.ID("fourth")
+		end, err := l.KeepRoom("new")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.refused("the last room is kept")
+		if _, err := l.KeepRoom(fourth); choir.CodeOf(err) != choir.CodeBusy {
+			t.Errorf("kept twice: %v", err)
+		}
+		l.Register("new")
+		_, release, err := l.Use(l.t.Context(), "new")
+		if err != nil {
+			t.Fatalf("the computer for which room is kept: %v", err)
+		}
+		l.refused("it is open")
+		end()
+		end()
+		release()
+		l.refused("its room is not kept any more, and it is open")
+		l.cfg.Most = 4 // one, other and new are open, and counted once each
+		if end, err = l.KeepRoom(fourth); err != nil {
+			t.Fatal(err)
+		}
+		l.refused("the fourth place is kept")
+		end() // it could not be made
+		if _, release, err = l.Use(l.t.Context(), third); err != nil {
+			t.Fatalf("what was kept for nothing: %v", err)
+		}
+		release()
+	})
+}
+
 func TestWorkIsGoneOnWithWhateverIsOpen(t *testing.T) {
 	inFullLab(t, func(l *lab) {
-		if err := l.CheckRoom(); choir.CodeOf(err) != choir.CodeBusy {
+		if _, err := l.KeepRoom("new"); choir.CodeOf(err) != choir.CodeBusy {
 			t.Errorf("there is room: %v", err)
 		}
 		_, release, err := l.UseAnyway(l.t.Context(), third)
@@ -142,8 +177,10 @@ func TestWorkIsGoneOnWithWhateverIsOpen(t *testing.T) {
 		release()
 		l.wantOpen("beyond the limit", one, other, third)
 		l.cfg.Most = 0
-		if err := l.CheckRoom(); err != nil {
-			t.Errorf("without a limit: %v", err)
+		end, err := l.KeepRoom("new")
+		if err != nil {
+			t.Fatalf("without a limit: %v", err)
 		}
+		end()
 	})
 }

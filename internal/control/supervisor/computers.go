@@ -78,9 +78,11 @@ func (s *System) create(ctx context.Context, fill func(copies.NewComputer) (name
 	if e.ID, err = choir.NewID(choir.TimeOf(s.cfg.Now()), s.cfg.Random); err != nil {
 		return nil, err
 	}
-	if err := s.computers.pool.CheckRoom(); err != nil {
+	endRoom, err := s.computers.pool.KeepRoom(e.ID)
+	if err != nil {
 		return nil, err
 	}
+	defer endRoom()
 	if err := s.computers.startMaking(e.ID); err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func (s *System) create(ctx context.Context, fill func(copies.NewComputer) (name
 		return nil, err
 	}
 	s.computers.pool.Register(e.ID)
-	c, release, err := s.computers.pool.UseAnyway(ctx, e.ID)
+	c, release, err := s.computers.pool.Use(ctx, e.ID)
 	if err != nil {
 		return nil, choir.Wrap("computer.make", "", err, "computer %q was made and cannot be opened", e.Name)
 	}
