@@ -155,14 +155,10 @@ QUICK := -vet=off -ldflags=-w
 # takes some of the places. The soak takes all places, and all of the detector.
 ALONE := modernc.org/... golang.org/x/crypto/... crypto/internal/fips140/... hash/... encoding/hex encoding/base64 strconv unicode/... path internal/filepathlite
 
-# Compiling takes most of the time on a machine that has nothing compiled yet. Nobody
-# debugs these binaries, so the compiler writes nothing for debuggers, and it does not
-# optimize the clients of model providers, which are the largest packages of all.
-CLIENTS := github.com/openai/... github.com/anthropics/...
+# Compiling takes most of the time on a machine that has nothing compiled yet, and nobody
+# debugs these binaries, so the compiler writes nothing for debuggers.
 RACE := -race -short -p 3 -gcflags='all=-d=checkptr=0 -dwarf=false' \
-	$(ALONE:%=-gcflags='%=-race=false -d=checkptr=0 -dwarf=false') \
-	$(CLIENTS:%=-gcflags='%=-race=false -N -l -d=checkptr=0 -dwarf=false') \
-	-gcflags=choiros/...=-dwarf=false
+	$(ALONE:%=-gcflags='%=-race=false -d=checkptr=0 -dwarf=false') -gcflags=choiros/...=-dwarf=false
 
 # What takes longest begins first, or the others would be done long before it.
 LONGEST := $(addprefix ./internal/,associate/taskrunner control/supervisor director desktop computer sandbox/microvm sandbox/local bus/cluster associate/proctree sandbox/sprites)

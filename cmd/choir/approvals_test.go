@@ -306,17 +306,21 @@ func TestTwoOwnersAtOnceGiveOneAnswer(t *testing.T) {
 				given <- a.c.post(t.Context(), a.c.path("/approvals/"+string(task)), api.ApprovalAnswer{Answer: answer}, nil)
 			}()
 		}
-		failed := 0
+		var told []string
 		for range 4 {
 			if err := <-given; err != nil {
-				failed++
-				if !strings.Contains(err.Error(), "answered already") {
-					t.Error(err)
-				}
+				told = append(told, err.Error())
 			}
 		}
+		failed := len(told)
 		r := a.result(task)
 		landed := a.inApp("guarded/b.txt") != was
+		first := map[bool]string{true: "approved already", false: "refused already"}[landed]
+		for _, said := range told {
+			if !strings.Contains(said, first) {
+				t.Errorf("landed: %v, and an answer is refused with %q", landed, said)
+			}
+		}
 		if failed != 2 || a.count(choir.TypeEffectAnswered) != answers+1 || landed != (r.Status == choir.StatusOK) {
 			t.Errorf("%d failed, %d answers, %s, landed: %v", failed, a.count(choir.TypeEffectAnswered)-answers, r.Status, landed)
 		}

@@ -3,6 +3,8 @@ package supervisor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +19,7 @@ import (
 // be enforced, else the reason and the free space.
 func diskCheck(data string, wanted config.Storage) sandbox.Check {
 	limit := diskLimit(wanted)
+	data = existingFolder(data)
 	_, err := diskquota.Open(data)
 	if err == nil && wanted.DiskGB > 0 {
 		return sandbox.Check{Name: "disk", OK: true}.AddDetail(choir.TellSentence("told.disk", "each computer's workspace may take {gib} GiB and have {entries} files and folders",
@@ -38,6 +41,17 @@ func diskCheck(data string, wanted config.Storage) sandbox.Check {
 	}
 	return sandbox.Check{Name: "disk"}.AddRemedy(remedy).
 		AddDetail(choir.TellAround("told.noDisk", "not limited, because {why}; {free}", map[string]choir.Told{"why": why, "free": freeSpace(data)}))
+}
+
+// existingFolder returns the nearest folder at or above dir that exists: before its first start
+// choir has no data folder, and the file system that will have it is that of the folder above.
+func existingFolder(dir string) string {
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // freeSpace describes the free space of the data folder's file system.
