@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 
 // patience bounds every wait of these tests. The longest is for a sandbox that
 // compiles the standard library of Go on a busy machine.
-const patience = 3 * time.Minute
+const patience = 6 * time.Minute
 
 // machine is a data folder and the choir processes that run on it.
 type machine struct {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"choiros/internal/choir"
 )
 
@@ -127,10 +129,16 @@ func resumeGroup(g Group) error {
 		return nil // nothing could have stopped them
 	}
 	err := writeKnob(f.file, f.run)
-	if errors.Is(err, os.ErrNotExist) {
+	if groupGone(err) {
 		return nil
 	}
 	return choir.Wrap("host.resume", choir.CodeUnavailable, err, "let the processes of a sandbox go on")
+}
+
+// groupGone reports whether a knob could not be written because its group is removed: before the file was opened, or
+// between that and the writing.
+func groupGone(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENODEV)
 }
 
 // resumeScript waits for the end of its input and writes a value to a file. What stands still cannot

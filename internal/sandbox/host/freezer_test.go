@@ -125,6 +125,29 @@ func TestTheEndOfTheGuardsPipeResumes(t *testing.T) {
 	}
 }
 
+// TestAGroupThatIsRemovedMeanwhileNeedsNoResume removes the groups between the opening of their knob and the writing.
+func TestAGroupThatIsRemovedMeanwhileNeedsNoResume(t *testing.T) {
+	for name, g := range freezableGroups(t) {
+		t.Run(name, func(t *testing.T) {
+			f, _ := g.findFreezer()
+			knob, err := os.OpenFile(f.file, os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer knob.Close()
+			if err := g.Remove(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := knob.WriteString(f.run); err == nil || !groupGone(err) {
+				t.Errorf("the knob of a removed group: %v", err)
+			}
+			if err := resumeGroup(g); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // TestWithoutAFreezerNothingIsPaused asks for a pause where there are no cgroups.
 func TestWithoutAFreezerNothingIsPaused(t *testing.T) {
 	var p Pausing

@@ -1,4 +1,5 @@
 // What waits gives up in time, and says what it waited for.
+import { setTimeout as pause } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
 /** How long anything may take to appear, in milliseconds. */
@@ -6,6 +7,9 @@ export const PATIENCE_MS = 30_000;
 
 /** How long a call of the browser may take that has no limit of its own, in milliseconds. */
 export const limits = { call: 90_000 };
+
+/** How long passes between two looks at one thing, in milliseconds: each frame would have the page busy with the looking. */
+const LOOK_AGAIN_MS = 50;
 
 /** How long is waited for what a page shows, once something else was waited for in vain. */
 const LOOK_MS = 3_000;
@@ -23,11 +27,12 @@ export async function within(promise, what, ms = PATIENCE_MS) {
   }
 }
 
-/** Looks again with each frame that a page draws until something holds; throws an error that shows the page otherwise. */
+/** Looks again and again until something holds, and gives it; throws an error that shows the page otherwise. */
 export async function untilHolds(page, holds, what, ms = PATIENCE_MS) {
-  for (const end = performance.now() + ms; !(await holds()); ) {
+  for (const end = performance.now() + ms; ; await pause(LOOK_AGAIN_MS)) {
+    const held = await holds();
+    if (held) return held;
     if (performance.now() > end) throw new Error(`waited ${ms / 1000} s in vain: ${what}\n${await shown([page])}`);
-    await page.evaluate(() => new Promise(requestAnimationFrame));
   }
 }
 

@@ -4,6 +4,7 @@ import { after, before } from "node:test";
 import { noBrowser, openBrowser, PATIENCE_MS } from "./browser.js";
 import { binary, startChoir } from "./choir.js";
 import { showPagesOfFailures } from "./failure.js";
+import { untilHolds } from "./limits.js";
 import { startModel } from "./model.js";
 
 /** Why the tests cannot run here, or false. */
@@ -49,6 +50,17 @@ export async function ask(page, text) {
   await page.press("#prompt", "Enter");
   await page.waitForURL((url) => url.pathname.startsWith("/runs/") && url.href !== before);
   return new URL(page.url()).pathname.slice("/runs/".length);
+}
+
+/** Waits until a run is in a state; gives the run. */
+export async function runIs(page, id, state) {
+  let run;
+  const holds = async () => {
+    run = (await api(page, `/runs/${id}`)).body;
+    return run.state === state;
+  };
+  await untilHolds(page, holds, `the run is ${state}`, 2 * PATIENCE_MS);
+  return run;
 }
 
 /**

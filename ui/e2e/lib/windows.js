@@ -1,6 +1,7 @@
 // The windows of the desktop, for the tests that move them.
 import { PATIENCE_MS } from "./browser.js";
 import { desktopOf, enterDesktop } from "./desktop.js";
+import { untilHolds } from "./limits.js";
 
 /** Calls the API of the computer as its desktop does. */
 export async function desktopAPI(page, path, options) {
@@ -23,13 +24,17 @@ export async function known(page) {
 
 /** Waits until the server knows something of the desktop, or says what it knows instead. */
 export async function until(page, holds) {
-  const end = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const state = await known(page);
-    if (holds(state)) return state;
-    if (performance.now() > end) throw new Error(`the server still knows this: ${JSON.stringify(state.windows)}`);
-    await page.evaluate(() => new Promise(requestAnimationFrame));
+  let state;
+  const look = async () => {
+    state = await known(page);
+    return holds(state);
+  };
+  try {
+    await untilHolds(page, look, "the server knows it");
+  } catch (error) {
+    throw new Error(`the server still knows this: ${JSON.stringify(state?.windows)}`, { cause: error });
   }
+  return state;
 }
 
 /**

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PATIENCE_MS } from "../lib/browser.js";
 import { desktopOf, enterDesktop, frameOf, read } from "../lib/desktop.js";
+import { untilHolds } from "../lib/limits.js";
 import { api, rig, skip } from "../lib/rig.js";
 
 const it = rig({ desktop: true, model: true });
@@ -10,15 +11,9 @@ const events = async (type) => (await api(it.page, "/events?limit=1000")).body.e
 const source = async () => (await api(it.page, "/desktop/source")).body;
 
 /** How long a run may take whose change is built and started, before and after it, in milliseconds. */
-const CHECKED_MS = 4 * PATIENCE_MS;
+const CHECKED_MS = 8 * PATIENCE_MS;
 
-/** Looks again with each frame until something holds. */
-async function until(holds, what, patience = PATIENCE_MS) {
-  for (const end = performance.now() + patience; !(await holds()); ) {
-    if (performance.now() > end) throw new Error(`waited in vain: ${what}`);
-    await it.page.evaluate(() => new Promise(requestAnimationFrame));
-  }
-}
+const until = (holds, what, patience) => untilHolds(it.page, holds, what, patience);
 
 /** Asks in the desktop's own prompt; gives the run once it has ended. */
 async function asked(words) {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { violationsIn } from "../lib/axe.js";
-import { api, ask, rig, skip } from "../lib/rig.js";
+import { api, ask, rig, runIs, skip } from "../lib/rig.js";
 import { desktopAPI, enterDesktop } from "../lib/windows.js";
 
 const it = rig({
@@ -26,16 +26,7 @@ async function held(prompt) {
   return run;
 }
 
-/** Waits until a run has ended in a way. */
-async function ended(run, state) {
-  const end = performance.now() + 60_000;
-  for (;;) {
-    const { body } = await api(it.page, `/runs/${run}`);
-    if (body.state === state) return body;
-    if (performance.now() > end) throw new Error(`the run is ${body.state}`);
-    await it.page.evaluate(() => new Promise(requestAnimationFrame));
-  }
-}
+const ended = (run, state) => runIs(it.page, run, state);
 
 /** The guarded file as the log knows it; undefined for none. */
 async function guarded() {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { violationsIn } from "../lib/axe.js";
 import { openBrowser } from "../lib/browser.js";
-import { api, ask, rig, skip } from "../lib/rig.js";
+import { api, ask, rig, runIs, skip } from "../lib/rig.js";
 import { desktopAPI, enterDesktop } from "../lib/windows.js";
 
 const it = rig({ model: true, desktop: true });
@@ -26,16 +26,7 @@ async function asked() {
   return run;
 }
 
-/** Waits until a run has ended in a way. */
-async function ended(run, state) {
-  const end = performance.now() + 60_000;
-  for (;;) {
-    const { body } = await api(it.page, `/runs/${run}`);
-    if (body.state === state) return;
-    if (performance.now() > end) throw new Error(`the run is ${body.state}`);
-    await it.page.evaluate(() => new Promise(requestAnimationFrame));
-  }
-}
+const ended = (run, state) => runIs(it.page, run, state);
 
 test("what programs reach is chosen on the page, and is in force at once and after a reload", { skip }, async () => {
   await it.page.goto(`${it.choir.address}/models/hosts`);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { desktopOf, enterDesktop, frameOf, write } from "../lib/desktop.js";
+import { untilHolds } from "../lib/limits.js";
 import { api, rig, skip } from "../lib/rig.js";
 import { HELD_MS, leastHeld } from "../lib/tasks.js";
 import { openWindow } from "../lib/windows.js";
@@ -272,13 +273,5 @@ for (const { name, content, writable } of [
   });
 }
 
-/** Asks again, frame by frame, until there is an answer. */
-async function until(look) {
-  const end = Date.now() + 30_000;
-  for (;;) {
-    const answer = await look();
-    if (answer) return answer;
-    assert.ok(Date.now() < end, "it did not happen");
-    await it.page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
-  }
-}
+/** Asks again until there is an answer. */
+const until = (look) => untilHolds(it.page, look, "an answer");
