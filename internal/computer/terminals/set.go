@@ -14,7 +14,7 @@ import (
 type Config struct {
 	Limit    int           // terminals at once; default 16
 	Keep     int           // bytes of output kept of each; default 2 MiB
-	Window   int           // bytes that a view may be behind before it holds the output up; default 512 KiB
+	Window   int           // bytes that a view may be behind before it holds the output up; default 128 KiB
 	Patience time.Duration // how long a view may hold the output up without catching up; default 10 s
 	// Opened is told of each terminal before anybody sees it; its error ends it.
 	Opened func(context.Context, Info, choir.Role) error
@@ -41,7 +41,7 @@ type Set struct {
 func New(cfg Config) *Set {
 	cfg.Limit = cmp.Or(cfg.Limit, 16)
 	cfg.Keep = cmp.Or(cfg.Keep, 2<<20)
-	cfg.Window = cmp.Or(cfg.Window, 512<<10)
+	cfg.Window = cmp.Or(cfg.Window, 128<<10)
 	cfg.Patience = cmp.Or(cfg.Patience, 10*time.Second)
 	s := &Set{cfg: cfg}
 	s.started = sync.NewCond(&s.mu)

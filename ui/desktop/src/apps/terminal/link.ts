@@ -67,7 +67,7 @@ const WAITING = 16 << 20;
 const FRAME = 32 << 10;
 
 /** Shown output is acknowledged after so many bytes, and when there is no more. */
-const ACK = 64 << 10;
+const ACK = 32 << 10;
 
 /** A browser's line to a terminal: it comes back by itself, and continues where it was. */
 export class Link {
