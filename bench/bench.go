@@ -55,6 +55,7 @@ var benchmarks = []benchmark{
 	{"density", benchDensity},
 	{"wake", benchWake},
 	{"neighbours", benchNeighbours},
+	{"capacity", benchCapacity},
 }
 
 // Names lists the benchmarks.

@@ -76,10 +76,8 @@ func (s *served) besideGreed(ctx context.Context, id choir.ID, g greed, measure 
 	if err := s.ask(ctx, http.MethodPost, path, api.TerminalRequest{Type: g.line}, &t); err != nil {
 		return err
 	}
-	select {
-	case <-time.After(greedBegins):
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := pauseFor(ctx, greedBegins); err != nil {
+		return err
 	}
 	err := measure()
 	if ended := s.ask(ctx, http.MethodDelete, path+"/"+string(t.ID), nil, nil); err == nil {

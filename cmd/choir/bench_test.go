@@ -39,7 +39,7 @@ func TestBenchServesChoirs(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, "")
 	rows := map[string]bench.Row{}
-	ended := m.run("bench", "--quick", "density", "wake", "neighbours", "--json")
+	ended := m.run("bench", "--quick", "density", "wake", "neighbours", "capacity", "--json")
 	if ended.code > 1 { // 1 is a missed target, as is likely beside other tests
 		t.Fatal(ended)
 	}
@@ -54,6 +54,7 @@ func TestBenchServesChoirs(t *testing.T) {
 		"density each of 3 computers, idle", "density each of 3 computers, hibernated",
 		"wake idle", "wake hibernated", "wake hibernated, until a terminal is open",
 		"neighbours beside greed for processors", "neighbours beside greed for memory", "neighbours beside greed for disk", "neighbours beside greed for files and events", "neighbours beside greed for output",
+		"capacity a request in a flood for others", "capacity a terminal in a flood for others",
 	} {
 		// All processes of the machine that began meanwhile count as memory, those of other tests too,
 		// and some of them end before the second look.

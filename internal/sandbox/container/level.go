@@ -1,6 +1,9 @@
 package container
 
-import "choiros/internal/sandbox"
+import (
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
 
 // remedyEngine and remedyLimits are the commands that provide what is missing.
 const (
@@ -26,7 +29,7 @@ func levelOf(engine string, limited bool, landlock int, disk bool) sandbox.Level
 	}
 	if !limited {
 		l.Limits = "rlimits: open files, no core files"
-		l.Missing = append(l.Missing, "Memory, CPU time and processes are not limited: the engine holds no limits here.")
+		l.AddMissing(choir.TellSentence("told.lacksEngineLimits", "Memory, CPU time and processes are not limited: the engine holds no limits here."))
 	}
 	return l
 }

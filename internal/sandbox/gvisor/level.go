@@ -1,8 +1,7 @@
 package gvisor
 
 import (
-	"fmt"
-
+	"choiros/internal/choir"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 )
@@ -31,16 +30,16 @@ func levelOf(limits string, disk bool, files uint64) sandbox.Level {
 	if !disk {
 		l.AddMissing(sandbox.NoDiskLimit)
 	}
-	l.Missing = append(l.Missing,
-		"A task in one project can write in others: gVisor has no Landlock.",
-		"A program that takes more memory than there is ends its whole sandbox.")
+	l.AddMissing(
+		choir.TellSentence("told.lacksTaskWallsHere", "A task in one project can write in others: gVisor has no Landlock."),
+		choir.TellSentence("told.lacksVictims", "A program that takes more memory than there is ends its whole sandbox."))
 	if files < mostFiles {
-		l.Missing = append(l.Missing, fmt.Sprintf("Folders some %d deep use up the open files that this machine allows; the computer then works again on the rung local.", files/2))
+		l.AddMissing(choir.TellSentence("told.lacksDepth", "Folders some {depth} deep use up the open files that this machine allows; the computer then works again on the rung local.", choir.LinesOf("depth", files/2)))
 	}
 	if limits == host.LimitsRlimits {
 		l.Name = "gvisor: a kernel of its own (runsc, systrap), no network, no capabilities, no cgroup"
 		l.Limits = "sentry: processes, open files, no core files"
-		l.Missing = append(l.Missing, "Memory and CPU time are not limited.")
+		l.AddMissing(choir.TellSentence("told.lacksLimits", "Memory and CPU time are not limited."))
 	}
 	return l
 }

@@ -3,6 +3,7 @@ package microvm
 import (
 	"fmt"
 
+	"choiros/internal/choir"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 )
@@ -60,22 +61,22 @@ func (f facts) level() sandbox.Level {
 	if f.taskLandlock() {
 		l.Tasks = "landlock"
 	} else {
-		l.Missing = append(l.Missing, "A task in one project can write in others: that needs Landlock's third version, and the image has Linux "+f.Kernel+".")
+		l.AddMissing(choir.TellSentence("told.lacksTaskWallsImage", "A task in one project can write in others: that needs Landlock's third version, and the image has Linux {kernel}.", choir.LinesOf("kernel", f.Kernel)))
 	}
 	if f.Emulated {
-		l.Missing = append(l.Missing, "KVM does not serve here: machines are emulated, by code that is not written to hold an attacker, and programs take 10 to 30 times as long.")
+		l.AddMissing(choir.TellSentence("told.lacksKVM", "KVM does not serve here: machines are emulated, by code that is not written to hold an attacker, and programs take 10 to 30 times as long."))
 	}
 	if f.Nameless {
-		l.Missing = append(l.Missing, "Programs that know no proxy find no host by its name: the image is of an earlier choir, make it anew with choir image build.")
+		l.AddMissing(choir.TellSentence("told.lacksNames", "Programs that know no proxy find no host by its name: the image is of an earlier choir, make it anew with choir image build."))
 	}
 	if f.Host == host.LimitsRlimits {
-		l.Missing = append(l.Missing, "No cgroup limits "+f.monitor()+": what breaks out of the machine's kernel has no limits of memory and CPU.")
+		l.AddMissing(choir.TellSentence("told.lacksMonitorLimits", "No cgroup limits {monitor}: what breaks out of the machine's kernel has no limits of memory and CPU.", choir.LinesOf("monitor", f.monitor())))
 	}
 	if !f.Root {
-		l.Missing = append(l.Missing, f.monitor()+" runs as the user of the control plane, not as a host user of its own.")
+		l.AddMissing(choir.TellSentence("told.lacksMonitorUser", "{monitor} runs as the user of the control plane, not as a host user of its own.", choir.LinesOf("monitor", f.monitor())))
 	}
 	if f.VMM == VMMFirecracker && !f.Jailed {
-		l.Missing = append(l.Missing, "Firecracker runs without its jailer: what breaks out of it sees the files of the host that its user may read.")
+		l.AddMissing(choir.TellSentence("told.lacksJailer", "Firecracker runs without its jailer: what breaks out of it sees the files of the host that its user may read."))
 	}
 	return l
 }

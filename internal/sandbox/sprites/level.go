@@ -1,6 +1,7 @@
 package sprites
 
 import (
+	"choiros/internal/choir"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 )
@@ -14,11 +15,10 @@ func levelOf(kernel string, landlock int) sandbox.Level {
 	l := sandbox.Level{
 		Driver: Name, Limits: limitsHeld,
 		Name: "sprites: a virtual machine (Firecracker) at Fly, by their word; inside namespaces of its own, no network, seccomp, no capabilities",
-		Missing: []string{
-			"The machine, its kernel and its disk are Fly's: Fly can read and change the workspace and everything that runs in it, and choir cannot see whether the machine is what Fly says.",
-			"No cgroup limits memory and CPU time: the size of the sprite does, and Fly decides whether it is the one that was asked for.",
-		},
 	}
+	l.AddMissing(
+		choir.TellSentence("told.lacksTrust", "The machine, its kernel and its disk are Fly's: Fly can read and change the workspace and everything that runs in it, and choir cannot see whether the machine is what Fly says."),
+		choir.TellSentence("told.lacksSize", "No cgroup limits memory and CPU time: the size of the sprite does, and Fly decides whether it is the one that was asked for."))
 	if kernel == "" {
 		return l
 	}
@@ -29,7 +29,7 @@ func levelOf(kernel string, landlock int) sandbox.Level {
 	if landlock >= sandbox.TaskLandlock {
 		l.Tasks = "landlock"
 	} else {
-		l.Missing = append(l.Missing, "A task in one project can write in others: that needs Landlock's third version (Linux 6.2), which the sprite's kernel lacks.")
+		l.AddMissing(choir.TellSentence("told.lacksTaskWallsSprite", "A task in one project can write in others: that needs Landlock's third version (Linux 6.2), which the sprite's kernel lacks."))
 	}
 	return l
 }

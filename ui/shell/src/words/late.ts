@@ -4,4 +4,4 @@ import { addEnglish } from "./words";
 // This runs before the body of every module that imports from here.
 addEnglish(late);
 
-export { type Key, openText, t } from "./words";
+export { isKey, type Key, openText, t } from "./words";

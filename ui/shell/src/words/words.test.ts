@@ -70,8 +70,17 @@ describe("the catalogue of the shell", () => {
       .filter((path) => !path.includes("/src/words/"))
       .map((path) => readFileSync(path, "utf8"))
       .join("\n");
-    const ofLimits = (key: string) => key.startsWith("limits."); // said by their names, see below
-    expect(keys.filter((key) => !ofLimits(key) && !sources.includes(`"${key}"`))).toEqual([]);
+    const byName = /^(limits|gaps)\./; // see below
+    expect(keys.filter((key) => !byName.test(key) && !sources.includes(`"${key}"`))).toEqual([]);
+  });
+
+  it("names the gaps of a sandbox as the command line does", () => {
+    for (const [language, { gaps }] of Object.entries({ en, de })) {
+      const path = `${folder}/../../../cmd/choir/sentences.${language}.json`;
+      const sentences = Object.entries(JSON.parse(readFileSync(path, "utf8")));
+      const lacks = sentences.filter(([key]) => key.startsWith("told.lacks"));
+      expect(gaps).toEqual(Object.fromEntries(lacks.map(([key, text]) => [key.replace("told.", ""), text])));
+    }
   });
 
   it("has a text for each limit of the configuration, and for nothing else", () => {

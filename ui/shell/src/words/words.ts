@@ -57,6 +57,13 @@ export function openText(key: Key, values: Values = {}): string {
   return formOf(textOf(key), spoken(), values);
 }
 
+/** Whether a key, such as one from the server, has a text. */
+export function isKey(key: string): key is Key {
+  const [part = "", name = ""] = key.split(".");
+  const texts: Record<string, Record<string, Text> | undefined> = catalogues.en;
+  return texts[part]?.[name] !== undefined;
+}
+
 function textOf(key: Key): Text {
   const [part, name] = key.split(".") as [keyof English, never];
   const texts = catalogues[spoken()]?.[part] ?? catalogues.en[part];

@@ -1,6 +1,7 @@
-import type { Computer, Sandbox } from "#base/domain/views.ts";
-import { listed } from "#base/domain/words.ts";
-import { t } from "../../words/late";
+import { spoken } from "#base/domain/language.ts";
+import type { Computer, Level, Sandbox } from "#base/domain/views.ts";
+import { fill, listed } from "#base/domain/words.ts";
+import { isKey, openText, t } from "../../words/late";
 import { Asks } from "./Asks";
 import { PagesHeld } from "./PagesHeld";
 
@@ -48,9 +49,17 @@ function Details({ sandboxes }: { sandboxes: Sandbox[] }) {
       {level.limits && <dd>{t("sandboxes.limits", { limits: level.limits })}</dd>}
       {level.missing?.map((m) => (
         <dd key={m} className="isolation-missing">
-          {t("sandboxes.missing", { what: m })}
+          {t("sandboxes.missing", { what: gapSaid(m, level) })}
         </dd>
       ))}
     </div>
   );
+}
+
+/** A gap of a level in the language of the page; as the computer says it where the page has no words for it. */
+function gapSaid(gap: string, { missing_said: all }: Level): string {
+  const said = all?.[gap];
+  const key = said?.key.replace(/^told\./, "gaps.") ?? "";
+  const values = (said?.values ?? []).map(({ name, text = "", number }) => [name, number ?? text]);
+  return isKey(key) ? fill(openText(key), spoken(), Object.fromEntries(values)) : gap;
 }

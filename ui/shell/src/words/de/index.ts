@@ -2,6 +2,7 @@ import { approvals } from "./approvals";
 import { bar } from "./bar";
 import { desktop } from "./desktop";
 import { events } from "./events";
+import { gaps } from "./gaps";
 import { hosts } from "./hosts";
 import { launcher } from "./launcher";
 import { limits } from "./limits";
@@ -23,6 +24,7 @@ export const de = {
   bar,
   desktop,
   events,
+  gaps,
   hosts,
   launcher,
   limits,

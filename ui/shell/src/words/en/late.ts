@@ -1,5 +1,6 @@
 import { approvals } from "./approvals";
 import { events } from "./events";
+import { gaps } from "./gaps";
 import { hosts } from "./hosts";
 import { limits } from "./limits";
 import { log } from "./log";
@@ -16,6 +17,7 @@ import { work } from "./work";
 export const late = {
   approvals,
   events,
+  gaps,
   hosts,
   limits,
   log,
