@@ -127,7 +127,7 @@ func (s *served) inFlood(ctx context.Context, others []choir.ID, measure func() 
 	return errors.Join(err, f.wrong)
 }
 
-// flood is what came of the requests for computers for which there may be no room.
+// flood counts the answers to requests for computers for which there may be no room.
 type flood struct {
 	*served
 	others []choir.ID
