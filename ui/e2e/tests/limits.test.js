@@ -83,9 +83,9 @@ test("a computer that cannot be reached at all is said, with a way to try again"
 });
 
 /** What comes only with another language: its texts, and its sentences of problems, in bytes of gzip. */
-const languages = { de: 12_000, problemsaid: 14_000 };
+const languages = { de: 13_000, problemsaid: 14_000 };
 
-test("another language is at most 26 KB of script", { skip: unbuilt }, async () => {
+test("another language is at most 27 KB of script", { skip: unbuilt }, async () => {
   const files = (await readdir(assets)).filter((file) => file.endsWith(".js"));
   for (const [language, most] of Object.entries(languages)) {
     const name = files.find((file) => file.startsWith(`${language}-`));
