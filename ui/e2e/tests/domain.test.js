@@ -17,6 +17,7 @@ import { desktopOf, enterDesktop, openWindow } from "../lib/windows.js";
 
 const shell = "choir.example.org";
 const domain = "choir-desktops.example";
+const flags = ["--ignore-certificate-errors", "--host-resolver-rules=MAP *.example* 127.0.0.1"];
 let choir, browser, proxy;
 
 /** A key and a certificate of its own, which the browser is told to take. */
@@ -61,10 +62,7 @@ before(async () => {
   choir = await startChoir(`shell = "${shell}"\ndomain = "${domain}"\nscheme = "https"\npublic_port = ${port}\n`);
   const written = await readFile(join(choir.data, "choir.toml"), "utf8");
   proxy = await endTLS(port, Number(/127\.0\.0\.1:(\d+)/.exec(written)[1]));
-  browser = await openBrowser({
-    stock: true,
-    flags: ["--ignore-certificate-errors", `--host-resolver-rules=MAP *.example* 127.0.0.1`],
-  });
+  browser = await openBrowser({ stock: true, flags });
 });
 
 after(async () => {
@@ -110,4 +108,77 @@ test("a page of another name is sent nothing of a session", { skip: noBrowser },
     choir.address,
   );
   assert.match(String(status), /TypeError|401|403/);
+});
+
+/** Runs in a page: has the browser load an address in each way that takes the cookie along. */
+async function loadEach(address) {
+  const loads = (tag, named) =>
+    new Promise((done) => {
+      const element = Object.assign(document.createElement(tag), named);
+      element.onload = () => done("loaded");
+      element.onerror = () => done("refused");
+      document.head.append(element);
+    });
+  return {
+    script: await loads("script", { src: address }),
+    module: await loads("link", { rel: "preload", as: "script", href: address }),
+    image: await loads("img", { src: address }),
+    fetch: await fetch(address, { credentials: "include" }).then(
+      (r) => `status ${r.status}`,
+      () => "refused",
+    ),
+  };
+}
+
+test("a page of one computer loads nothing of another below the same domain", { skip: noBrowser }, async () => {
+  // Without choir's content policy the browser sends all of it, with the cookie of the other computer.
+  const free = await openBrowser({
+    stock: true,
+    bypassCSP: true,
+    flags: [...flags, "--disable-features=ConnectionAllowlists"],
+  });
+  try {
+    const { page } = free;
+    const show = async (id) => {
+      await page.goto(`${choir.address}/?computer=${id}`);
+      return enterDesktop(page);
+    };
+    await page.goto(await choir.link());
+    const [id] = new URL((await enterDesktop(page)).url()).hostname.split(".");
+    const fork = await page.evaluate(async (id) => {
+      const named = { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"name":"Other"}' };
+      return (await fetch(`/api/computers/${id}/fork`, named)).json();
+    }, id);
+    const other = await show(fork.id);
+    const bundle = await other.evaluate(() => document.querySelector("script[src]").src);
+    assert.ok(new URL(bundle).hostname.startsWith(`${fork.id}.`), bundle);
+    assert.equal((await other.evaluate(loadEach, bundle)).script, "loaded", "its own page does not load it either");
+
+    const mine = await show(id);
+    assert.ok(new URL(mine.url()).hostname.startsWith(`${id}.`), mine.url());
+    // The page's own events say nothing of answers that the browser refuses to give it.
+    const session = await free.context.newCDPSession(mine);
+    const [sent, answered] = [[], []];
+    session.on("Network.requestWillBeSentExtraInfo", (e) => sent.push(e));
+    session.on("Network.responseReceivedExtraInfo", (e) => answered.push(e));
+    await session.send("Network.enable");
+    assert.deepEqual(await mine.evaluate(loadEach, bundle), {
+      script: "refused",
+      module: "refused",
+      image: "refused",
+      fetch: "refused",
+    });
+    const toOther = sent.filter(({ headers }) => headers.Host?.startsWith(fork.id));
+    assert.ok(toOther.length >= 3, `${toOther.length} requests were sent`);
+    for (const { requestId, headers } of toOther) {
+      assert.match(
+        headers.Cookie ?? "none",
+        /choir-desktop=/,
+        "it came without the other's cookie, and proves nothing",
+      );
+      assert.equal(answered.find((e) => e.requestId === requestId)?.statusCode, 403);
+    }
+  } finally {
+    await free.close();
+  }
 });
