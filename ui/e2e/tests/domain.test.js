@@ -13,6 +13,7 @@ import { promisify } from "node:util";
 import { noBrowser, openBrowser } from "../lib/browser.js";
 import { freePort, startChoir } from "../lib/choir.js";
 import { goToPage } from "../lib/desktop.js";
+import { untilHolds } from "../lib/limits.js";
 import { desktopOf, enterDesktop, openWindow } from "../lib/windows.js";
 
 const shell = "choir.example.org";
@@ -169,14 +170,16 @@ test("a page of one computer loads nothing of another below the same domain", { 
       fetch: "refused",
     });
     const toOther = sent.filter(({ headers }) => headers.Host?.startsWith(fork.id));
+    const answerTo = ({ requestId }) => answered.find((e) => e.requestId === requestId);
+    await untilHolds(page, () => toOther.every(answerTo), "an answer to each request");
     assert.ok(toOther.length >= 3, `${toOther.length} requests were sent`);
-    for (const { requestId, headers } of toOther) {
+    for (const request of toOther) {
       assert.match(
-        headers.Cookie ?? "none",
+        request.headers.Cookie ?? "none",
         /choir-desktop=/,
         "it came without the other's cookie, and proves nothing",
       );
-      assert.equal(answered.find((e) => e.requestId === requestId)?.statusCode, 403);
+      assert.equal(answerTo(request).statusCode, 403);
     }
   } finally {
     await free.close();
