@@ -34,10 +34,7 @@ func benchCapacity(ctx context.Context, l *lab, emit func(Row)) error {
 		rows[i].Unit, rows[i].Peer, rows[i].Isolated = "ms", "the same without the flood", true
 	}
 	if why := l.cannotIsolate(ctx); why != "" {
-		for _, r := range rows {
-			r.Skipped = why
-			emit(r)
-		}
+		emitSkipped(rows, why, emit)
 		return nil
 	}
 	s, awake, err := l.serveOne(ctx, "", fullHouse)
@@ -187,15 +184,5 @@ func (f *flood) note(id choir.ID, resp *http.Response, err error) {
 		f.refused++
 	default:
 		f.wrong = cmp.Or(f.wrong, error(choir.E("bench.capacity", choir.CodeUnavailable, "a computer for which there is no room answers %s", resp.Status)))
-	}
-}
-
-// pauseFor waits for a time, and returns the error of ctx if that ends before.
-func pauseFor(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -37,10 +37,7 @@ func (l *lab) benchLocalDensity(ctx context.Context, emit func(Row)) error {
 	}
 	most := sizes[len(sizes)-1]
 	if why := l.cannotIsolate(ctx); why != "" {
-		for _, r := range idle {
-			r.Skipped = why
-			emit(r)
-		}
+		emitSkipped(idle, why, emit)
 		emit(Row{Case: hibernatedCase(most), Unit: "MB", Isolated: true, Skipped: why})
 		return nil
 	}

@@ -73,6 +73,24 @@ func (l *lab) folder() (string, error) {
 	return dir, choir.Wrap("bench", choir.CodeUnavailable, os.Mkdir(dir, 0o711), "make a folder")
 }
 
+// emitSkipped emits rows that are not measured, with the reason.
+func emitSkipped(rows []Row, why string, emit func(Row)) {
+	for _, r := range rows {
+		r.Skipped = why
+		emit(r)
+	}
+}
+
+// pauseFor waits for a time, and returns the error of ctx if that ends before.
+func pauseFor(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // cannotIsolate says why no sandbox can be made here; empty when one can.
 func (l *lab) cannotIsolate(ctx context.Context) string {
 	return cannotIsolate(ctx, l.driver)

@@ -33,10 +33,7 @@ func benchNeighbours(ctx context.Context, l *lab, emit func(Row)) error {
 		rows = append(rows, Row{Case: "beside greed for " + g.of, Unit: "ms", Peer: "beside an idle computer", Isolated: true})
 	}
 	if why := l.cannotIsolate(ctx); why != "" {
-		for _, r := range rows {
-			r.Skipped = why
-			emit(r)
-		}
+		emitSkipped(rows, why, emit)
 		return nil
 	}
 	s, greedy, err := l.serveOne(ctx, "", staysAwake)

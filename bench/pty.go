@@ -29,10 +29,7 @@ const ptyPeer = "the echo of a bare PTY in the same run"
 func benchPTY(ctx context.Context, l *lab, emit func(Row)) (err error) {
 	rows := []Row{{Case: "echo", Unit: "ms", Peer: ptyPeer}, {Case: "^C in a flood", Unit: "ms"}, {Case: "memory of a 100 MB flood", Unit: "MiB"}}
 	if why := l.cannotServe(ctx); why != "" {
-		for _, r := range rows {
-			r.Skipped = why
-			emit(r)
-		}
+		emitSkipped(rows, why, emit)
 		return nil
 	}
 	m, err := l.start(ctx, 1)

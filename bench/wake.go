@@ -27,10 +27,7 @@ func (l *lab) benchLocalWake(ctx context.Context, emit func(Row)) error {
 	frozen := Row{Case: "frozen", Unit: "ms", Peer: sameNotFrozen, Isolated: true}
 	claimed := Row{Case: "hibernated, its sandboxes ready, until a terminal is open", Unit: "ms", Peer: "the same without ready sandboxes", Isolated: true}
 	if why := l.cannotIsolate(ctx); why != "" {
-		for _, r := range []Row{idle, hibernated, sandbox, claimed, frozen} {
-			r.Skipped = why
-			emit(r)
-		}
+		emitSkipped([]Row{idle, hibernated, sandbox, claimed, frozen}, why, emit)
 		return nil
 	}
 	data, err := l.folder()
