@@ -142,11 +142,21 @@ func aStartOnAFullDisk(t *testing.T, m *machine) {
 	o.add(t, "plain", files{"a.txt": "a\n"})
 	before := len(c.log(t))
 	r.stop()
-	ballast := filepath.Join(filepath.Dir(m.data), "ballast")
-	fill(t, ballast)
-	// With its note the computer would stay closed, and the first request be refused.
-	if err := os.RemoveAll(filepath.Join(m.computers()[0], "closed.json")); err != nil {
-		t.Fatal(err)
+	small := filepath.Dir(m.data)
+	ballast := filepath.Join(small, "ballast")
+	for _, computer := range m.computers() {
+		// With its note the computer would stay closed, and the first request be refused.
+		if err := os.RemoveAll(filepath.Join(computer, "closed.json")); err != nil {
+			t.Fatal(err)
+		}
+		// With its write-ahead log the database could be opened on a full disk.
+		if _, err := os.Stat(filepath.Join(computer, "store.sqlite-wal")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a choir that ended in order left the write-ahead log of %s: %v", computer, err)
+		}
+	}
+	for more := int64(1); more > 0; {
+		m.eventually("the removed files are gone", func() error { return settled(small) })
+		more = fill(t, ballast)
 	}
 	m.refuses(t, 1, choir.CodeNoSpace, "full", "up")
 	shrink(t, ballast, 3<<20) // less than the bus needs
@@ -165,6 +175,16 @@ func aStartOnAFullDisk(t *testing.T, m *machine) {
 	o.c = c
 	o.ends(t, shellTask("edit_repo", "plain", "echo b >> a.txt", noVerify), 0, choir.StatusOK, "")
 	m.must("log", "--verify")
+}
+
+// settled is an error as long as a file of this file system is open for writing or
+// removed and still in use: the kernel takes the mounts of an ended sandbox apart
+// after its last process, and gives back the room of its removed files only then.
+func settled(small string) error {
+	if err := syscall.Mount("", small, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		return fmt.Errorf("make %s read-only: %w", small, err)
+	}
+	return syscall.Mount("", small, "", syscall.MS_REMOUNT, "")
 }
 
 // shrink gives some bytes of the disk back.
@@ -189,20 +209,22 @@ func (r *running) failing() map[string]string {
 	return h.Failing
 }
 
-// fill writes until nothing fits any more.
-func fill(t *testing.T, path string) {
+// fill appends to a file until nothing fits any more, and returns the bytes it wrote.
+func fill(t *testing.T, path string) (written int64) {
 	t.Helper()
-	f, err := os.Create(path)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	for block := make([]byte, 64<<10); ; {
-		if _, err := f.Write(block); err == nil {
+		n, err := f.Write(block)
+		written += int64(n)
+		if err == nil {
 			continue
 		}
 		if len(block) == 1 {
-			return
+			return written
 		}
 		block = block[:len(block)/2]
 	}
