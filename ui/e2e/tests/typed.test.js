@@ -262,6 +262,39 @@ test("?open finds what is meant, and opens nothing that is not there", { skip },
   await closeAll(it.page);
 });
 
+test("a window takes no letter of the words that were begun while it opened", { skip }, async () => {
+  const announced = (words) =>
+    desk().locator("[role=status] p:last-child").filter({ hasText: words }).waitFor({ state: "attached" });
+  await desk().getByRole("button", { name: "Open Preview" }).click();
+  await announced("Preview opened");
+  await closeAll(it.page);
+  const frame = await frameOf(it.page);
+  await frame.evaluate(() => {
+    const { fetch } = window;
+    const held = new Promise((done) => {
+      window.answer = done;
+    });
+    window.fetch = async (...asked) => {
+      const answered = await fetch(...asked);
+      if (String(asked[0]).endsWith("/windows")) await held;
+      return answered;
+    };
+  });
+  await prompt().fill(`?open ${FILE}`);
+  await prompt().press("Enter");
+  // The event of the window comes before the answer.
+  await code().locator(".code-path").filter({ hasText: FILE }).waitFor();
+  await prompt().click();
+  await it.page.keyboard.type("next ");
+  await frame.evaluate(() => window.answer());
+  // It is announced after the keyboard was given to it, or not.
+  await announced("Code opened");
+  await it.page.keyboard.type("words");
+  assert.equal(await prompt().inputValue(), "next words");
+  await prompt().fill("");
+  await closeAll(it.page);
+});
+
 test("a terminal that another browser opens takes no letter from whoever types here", { skip }, async () => {
   await closeAll(it.page);
   await desk().getByRole("button", { name: "Open Preview" }).click();

@@ -128,10 +128,12 @@ export class Windows {
     // Its code is fetched while the server is asked.
     this.apps.preload(app.id);
     const { placeOfNew } = await import("../domain/wmnew");
-    const { area, desktop } = state();
+    const { area, desktop, typed } = state();
     const bounds = placeOfNew(app.size, this.seen(), area);
     const window = await this.ask({ app: app.id, subject, title, bounds, desktop }, crypto.randomUUID());
-    state().want(window.id);
+    // A person who began other words in the prompt meanwhile goes on there.
+    const now = state().typed;
+    if (now === "" || now === typed) state().want(window.id);
     this.tell("opened", window);
   }
 
