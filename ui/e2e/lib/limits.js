@@ -27,12 +27,17 @@ export async function within(promise, what, ms = PATIENCE_MS) {
   }
 }
 
-/** Looks again and again until something holds, and gives it; throws an error that shows the page otherwise. */
+/**
+ * Looks again and again until something holds, and gives it; throws an error that shows the page otherwise.
+ * What is waited for is said in words, or by a function that is asked at the end.
+ */
 export async function untilHolds(page, holds, what, ms = PATIENCE_MS) {
   for (const end = performance.now() + ms; ; await pause(LOOK_AGAIN_MS)) {
     const held = await holds();
     if (held) return held;
-    if (performance.now() > end) throw new Error(`waited ${ms / 1000} s in vain: ${what}\n${await shown([page])}`);
+    if (performance.now() <= end) continue;
+    const said = typeof what === "function" ? what() : what;
+    throw new Error(`waited ${ms / 1000} s in vain: ${said}\n${await shown([page])}`);
   }
 }
 

@@ -1,5 +1,4 @@
 // The windows of the desktop, for the tests that move them.
-import { PATIENCE_MS } from "./browser.js";
 import { desktopOf, enterDesktop } from "./desktop.js";
 import { untilHolds } from "./limits.js";
 
@@ -37,18 +36,26 @@ export async function until(page, holds) {
   return state;
 }
 
+/** Waits until the drafts that the server keeps are as said. */
+export async function untilDrafts(page, hold) {
+  let drafts;
+  const look = async () => {
+    drafts = (await desktopAPI(page, "/drafts")).body ?? [];
+    return hold(drafts);
+  };
+  await untilHolds(page, look, () => `the server keeps the drafts, and not ${JSON.stringify(drafts)}`);
+}
+
 /**
  * Moves the pointer over a note that came above the desktop, until the note has it. The browser sends
  * a pointer to the process whose frame was last drawn at that place: for a moment that is the desktop.
  */
 export async function hoverNote(button) {
-  const end = performance.now() + PATIENCE_MS;
-  for (;;) {
+  const look = async () => {
     await button.hover();
-    if (await button.evaluate((e) => e.matches(":hover"))) return;
-    if (performance.now() > end) throw new Error("the desktop still has the pointer that is over the note");
-    await button.evaluate(() => new Promise(requestAnimationFrame));
-  }
+    return await button.evaluate((e) => e.matches(":hover"));
+  };
+  await untilHolds(button.page(), look, "the note has the pointer that is over it");
 }
 
 /** Opens a window through the server, as another browser or an agent would. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { violationsIn } from "../lib/axe.js";
-import { PATIENCE_MS } from "../lib/browser.js";
 import { enterDesktop, frameOf } from "../lib/desktop.js";
+import { untilHolds } from "../lib/limits.js";
 import { api, rig, skip } from "../lib/rig.js";
 import { unreachable } from "../lib/seen.js";
 import { furnish, playDemo } from "../lib/states.js";
@@ -153,13 +153,7 @@ describe("the shell", () => {
       });
       const said = async () => (await Promise.all(listeners.map((l) => l.evaluate(() => globalThis.said)))).flat();
       const saidOf = async (text) => (await said()).filter((s) => s.includes(text)).length;
-      const until = async (text) => {
-        const end = performance.now() + PATIENCE_MS;
-        while ((await saidOf(text)) === 0) {
-          assert.ok(performance.now() < end, `${text} was not said: ${JSON.stringify(await said())}`);
-          await page.evaluate(() => new Promise(requestAnimationFrame));
-        }
-      };
+      const until = (text) => untilHolds(page, async () => (await saidOf(text)) > 0, `${text} is said`);
       await until("Which colour shall it be?");
       const { question } = (await api(page, `/runs/${body.run}`)).body;
       await page.evaluate(answer, [body.run, question.id]);

@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { violationsIn } from "../lib/axe.js";
-import { PATIENCE_MS } from "../lib/browser.js";
 import { frameOf } from "../lib/desktop.js";
+import { untilHolds } from "../lib/limits.js";
 import { api, rig, skip } from "../lib/rig.js";
 import { reloadDesktop } from "../lib/states.js";
 import { tonesOf } from "../lib/tones.js";
-import { closeAll, desktopAPI, desktopOf, hoverNote, known, openWindow, until, writeFile } from "../lib/windows.js";
+import {
+  closeAll,
+  desktopAPI,
+  desktopOf,
+  hoverNote,
+  known,
+  openWindow,
+  until,
+  untilDrafts,
+  writeFile,
+} from "../lib/windows.js";
 
 const it = rig({ desktop: true, model: true, config: "[limits]\nprompt_burst = 100\n" });
 const desk = () => desktopOf(it.page);
@@ -403,10 +413,12 @@ test("Dark and Light are obeyed whatever the system prefers, by the shell too an
       for (const drawn of [page, await frameOf(page)])
         await drawn.waitForFunction((s) => document.documentElement.style.colorScheme === s, scheme);
       // The desktop is a process of its own, whose picture comes after its style.
-      let tones = await tonesOf(page, parts);
-      for (const end = performance.now() + 2000; !tones.every(holds) && performance.now() < end; )
+      let tones;
+      const look = async () => {
         tones = await tonesOf(page, parts);
-      assert.ok(tones.every(holds), `${theme} with a ${system} system is drawn ${tones}`);
+        return tones.every(holds);
+      };
+      await untilHolds(page, look, () => `${theme} with a ${system} system is drawn, and not ${tones}`);
     }
   }
   // A page that is opened anew, without the desktop in it, knows the scheme as well.
@@ -426,14 +438,7 @@ const INSIDE = ["landmark-one-main", "page-has-heading-one"];
 
 test("what was sent is not in the prompt again when the page comes back", { skip }, async () => {
   const { page } = it;
-  const kept = async (wanted) => {
-    for (const end = performance.now() + PATIENCE_MS; ; ) {
-      const drafts = (await desktopAPI(page, "/drafts")).body ?? [];
-      if (drafts.some((d) => d.app === "prompt") === wanted) return;
-      assert.ok(performance.now() < end, `the drafts are ${JSON.stringify(drafts)}`);
-      await page.evaluate(() => new Promise(requestAnimationFrame));
-    }
-  };
+  const kept = (wanted) => untilDrafts(page, (drafts) => drafts.some((d) => d.app === "prompt") === wanted);
   await desk().locator("#prompt").fill("hello once");
   await kept(true);
   await desk().locator("#prompt").press("Enter");

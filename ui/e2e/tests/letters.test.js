@@ -4,7 +4,7 @@ import { PATIENCE_MS } from "../lib/browser.js";
 import { frameOf } from "../lib/desktop.js";
 import { rig, skip } from "../lib/rig.js";
 import { reloadDesktop } from "../lib/states.js";
-import { closeAll, desktopAPI, desktopOf } from "../lib/windows.js";
+import { closeAll, desktopAPI, desktopOf, untilDrafts } from "../lib/windows.js";
 
 // Where letters go that are typed in places other than an editor, or before a window is there.
 const it = rig({ desktop: true, model: true });
@@ -19,14 +19,8 @@ async function send(text) {
 }
 
 /** Waits until the server keeps the text that is typed in a field of a card, or none. */
-async function kept(app, text) {
-  for (const end = performance.now() + PATIENCE_MS; ; ) {
-    const one = (await desktopAPI(it.page, "/drafts")).body.find((draft) => draft.app === app);
-    if (one?.size === text?.length) return;
-    if (performance.now() > end) assert.fail(`the server keeps ${JSON.stringify(one)} of ${app}`);
-    await it.page.evaluate(() => new Promise(requestAnimationFrame));
-  }
-}
+const kept = (app, text) =>
+  untilDrafts(it.page, (drafts) => drafts.find((draft) => draft.app === app)?.size === text?.length);
 
 /** Holds a field to its text when the card is folded, when another page was seen, and when the desktop is loaded anew. */
 async function staysIn(field, text, app) {

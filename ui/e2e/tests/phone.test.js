@@ -16,17 +16,30 @@ test("no key is hinted at where there is no keyboard", { skip }, async () => {
   assert.doesNotMatch(await desk().locator(".desk-area").innerText(), /Ctrl|Enter|Strg/);
 });
 
+/** Has the page note each app whose window comes in front, in their order. */
+async function noteFront() {
+  const frame = await frameOf(it.page);
+  await frame.evaluate(() => {
+    window.front = [];
+    const look = () => {
+      const app = document.querySelector(".window:not([hidden])")?.dataset.app;
+      if (app && app !== window.front.at(-1)) window.front.push(app);
+    };
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributeFilter: ["hidden"] });
+  });
+  return () => frame.evaluate(() => window.front);
+}
+
 test("each window of the demo is in front when it opens, and the keyboard stays where it is", { skip }, async () => {
+  const front = await noteFront();
   await desk().getByRole("button", { name: "Show me a demo" }).click();
-  const seen = (app) => desk().locator(`.window[data-app=${app}]:not([hidden])`);
-  await seen("trace").waitFor();
-  await seen("writer").waitFor();
   await desk().locator("#prompt").fill("my own ");
-  const [{ id }] = (await desktopAPI(it.page, "/runs")).body;
-  await seen("terminal").waitFor();
+  const seen = (app) => desk().locator(`.window[data-app=${app}]:not([hidden])`);
   await seen("terminal").locator(".terminal-host[data-link=live]").waitFor();
   await it.page.keyboard.type("words");
   assert.equal(await desk().locator("#prompt").inputValue(), "my own words");
+  assert.deepEqual(await front(), ["trace", "writer", "terminal"]);
+  const [{ id }] = (await desktopAPI(it.page, "/runs")).body;
   await desktopAPI(it.page, `/runs/${id}/faster`, { method: "POST" });
   await seen("timeline").waitFor();
 });
@@ -47,5 +60,4 @@ test("the windows beside each other lie within the page, and are named in words"
     assert.ok(x >= 0 && x + width <= 390, `a window reaches from ${x} to ${x + width}`);
     assert.doesNotMatch(await cell.innerText(), /:[0-9a-f]{8}-/);
   }
-  await it.page.screenshot({ path: "/tmp/first-overview.png" });
 });

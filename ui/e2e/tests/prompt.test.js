@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { untilHolds } from "../lib/limits.js";
 import { lingering } from "../lib/model.js";
 import { api, ask, rig, skip } from "../lib/rig.js";
 
@@ -84,15 +85,10 @@ test("a paused run ends the command in hand, begins no other, also after a reloa
   await bar().getByRole("button", { name: "Pause" }).click();
   await bar().getByText("Paused", { exact: true }).waitFor();
   await api(page, "/files/workspace/first-may-end", { method: "PUT", headers: { "If-Match": "*" }, body: "now" });
-  const end = performance.now() + 30_000;
   // A list, because the browser complains about each file that is not there.
   const there = async (name) =>
     ((await api(page, "/files?prefix=workspace/")).body ?? []).some(({ path }) => path === `workspace/${name}`);
-  for (;;) {
-    if (await there("first-ended")) break;
-    assert.ok(performance.now() < end, "the first command did not end");
-    await page.evaluate(() => new Promise(requestAnimationFrame));
-  }
+  await untilHolds(page, () => there("first-ended"), "the first command has ended");
   await page.reload();
   await bar().getByText("Paused", { exact: true }).waitFor();
   assert.equal(await there("second"), false);

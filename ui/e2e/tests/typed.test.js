@@ -4,7 +4,17 @@ import { appears, frameOf } from "../lib/desktop.js";
 import { dropDrafts, keyboardIsInside } from "../lib/keyboard.js";
 import { rig, skip } from "../lib/rig.js";
 import { registered, reloadDesktop } from "../lib/states.js";
-import { closeAll, desktopAPI, desktopOf, drag, known, openWindow, until, writeFile } from "../lib/windows.js";
+import {
+  closeAll,
+  desktopAPI,
+  desktopOf,
+  drag,
+  known,
+  openWindow,
+  until,
+  untilDrafts,
+  writeFile,
+} from "../lib/windows.js";
 
 const it = rig({ desktop: true });
 const FILE = "workspace/typed/calc.py";
@@ -14,7 +24,6 @@ const code = (page = it.page) => desk(page).locator('[data-app="code"]');
 const editor = (page = it.page) => code(page).locator(".cm-content");
 const shows = (page, words) => editor(page).filter({ hasText: words }).waitFor();
 const dialog = (page = it.page) => desk(page).getByRole("dialog", { name: "Save what you typed in calc.py?" });
-const drafts = async (page = it.page) => (await desktopAPI(page, "/drafts")).body;
 const read = async () =>
   await (await frameOf(it.page)).evaluate(
     async (path) => (await fetch(`/api/computers/${location.host.split(".")[0]}/files/${path}`)).text(),
@@ -28,14 +37,7 @@ const json = (method, body) => ({
 });
 
 /** Waits until the server keeps a text, or none. */
-async function kept(holds) {
-  for (const end = performance.now() + 10_000; ; ) {
-    const list = await drafts();
-    if (holds(list)) return;
-    if (performance.now() > end) assert.fail(`the drafts are ${JSON.stringify(list)}`);
-    await it.page.evaluate(() => new Promise(requestAnimationFrame));
-  }
-}
+const kept = (hold) => untilDrafts(it.page, hold);
 const isKept = (size) => kept(([one]) => one?.size === size);
 const noneKept = () => kept((list) => list.length === 0);
 

@@ -25,7 +25,7 @@ nc.subscribe(`user.${other}.>`, {
 const reply = await nc.request(
   `cmd.${user}.${computer}.events-after.shell.${connection}`,
   JSON.stringify({ seq: 0 }),
-  { timeout: 10000 },
+  { timeout: 110_000 },
 );
 const heard = [];
 for await (const m of own) heard.push(m.json().seq);
