@@ -8,7 +8,6 @@ import (
 	"iter"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"choiros/internal/blob"
@@ -82,9 +81,6 @@ type Gateway struct {
 	mux    *http.ServeMux
 	ledger *ledger
 	slots  chan struct{} // one token per call in flight
-	// recordFirst is set while the last attempt to record a call's beginning has failed.
-	// Calls then wait for their record before they are sent.
-	recordFirst atomic.Bool
 
 	ctx  context.Context
 	stop context.CancelFunc

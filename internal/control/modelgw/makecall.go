@@ -101,18 +101,13 @@ func (g *Gateway) routeOf(ctx context.Context, a *asked) (Route, map[string]Pric
 	return route, routing.Prices, err
 }
 
-// ask calls the provider while model.called is being recorded, so that the caller does
-// not wait for the disk. Nothing of the answer is passed on until the record is durable:
-// a crash before that loses the price of a call but no effect. If the record fails the
-// call is cancelled, and later calls wait for their record first until one succeeds, so
-// that a broken disk does not let unrecorded calls out.
+// ask records model.called and then calls the provider, so that a call which left is in
+// the log with what it may cost, however choir ends.
 func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *reservation, on func(model.Delta)) (model.Response, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	first := g.recordFirst.Load()
-	recorded := g.recordStart(ctx, r, a.canonical, a.digest, stop)
-	if first && recorded() != nil {
-		return model.Response{}, recorded()
+	// What has begun to be recorded is recorded, also when the caller has gone.
+	recording := context.WithoutCancel(ctx)
+	if err := r.appendCalled(recording, a.canonical, a.digest); err != nil {
+		return model.Response{}, err
 	}
 	defer g.endWait(r.info)
 	asking := model.WithAgain(g.withWaits(model.WithInfo(ctx, r.info), r.info), func(ctx context.Context, used model.Usage, why error) error {
@@ -125,41 +120,15 @@ func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *r
 		if r.noteDelta(d) {
 			g.endWait(r.info)
 		}
-		if recorded() == nil {
-			on(d)
-		}
+		on(d)
 	})
 	usage, estimated := t.bill(resp, err != nil, r.bytes)
 	// The reservation is held until the log has the cost: whoever sums the log
 	// beside the open calls misses nothing.
 	defer held.commitUsage(usedBy(usage))
-	if err := recorded(); err != nil {
-		return model.Response{}, err
-	}
-	// What was spent is recorded even when the caller has gone.
-	ctx = context.WithoutCancel(ctx)
 	if err != nil {
-		return model.Response{}, r.appendFailed(ctx, err, usage, estimated)
+		return model.Response{}, r.appendFailed(recording, err, usage, estimated)
 	}
 	resp.Usage = usage
-	return resp, r.appendReturned(ctx, resp, estimated)
-}
-
-// recordStart starts recording model.called, also if ctx ends meanwhile, and calls stop
-// if that fails. The returned function waits for the record and returns its error.
-func (g *Gateway) recordStart(ctx context.Context, r *record, canonical []byte, digest choir.Digest, stop func()) func() error {
-	done := make(chan struct{})
-	var err error
-	go func() {
-		defer close(done)
-		err = r.appendCalled(context.WithoutCancel(ctx), canonical, digest)
-		g.recordFirst.Store(err != nil)
-		if err != nil {
-			stop()
-		}
-	}()
-	return func() error {
-		<-done
-		return err
-	}
+	return resp, r.appendReturned(recording, resp, estimated)
 }
