@@ -37,11 +37,11 @@ export async function until(page, holds) {
 }
 
 /** Waits until the drafts that the server keeps are as said. */
-export async function untilDrafts(page, hold) {
+export async function untilDrafts(page, holds) {
   let drafts;
   const look = async () => {
     drafts = (await desktopAPI(page, "/drafts")).body ?? [];
-    return hold(drafts);
+    return holds(drafts);
   };
   await untilHolds(page, look, () => `the server keeps the drafts, and not ${JSON.stringify(drafts)}`);
 }

@@ -37,7 +37,7 @@ const json = (method, body) => ({
 });
 
 /** Waits until the server keeps a text, or none. */
-const kept = (hold) => untilDrafts(it.page, hold);
+const kept = (holds) => untilDrafts(it.page, holds);
 const isKept = (size) => kept(([one]) => one?.size === size);
 const noneKept = () => kept((list) => list.length === 0);
 
