@@ -63,7 +63,6 @@ var reasonless = map[string]string{
 	"internal/model/replay/player.go:Stream":              "the log: a call that its caller stopped",
 	"internal/model/replay/recording.go":                  "causes: what is wrong in a line, behind the name of the recording",
 	"internal/computer/rolehost/pause.go":                 "the log: a computer that is not frozen",
-	"internal/sandbox/container/box.go":                   "the log: a computer that is not frozen",
 	"internal/sandbox/container/boot.go":                  "the log: a process that is not the container's",
 	"internal/sandbox/container/handle.go":                "the log: handles that choir itself writes",
 	"internal/sandbox/gvisor/handle.go":                   "the log: handles that choir itself writes",

@@ -40,7 +40,7 @@ var harmless = map[string]string{
 	"internal/bus/hub/launch.go moveAside":                    "the bus is no truth",
 	"internal/sandbox/host/door.go":                           "a socket",
 	"internal/snapshot/renamenew.go":                          "its callers pass points",
-	"internal/sandbox/local/box.go Clear":                     "a cgroup",
+	"internal/sandbox/host/parts.go RemoveGroup":              "a cgroup",
 	"internal/sandbox/host/cgroup_v1.go Create":               "a cgroup",
 	"internal/sandbox/host/cgroup_v2.go Create":               "a cgroup",
 	"internal/sandbox/gvisor/box.go":                          "the folder of a sandbox that has ended",

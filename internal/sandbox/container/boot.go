@@ -1,7 +1,6 @@
 package container
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -18,14 +17,8 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-// boot starts a container and returns the sandbox when choir-init answers. If it fails
-// nothing is left behind.
-func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Making) (*box, error) {
-	listener, err := host.ListenDoor(spec.Doors)
-	if err != nil {
-		return nil, err
-	}
-	defer listener.Close() // choir-init has its own: if it dies, dialling must fail
+// Draft implements host.Maker.
+func (m *machine) Draft(spec sandbox.Spec) *box {
 	workspace, has := spec.Workspace()
 	name := host.NewName(spec)
 	b := newBox(m, state{
@@ -35,23 +28,22 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 	if has {
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
-	b.making = making
-	counts := m.engine.countShortages()
-	if err := m.fill(ctx, b, spec, listener); err != nil {
-		making.FreeReserve()
-		err = host.NameShortage("container.create", err, cmp.Or(host.FindShortage(b.group()), counts.Since()))
-		host.Abandon(ctx, b)
-		return nil, err
-	}
-	return b, nil
+	return b
 }
 
-// fill creates the parts of a sandbox one after another and stores each in b, so that the
-// caller can remove them if a later one fails.
-func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
-	err := b.making.NoteFile(b.state.Folder)
+// Shortages implements host.Maker. The engine starts the container.
+func (m *machine) Shortages() host.Shortages { return m.engine.countShortages() }
+
+// Fill implements host.Maker. It starts a container.
+func (m *machine) Fill(ctx context.Context, b *box, spec sandbox.Spec) error {
+	listener, err := host.ListenDoor(spec.Doors)
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // choir-init has its own: if it dies, dialling must fail
+	err = b.Making.NoteFile(b.state.Folder)
 	if err == nil {
-		err = b.making.NoteContainer(m.engine.socket, b.state.Name)
+		err = b.Making.NoteContainer(m.engine.socket, b.state.Name)
 	}
 	if err != nil {
 		return err
@@ -70,24 +62,27 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if err != nil {
 		return m.notMade(ctx, b.state.Container, err, "the container did not start")
 	}
-	if b.init, err = host.OpenProcess(pid, 0); err != nil {
+	if b.Main, err = host.OpenProcess(pid, 0); err != nil {
 		return m.notMade(ctx, b.state.Container, err, "the container has ended already")
 	}
-	b.state.Init = host.ProcessName{PID: pid, Start: b.init.Start}
-	if err := b.making.NoteProcess(b.state.Init); err != nil {
+	// By the group and not by the engine: what an engine paused nobody would resume if this process
+	// were killed.
+	b.Group = host.OpenGroupNamed(pid, b.state.Container)
+	b.state.Init = host.ProcessName{PID: pid, Start: b.Main.Start}
+	if err := b.Making.NoteProcess(b.state.Init); err != nil {
 		return err
 	}
 	if b.state.Monitor, err = parentOf(pid); err != nil {
 		return m.notMade(ctx, b.state.Container, err, "the container has ended already")
 	}
-	if err := handOver(ctx, door, listener, b.init); err != nil {
+	if err := handOver(ctx, door, listener, b.Main); err != nil {
 		return m.notMade(ctx, b.state.Container, err, "choir-init did not fetch its control door")
 	}
 	listener.Close()
 	if err := host.RemoveDoor(b.state.doorFolder()); err != nil {
 		return err
 	}
-	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
+	if _, err := guest.NewClient(b.DialEarly).Hello(ctx); err != nil {
 		return m.notMade(ctx, b.state.Container, err, "the sandbox did not answer")
 	}
 	return nil

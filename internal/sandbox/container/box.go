@@ -3,7 +3,6 @@ package container
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"slices"
 	"time"
@@ -13,36 +12,21 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-// box is one sandbox. Its parts are set before it is shared, and never after.
+// box is one sandbox. Its main process is the container's first.
 type box struct {
-	*host.Ending
+	*host.Parts
 	state   state // what its handle says
 	machine *machine
-	init    *host.Process // the container's first process; nil when it has ended
-	pausing host.Pausing
-	making  *host.Making // until the first Dial; nil when recovered
 }
 
 func newBox(m *machine, s state) *box {
-	return &box{state: s, machine: m, Ending: host.NewEnding(Name)}
+	return &box{state: s, machine: m, Parts: host.NewParts(Name, s.Doors)}
 }
 
-var (
-	_ sandbox.Sandbox = (*box)(nil)
-	_ sandbox.Pauser  = (*box)(nil)
-	_ host.Remains    = (*box)(nil)
-)
+var _ host.Box = (*box)(nil)
 
 // Handle implements sandbox.Sandbox.
 func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
-
-// Dial implements sandbox.Sandbox.
-func (b *box) Dial(ctx context.Context) (net.Conn, error) {
-	b.making.EndMaking() // its control plane has its handle
-	return b.dial(ctx)
-}
-
-func (b *box) dial(ctx context.Context) (net.Conn, error) { return host.DialDoor(ctx, b.state.Doors) }
 
 // Level implements sandbox.Sandbox.
 func (b *box) Level() sandbox.Level {
@@ -58,40 +42,6 @@ func (b *box) Usage(context.Context) (sandbox.Usage, error) {
 		return group.Usage()
 	}
 	return host.UsageOf(b.state.Init.PID), nil
-}
-
-// Destroy kills the container's first process, which ends every process inside, and waits
-// until the watcher has removed the rest. It implements sandbox.Sandbox.
-func (b *box) Destroy(ctx context.Context) error {
-	if err := b.Resume(ctx); err != nil {
-		return err
-	}
-	return b.Ending.Destroy(ctx, b.init)
-}
-
-// Pause stops the processes by the cgroup that the engine made for the container, and not by the
-// engine: what an engine paused nobody would resume if this process were killed. It implements
-// sandbox.Pauser.
-func (b *box) Pause(ctx context.Context) error {
-	if err := b.CheckRunning("container.pause"); err != nil {
-		return err
-	}
-	group := b.group()
-	if group == nil {
-		return choir.E("container.pause", choir.CodeUnavailable, "the container has no cgroup of its own")
-	}
-	return b.pausing.Pause(ctx, group)
-}
-
-// Resume implements sandbox.Pauser.
-func (b *box) Resume(context.Context) error { return b.pausing.Resume(b.group()) }
-
-// group returns the container's own cgroup; nil for none, and once it has ended.
-func (b *box) group() host.Group {
-	if b.init == nil || b.state.Container == "" {
-		return nil
-	}
-	return host.OpenGroupNamed(b.state.Init.PID, b.state.Container)
 }
 
 // Clear removes everything of a sandbox whose first process has ended or was never there: the
@@ -158,24 +108,24 @@ func (b *box) killMonitor(ctx context.Context, monitor *host.Process) error {
 	return errors.Join(append(errs, host.RemoveFolders(folders))...)
 }
 
-// Release closes the control plane's files of the sandbox; the sandbox may live on.
-func (b *box) Release() {
-	b.making.EndMaking()
-	_ = b.pausing.Resume(b.group()) // best effort: the guard does it too
-	b.init.Close()
-}
-
-// find returns the sandbox of a handle; its init is nil if it has ended. An error means that
-// the sandbox may live but cannot be opened.
-func (m *machine) find(s state) (*box, error) {
-	b := newBox(m, s)
+// Find implements host.Maker.
+func (m *machine) Find(h sandbox.Handle) (b *box, outdated string, err error) {
+	s, err := decodeHandle(h)
+	if err != nil {
+		return nil, "", err
+	}
+	if s.Workspace {
+		outdated = host.CheckToolchains(s.Toolchains, m.cfg.Toolchains)
+	}
+	b = newBox(m, s)
 	if s.Boot != m.bootID {
-		return b, nil // the machine was restarted; the numbers name others now
+		return b, outdated, nil // the machine was restarted; the numbers name others now
 	}
-	var err error
-	b.init, err = host.OpenProcess(s.Init.PID, s.Init.Start)
-	if choir.CodeOf(err) == choir.CodeNotFound {
-		return b, nil
+	if b.Main, err = host.OpenNamed(s.Init); err != nil {
+		return nil, "", err
 	}
-	return b, err
+	if b.Main != nil {
+		b.Group = host.OpenGroupNamed(s.Init.PID, s.Container)
+	}
+	return b, outdated, nil
 }

@@ -34,10 +34,6 @@ import (
 // Name is the rung of this driver.
 const Name = "container"
 
-// ModulesInside is the last folder in which Node looks for a package, whatever the
-// importing file.
-const ModulesInside = "/node_modules"
-
 // Sockets are the places where an engine listens, in the order in which they are tried.
 var Sockets = []string{"/var/run/docker.sock", "/run/podman/podman.sock"}
 
@@ -49,7 +45,7 @@ type Config struct {
 	// Toolchains are folders of the host that an Associate sees at the same path,
 	// read-only, with their bin first in PATH, see config.CheckToolchains.
 	Toolchains []string
-	// Modules is a folder of the host that an Associate sees as ModulesInside,
+	// Modules is a folder of the host that an Associate sees as host.ModulesInside,
 	// read-only; empty for none.
 	Modules string
 	// Socket is the path of the engine's socket; empty takes the first of Sockets that is

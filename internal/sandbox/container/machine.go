@@ -3,10 +3,8 @@ package container
 import (
 	"context"
 	"encoding/base64"
-	"os"
 	"path/filepath"
 
-	"choiros/internal/choir"
 	"choiros/internal/sandbox/host"
 )
 
@@ -43,25 +41,15 @@ func newMachine(cfg Config) (*machine, error) {
 // prepare makes the driver's folders, the filter and the images, and removes the remains of
 // earlier control planes.
 func (m *machine) prepare(ctx context.Context) error {
-	for _, dir := range []string{m.cfg.StateDir, m.boxes} {
-		if err := os.MkdirAll(dir, 0o711); err != nil {
-			return choir.Wrap("container.setup", choir.CodeInternal, err, "make the driver's folder")
-		}
-		if err := os.Chmod(dir, 0o711); err != nil { // whatever the umask
-			return choir.Wrap("container.setup", choir.CodeInternal, err, "open the driver's folder for sandboxes")
-		}
-	}
-	if m.cfg.Modules != "" {
-		if err := host.MakePublic(m.cfg.Modules); err != nil {
-			return choir.Wrap("container.setup", choir.CodeInternal, err, "make the folder of packages")
-		}
+	if err := host.MakeFolders(Name, m.cfg.Modules, m.cfg.StateDir, m.boxes); err != nil {
+		return err
 	}
 	filter, err := host.SeccompProgram()
 	if err != nil {
 		return err
 	}
 	m.filter = base64.StdEncoding.EncodeToString(filter)
-	roots, err := host.PrepareRoots(m.cfg.StateDir, alwaysPoints, append(workspacePoints(m.cfg), alwaysPoints...))
+	roots, err := host.PrepareRoots(m.cfg.StateDir, alwaysPoints, append(host.MountPoints(m.cfg.Toolchains, m.cfg.Modules), alwaysPoints...))
 	if err != nil {
 		return err
 	}
@@ -73,4 +61,5 @@ func (m *machine) prepare(ctx context.Context) error {
 	return nil
 }
 
-func (m *machine) close() { m.engine.close() }
+// Close implements host.Maker.
+func (m *machine) Close() { m.engine.close() }

@@ -24,13 +24,13 @@ const trialTimeout = 60 * time.Second
 func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	r := sandbox.Report{Driver: Name, Usable: true}
 	found := sandbox.Check{Name: "engine", Required: true}
-	m, err := d.beginCall()
+	m, err := d.BeginCall()
 	if err != nil {
 		found.Detail, found.Remedy = err.Error(), remedyEngine
 		r.Checks, r.Usable, r.Level = []sandbox.Check{found}, false, levelOf("no engine", false, host.LandlockVersion(), false)
 		return r
 	}
-	defer d.calls.EndCall()
+	defer d.EndCall()
 	found.OK, found.Detail = true, m.engine.title+" at "+m.engine.socket
 	r.Level = levelOf(m.engine.title, m.engine.limits, host.LandlockVersion(), false)
 	r.Checks = []sandbox.Check{found, m.probeContainer(ctx), m.probeLimits(), probeHostUser()}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/mount"
@@ -15,8 +14,6 @@ import (
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 )
-
-const initName = "choir-init"
 
 // doorInside is the folder inside in which choir-init finds the socket that hands it the
 // control door. It is empty once choir-init runs.
@@ -64,20 +61,6 @@ var etcFiles = []string{"passwd", "group", "hosts", "hostname", "resolv.conf"}
 // alwaysPoints are the mount points of every sandbox that the root folder of package host
 // lacks.
 var alwaysPoints = []string{"sys"}
-
-// workspacePoints returns the further mount points of a sandbox with a workspace.
-func workspacePoints(cfg Config) []string {
-	points := []string{strings.TrimPrefix(sandbox.WorkspaceInside, "/")}
-	for _, path := range cfg.Toolchains {
-		if !strings.HasPrefix(path, "/usr/") {
-			points = append(points, strings.TrimPrefix(path, "/"))
-		}
-	}
-	if cfg.Modules != "" {
-		points = append(points, strings.TrimPrefix(ModulesInside, "/"))
-	}
-	return points
-}
 
 // program is the program of a container, and the sandbox in which it runs.
 type program struct {
@@ -184,7 +167,7 @@ func (m *machine) mounts(p program, root string, workspace bool) []mount.Mount {
 		}
 	}
 	if m.cfg.Modules != "" {
-		mounts = append(mounts, bound(m.cfg.Modules, ModulesInside, true))
+		mounts = append(mounts, bound(m.cfg.Modules, host.ModulesInside, true))
 	}
 	return mounts
 }
@@ -195,27 +178,6 @@ func bound(source, target string, readOnly bool) mount.Mount {
 
 // initArgs returns choir-init and its arguments.
 func (m *machine) initArgs(spec sandbox.Spec) []string {
-	args := []string{
-		filepath.Join(sandbox.GuestInside, initName), "--max-files", strconv.Itoa(spec.Limits.OpenFiles),
-		"--seccomp", m.filter, "--door", filepath.Join(doorInside, sandbox.ControlSocket),
-	}
-	if _, has := spec.Workspace(); !has {
-		args = append(args, "--workspace", "")
-	} else {
-		for _, path := range m.cfg.Toolchains {
-			args = append(args, "--toolchain", path)
-		}
-	}
-	if host.HasLandlock() {
-		args = append(args, "--landlock")
-	}
-	for _, folder := range spec.Mounts {
-		if folder.Kind == sandbox.MountHost && !folder.ReadOnly {
-			args = append(args, "--writable", folder.Target)
-		}
-	}
-	if m.cfg.Orphan != sandbox.OrphanSeconds*time.Second {
-		args = append(args, "--orphan", m.cfg.Orphan.String())
-	}
-	return args
+	args := append(host.InitArgs(spec, m.cfg.Toolchains, m.cfg.Orphan), host.LandlockArgs(spec)...)
+	return append(args, "--seccomp", m.filter, "--door", filepath.Join(doorInside, sandbox.ControlSocket))
 }

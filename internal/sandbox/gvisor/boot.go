@@ -23,14 +23,8 @@ const diagnosticBytes = 16 << 10
 // pidFile is the file in a sandbox's folder to which runsc writes the sentry's pid.
 const pidFile = "pid"
 
-// boot starts runsc and the relay and returns the sandbox when choir-init answers. If it
-// fails nothing is left behind.
-func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Making) (*box, error) {
-	listener, err := host.ListenDoor(spec.Doors)
-	if err != nil {
-		return nil, err
-	}
-	defer listener.Close() // the relay has its own: if it dies, dialling must fail
+// Draft implements host.Maker.
+func (m *machine) Draft(spec sandbox.Spec) *box {
 	workspace, has := spec.Workspace()
 	inMemory := workspace.Transport == sandbox.TransportCopy
 	name := host.NewName(spec)
@@ -41,20 +35,20 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Maki
 	if has {
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
-	b.making = making
-	if err := m.fill(ctx, b, spec, listener); err != nil {
-		making.FreeReserve()
-		err = host.NameShortage("gvisor.create", err, host.FindShortage(b.group))
-		host.Abandon(ctx, b)
-		return nil, err
-	}
-	return b, nil
+	return b
 }
 
-// fill creates the parts of a sandbox one after another and stores each in b, so that the
-// caller can remove them if a later one fails.
-func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
-	if err := b.making.NoteFile(b.state.Folder); err != nil {
+// Shortages implements host.Maker. The control plane starts runsc.
+func (m *machine) Shortages() host.Shortages { return host.CountShortages(os.Getpid()) }
+
+// Fill implements host.Maker. It starts runsc and the relay.
+func (m *machine) Fill(ctx context.Context, b *box, spec sandbox.Spec) error {
+	listener, err := host.ListenDoor(spec.Doors)
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // the relay has its own: if it dies, dialling must fail
+	if err := b.Making.NoteFile(b.state.Folder); err != nil {
 		return err
 	}
 	if err := os.Mkdir(b.state.Folder, 0o711); err != nil {
@@ -72,13 +66,13 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if err := m.writeBundle(b.state.Folder, root, spec); err != nil {
 		return err
 	}
-	if b.group, err = m.limits.Create(b.state.Name, hostLimits(spec.Limits)); err != nil {
+	if b.Group, err = m.limits.Create(b.state.Name, hostLimits(spec.Limits)); err != nil {
 		return err
 	}
-	if err := b.making.NoteGroup(b.group); err != nil {
+	if err := b.Making.NoteGroup(b.Group); err != nil {
 		return err
 	}
-	b.state.Groups = b.group.Folders()
+	b.state.Groups = b.Group.Folders()
 	if b.output, err = host.MemoryFile("choir-output", nil, diagnosticBytes); err != nil {
 		return err
 	}
@@ -86,17 +80,17 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 		return err
 	}
 	listener.Close()
-	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
+	if _, err := guest.NewClient(b.DialEarly).Hello(ctx); err != nil {
 		return b.notMade(err, "the sandbox did not answer")
 	}
 	pid, err := readPID(filepath.Join(b.state.Folder, pidFile))
 	if err != nil {
 		return b.notMade(err, "runsc did not say which process it made")
 	}
-	if b.sentry, err = host.OpenProcess(pid, 0); err != nil {
+	if b.Main, err = host.OpenProcess(pid, 0); err != nil {
 		return b.notMade(err, "the sandbox has ended already")
 	}
-	b.state.Sentry = host.ProcessName{PID: pid, Start: b.sentry.Start}
+	b.state.Sentry = host.ProcessName{PID: pid, Start: b.Main.Start}
 	for _, part := range []*os.Process{b.monitor, b.relay} {
 		host.SetVictim(part.Pid, host.VictimAlive)
 	}
@@ -140,7 +134,7 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener *os.File) error {
 		return choir.Wrap("gvisor.create", choir.CodeInternal, err, "open %s", os.DevNull)
 	}
 	defer null.Close()
-	err = b.group.Start(func(attr *syscall.SysProcAttr) error {
+	err = b.Group.Start(func(attr *syscall.SysProcAttr) error {
 		attr.Setsid = true // a ^C in the control plane's terminal is not for sandboxes
 		b.monitor, err = os.StartProcess(m.runsc, m.runArgs(b), &os.ProcAttr{
 			Dir: "/", Env: []string{}, Sys: attr, Files: []*os.File{null, b.output, b.output, inner},
@@ -153,15 +147,15 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener *os.File) error {
 	if b.state.Monitor, err = nameOf(b.monitor); err != nil {
 		return err
 	}
-	if err := b.making.NoteProcess(b.state.Monitor); err != nil {
+	if err := b.Making.NoteProcess(b.state.Monitor); err != nil {
 		return err
 	}
 	host.SetVictim(b.monitor.Pid, host.VictimWhileMade)
 	allowFiles(b.monitor.Pid)
-	err = b.group.Start(func(attr *syscall.SysProcAttr) error {
+	err = b.Group.Start(func(attr *syscall.SysProcAttr) error {
 		attr.Setsid = true
 		attr.Credential = &syscall.Credential{Uid: uint32(spec.UID), Gid: uint32(spec.UID)}
-		b.relay, err = os.StartProcess(filepath.Join(spec.Guest, initName), []string{initName, sandbox.RelayArg, b.state.Name}, &os.ProcAttr{
+		b.relay, err = os.StartProcess(filepath.Join(spec.Guest, host.InitName), []string{host.InitName, sandbox.RelayArg, b.state.Name}, &os.ProcAttr{
 			Dir: "/", Env: []string{}, Sys: attr, Files: []*os.File{null, b.output, b.output, listener, outer},
 		})
 		return err
@@ -173,7 +167,7 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener *os.File) error {
 	if b.state.Relay, err = nameOf(b.relay); err != nil {
 		return err
 	}
-	return b.making.NoteProcess(b.state.Relay)
+	return b.Making.NoteProcess(b.state.Relay)
 }
 
 // mostFiles is the limit of the gofer's open files, of which it has one or two for each folder on

@@ -3,7 +3,6 @@ package gvisor
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -13,42 +12,23 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-// box is one sandbox. Its parts are set before it is shared, and never after.
+// box is one sandbox. Its main process is the sentry.
 type box struct {
-	*host.Ending
-	state  state // what its handle says
-	group  host.Group
-	sentry *host.Process // nil when it has ended
+	*host.Parts
+	state state // what its handle says
 	// monitor and relay are our children; nil when recovered.
 	monitor, relay *os.Process
 	// others are the monitor and the relay as somebody's children; empty when made here.
 	others []*host.Process
 	output *os.File // nil when recovered
-
-	pausing host.Pausing
-	making  *host.Making // until the first Dial; nil when recovered
 }
 
-func newBox(s state) *box {
-	return &box{state: s, Ending: host.NewEnding(Name)}
-}
+func newBox(s state) *box { return &box{state: s, Parts: host.NewParts(Name, s.Doors)} }
 
-var (
-	_ sandbox.Sandbox = (*box)(nil)
-	_ sandbox.Pauser  = (*box)(nil)
-	_ host.Remains    = (*box)(nil)
-)
+var _ host.Box = (*box)(nil)
 
 // Handle implements sandbox.Sandbox.
 func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
-
-// Dial implements sandbox.Sandbox.
-func (b *box) Dial(ctx context.Context) (net.Conn, error) {
-	b.making.EndMaking() // its control plane has its handle
-	return b.dial(ctx)
-}
-
-func (b *box) dial(ctx context.Context) (net.Conn, error) { return host.DialDoor(ctx, b.state.Doors) }
 
 // Level implements sandbox.Sandbox.
 func (b *box) Level() sandbox.Level {
@@ -64,39 +44,15 @@ func (b *box) Usage(context.Context) (sandbox.Usage, error) {
 	if b.state.Limits == host.LimitsRlimits {
 		return host.UsageOf(b.state.Monitor.PID), nil
 	}
-	return b.group.Usage()
+	return b.Group.Usage()
 }
-
-// Destroy kills the sentry, which ends every process inside, and waits until the watcher
-// has removed the rest. It implements sandbox.Sandbox.
-func (b *box) Destroy(ctx context.Context) error {
-	if err := b.Resume(ctx); err != nil {
-		return err
-	}
-	return b.Ending.Destroy(ctx, b.sentry)
-}
-
-// Pause stops runsc with all its processes, and the relay. It implements sandbox.Pauser.
-func (b *box) Pause(ctx context.Context) error {
-	if err := b.CheckRunning("gvisor.pause"); err != nil {
-		return err
-	}
-	return b.pausing.Pause(ctx, b.group)
-}
-
-// Resume implements sandbox.Pauser.
-func (b *box) Resume(context.Context) error { return b.pausing.Resume(b.group) }
 
 // Clear removes everything of a sandbox whose sentry has ended or was never there: its
 // processes, the cgroups, the control door and the folder with the bundle and runsc's
 // state.
 func (b *box) Clear(ctx context.Context) error {
 	defer b.Release()
-	errs := []error{b.reap(ctx)}
-	if b.group != nil {
-		errs = append(errs, host.KillAll(ctx, b.group), b.group.Remove())
-	}
-	errs = append(errs, host.RemoveDoor(b.state.Doors), b.removeFolder())
+	errs := []error{b.reap(ctx), b.RemoveGroup(ctx), host.RemoveDoor(b.state.Doors), b.removeFolder()}
 	return errors.Join(errs...)
 }
 
@@ -139,49 +95,43 @@ func (b *box) removeFolder() error {
 	return choir.Wrap("gvisor.clear", choir.CodeInternal, errors.Join(errs...), "remove the folder of a sandbox")
 }
 
-// Release closes the control plane's files of the sandbox; the sandbox may live on.
+// Release implements host.Remains.
 func (b *box) Release() {
-	b.making.EndMaking()
-	_ = b.pausing.Resume(b.group) // best effort: the guard does it too
-	b.sentry.Close()
+	b.Parts.Release()
 	for _, p := range b.others {
 		p.Close()
 	}
 	b.output.Close()
 }
 
-// find returns the sandbox of a handle; its sentry is nil if it has ended. An error means
-// that the sandbox may live but cannot be opened.
-func (m *machine) find(s state) (*box, error) {
-	b := newBox(s)
-	b.group = host.OpenGroup(s.Limits, s.Groups)
-	if s.Boot != m.bootID {
-		return b, nil // the machine was restarted; the numbers name others now
+// Find implements host.Maker.
+func (m *machine) Find(h sandbox.Handle) (b *box, outdated string, err error) {
+	s, err := decodeHandle(h)
+	if err != nil {
+		return nil, "", err
 	}
-	var err error
-	if b.sentry, err = openNamed(s.Sentry); err != nil {
-		return nil, err
+	if s.Workspace {
+		outdated = host.CheckToolchains(s.Toolchains, m.cfg.Toolchains)
+	}
+	b = newBox(s)
+	b.Group = host.OpenGroup(s.Limits, s.Groups)
+	if s.Boot != m.bootID {
+		return b, outdated, nil // the machine was restarted; the numbers name others now
+	}
+	if b.Main, err = host.OpenNamed(s.Sentry); err != nil {
+		return nil, "", err
 	}
 	for _, name := range []host.ProcessName{s.Monitor, s.Relay} {
-		p, err := openNamed(name)
+		p, err := host.OpenNamed(name)
 		if err != nil {
 			b.Release()
-			return nil, err
+			return nil, "", err
 		}
 		if p != nil {
 			b.others = append(b.others, p)
 		}
 	}
-	return b, nil
-}
-
-// openNamed opens a process by its name; nil if it has ended.
-func openNamed(n host.ProcessName) (*host.Process, error) {
-	p, err := host.OpenProcess(n.PID, n.Start)
-	if choir.CodeOf(err) == choir.CodeNotFound {
-		return nil, nil
-	}
-	return p, err
+	return b, outdated, nil
 }
 
 // controlSocket returns the name of runsc's own socket of a sandbox.

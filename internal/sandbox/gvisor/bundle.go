@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
@@ -166,7 +165,7 @@ func (m *machine) mounts(spec sandbox.Spec) []ociMount {
 			}
 		}
 		if m.cfg.Modules != "" {
-			mounts = append(mounts, bound(m.cfg.Modules, ModulesInside, true))
+			mounts = append(mounts, bound(m.cfg.Modules, host.ModulesInside, true))
 		}
 	}
 	return mounts
@@ -188,19 +187,6 @@ func inMemory(target, mode string, bytes, owner int) ociMount {
 }
 
 func (m *machine) initArgs(spec sandbox.Spec) []string {
-	args := []string{
-		filepath.Join(sandbox.GuestInside, initName), "--joined", "--max-files", strconv.Itoa(spec.Limits.OpenFiles),
-		"--cgroup-processes", strconv.Itoa(spec.Limits.Processes), "--seccomp", m.filter,
-	}
-	if _, has := spec.Workspace(); !has {
-		args = append(args, "--workspace", "")
-	} else {
-		for _, path := range m.cfg.Toolchains {
-			args = append(args, "--toolchain", path)
-		}
-	}
-	if m.cfg.Orphan != sandbox.OrphanSeconds*time.Second {
-		args = append(args, "--orphan", m.cfg.Orphan.String())
-	}
-	return args
+	return append(host.InitArgs(spec, m.cfg.Toolchains, m.cfg.Orphan),
+		"--joined", "--cgroup-processes", strconv.Itoa(spec.Limits.Processes), "--seccomp", m.filter)
 }

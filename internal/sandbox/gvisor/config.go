@@ -37,10 +37,6 @@ import (
 // Name is the rung of this driver.
 const Name = "gvisor"
 
-// ModulesInside is the last folder in which Node looks for a package, whatever the
-// importing file.
-const ModulesInside = "/node_modules"
-
 // Config configures the driver; only StateDir is required.
 type Config struct {
 	// StateDir is a folder of the driver's own below the data folder: bundles, state and
@@ -50,7 +46,7 @@ type Config struct {
 	// Toolchains are folders of the host that an Associate sees at the same path,
 	// read-only, with their bin first in PATH, see config.CheckToolchains.
 	Toolchains []string
-	// Modules is a folder of the host that an Associate sees as ModulesInside,
+	// Modules is a folder of the host that an Associate sees as host.ModulesInside,
 	// read-only; empty for none.
 	Modules string
 	// Runsc is the path of runsc; empty looks it up in PATH.

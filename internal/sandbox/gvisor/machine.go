@@ -6,15 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"choiros/internal/choir"
-	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 )
-
-const initName = "choir-init"
 
 // machine holds what is found and prepared once for all calls of Create.
 type machine struct {
@@ -45,7 +41,7 @@ func (m *machine) rootOf(kind rootKind) (string, error) {
 	}
 	points := alwaysPoints
 	if kind.workspace {
-		points = append(workspacePoints(m.cfg), alwaysPoints...)
+		points = append(host.MountPoints(m.cfg.Toolchains, m.cfg.Modules), alwaysPoints...)
 	}
 	root, err := host.PrepareRootWith(m.cfg.StateDir, points, kind.guests)
 	if err == nil {
@@ -63,18 +59,8 @@ func newMachine(cfg Config) (*machine, error) {
 		return nil, choir.Refuse("gvisor.setup", choir.ReasonGvisorNotRoot)
 	}
 	boxes := filepath.Join(cfg.StateDir, "boxes")
-	for _, dir := range []string{cfg.StateDir, boxes} {
-		if err := os.MkdirAll(dir, 0o711); err != nil {
-			return nil, choir.Wrap("gvisor.setup", choir.CodeInternal, err, "make the driver's folder")
-		}
-		if err := os.Chmod(dir, 0o711); err != nil { // whatever the umask
-			return nil, choir.Wrap("gvisor.setup", choir.CodeInternal, err, "open the driver's folder for sandboxes")
-		}
-	}
-	if cfg.Modules != "" {
-		if err := host.MakePublic(cfg.Modules); err != nil {
-			return nil, choir.Wrap("gvisor.setup", choir.CodeInternal, err, "make the folder of packages")
-		}
+	if err := host.MakeFolders(Name, cfg.Modules, cfg.StateDir, boxes); err != nil {
+		return nil, err
 	}
 	filter, err := host.SeccompProgram()
 	if err != nil {
@@ -115,21 +101,8 @@ func (m *machine) sweepBoxes() {
 // lacks. The gofer would make what is missing, in the folder that all sandboxes share.
 var alwaysPoints = []string{"sys"}
 
-// workspacePoints returns the further mount points of a sandbox with a workspace.
-func workspacePoints(cfg Config) []string {
-	points := []string{strings.TrimPrefix(sandbox.WorkspaceInside, "/")}
-	for _, path := range cfg.Toolchains {
-		if !strings.HasPrefix(path, "/usr/") {
-			points = append(points, strings.TrimPrefix(path, "/"))
-		}
-	}
-	if cfg.Modules != "" {
-		points = append(points, strings.TrimPrefix(ModulesInside, "/"))
-	}
-	return points
-}
-
-func (m *machine) close() {}
+// Close implements host.Maker.
+func (m *machine) Close() {}
 
 func (m *machine) cgroups() bool { return m.limits.Name() != host.LimitsRlimits }
 

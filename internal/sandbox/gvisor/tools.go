@@ -12,11 +12,11 @@ var _ sandbox.Toolbox = (*Driver)(nil)
 
 // Tools asks each program for its version in one sandbox. It implements sandbox.Toolbox.
 func (d *Driver) Tools(ctx context.Context) []sandbox.Check {
-	m, err := d.beginCall()
+	m, err := d.BeginCall()
 	if err != nil {
 		return host.NoTools(err)
 	}
-	defer d.calls.EndCall()
+	defer d.EndCall()
 	return host.Tools(ctx, guest.Path(d.cfg.Toolchains), func(ctx context.Context, argv ...string) (string, error) {
 		out, err := runDo(ctx, m.runsc, argv...)
 		return string(out), err

@@ -76,7 +76,7 @@ type Remains interface {
 	Release()
 }
 
-// Ending is the end of one sandbox: its driver watches for it, and Destroy waits for it.
+// Ending is the end of one sandbox: its driver watches for it, and destroy waits for it.
 // Make one with NewEnding.
 type Ending struct {
 	driver string
@@ -103,9 +103,9 @@ func (e *Ending) CheckRunning(op string) error {
 	}
 }
 
-// Watch waits until the sandbox's main process has ended, and removes the rest of the
+// watch waits until the sandbox's main process has ended, and removes the rest of the
 // sandbox. When ctx ends it releases the sandbox and leaves everything else as it is.
-func (e *Ending) Watch(ctx context.Context, main *Process, rest Remains) {
+func (e *Ending) watch(ctx context.Context, main *Process, rest Remains) {
 	if err := main.Wait(ctx); err != nil {
 		rest.Release()
 		close(e.left)
@@ -115,9 +115,9 @@ func (e *Ending) Watch(ctx context.Context, main *Process, rest Remains) {
 	close(e.done)
 }
 
-// Destroy kills the sandbox's main process and waits until the watcher has removed the
+// destroy kills the sandbox's main process and waits until the watcher has removed the
 // rest.
-func (e *Ending) Destroy(ctx context.Context, main *Process) error {
+func (e *Ending) destroy(ctx context.Context, main *Process) error {
 	if err := main.Kill(); err != nil {
 		return err
 	}
@@ -132,9 +132,9 @@ func (e *Ending) Destroy(ctx context.Context, main *Process) error {
 	}
 }
 
-// RemoveGone kills the main process of a sandbox that cannot be recovered, if it lives,
+// removeGone kills the main process of a sandbox that cannot be recovered, if it lives,
 // removes the rest, and returns code not_found with the reason why.
-func (e *Ending) RemoveGone(ctx context.Context, main *Process, rest Remains, why string) error {
+func (e *Ending) removeGone(ctx context.Context, main *Process, rest Remains, why string) error {
 	ctx, cancel := ContextOfRemoval(ctx)
 	defer cancel()
 	if err := main.Kill(); err != nil {

@@ -42,17 +42,17 @@ func startSleeper(t *testing.T) *Process {
 func TestASandboxThatEndsIsCleared(t *testing.T) {
 	t.Parallel()
 	calls, end, rest, main := NewCalls("test"), NewEnding("test"), &remains{}, startSleeper(t)
-	if err := calls.Watch(func(ctx context.Context) { end.Watch(ctx, main, rest) }); err != nil {
+	if err := calls.Watch(func(ctx context.Context) { end.watch(ctx, main, rest) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := end.CheckRunning("test.usage"); err != nil {
 		t.Fatalf("while it runs: %v", err)
 	}
-	if err := end.Destroy(t.Context(), main); err != nil {
+	if err := end.destroy(t.Context(), main); err != nil {
 		t.Fatal(err)
 	}
 	if !rest.cleared {
-		t.Error("Destroy returned before the rest was removed")
+		t.Error("destroy returned before the rest was removed")
 	}
 	if err := end.CheckRunning("test.usage"); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("after its end: %v, want not_found", err)
@@ -65,7 +65,7 @@ func TestASandboxThatEndsIsCleared(t *testing.T) {
 func TestAClosedDriverLeavesItsSandboxes(t *testing.T) {
 	t.Parallel()
 	calls, end, rest, main := NewCalls("test"), NewEnding("test"), &remains{}, startSleeper(t)
-	if err := calls.Watch(func(ctx context.Context) { end.Watch(ctx, main, rest) }); err != nil {
+	if err := calls.Watch(func(ctx context.Context) { end.watch(ctx, main, rest) }); err != nil {
 		t.Fatal(err)
 	}
 	calls.Close()
@@ -75,8 +75,8 @@ func TestAClosedDriverLeavesItsSandboxes(t *testing.T) {
 	if _, err := os.Stat("/proc/" + strconv.Itoa(main.PID)); err != nil {
 		t.Errorf("the sandbox did not live on: %v", err)
 	}
-	if err := end.Destroy(t.Context(), main); choir.CodeOf(err) != choir.CodeUnavailable {
-		t.Errorf("Destroy: %v, want unavailable", err)
+	if err := end.destroy(t.Context(), main); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Errorf("destroy: %v, want unavailable", err)
 	}
 	if err := calls.BeginCall(); choir.CodeOf(err) != choir.CodeUnavailable {
 		t.Errorf("BeginCall: %v, want unavailable", err)
@@ -86,7 +86,7 @@ func TestAClosedDriverLeavesItsSandboxes(t *testing.T) {
 func TestASandboxThatCannotBeRecoveredIsRemoved(t *testing.T) {
 	t.Parallel()
 	end, rest, main := NewEnding("test"), &remains{}, startSleeper(t)
-	err := end.RemoveGone(t.Context(), main, rest, "it no longer answers")
+	err := end.removeGone(t.Context(), main, rest, "it no longer answers")
 	if choir.CodeOf(err) != choir.CodeNotFound || !rest.cleared {
 		t.Errorf("%v, cleared %t; want not_found and cleared", err, rest.cleared)
 	}

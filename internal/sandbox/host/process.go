@@ -56,6 +56,15 @@ func OpenProcess(pid int, start uint64) (*Process, error) {
 	return p, nil
 }
 
+// OpenNamed opens the process with a name; nil if it has ended.
+func OpenNamed(n ProcessName) (*Process, error) {
+	p, err := OpenProcess(n.PID, n.Start)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return nil, nil
+	}
+	return p, err
+}
+
 func notFoundOr(err error) choir.Code {
 	if errors.Is(err, unix.ESRCH) || errors.Is(err, os.ErrNotExist) {
 		return choir.CodeNotFound

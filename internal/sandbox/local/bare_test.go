@@ -12,7 +12,7 @@ import (
 // and host user of a sandbox, but without a control door, limits or filter: the
 // peer of BenchmarkTTI.
 func (d *Driver) Bare(spec sandbox.Spec, argv ...string) (*exec.Cmd, error) {
-	m, err := d.setUp.Prepare()
+	m, err := d.Prepare()
 	if err != nil {
 		return nil, err
 	}

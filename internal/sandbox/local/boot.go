@@ -2,16 +2,13 @@ package local
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
@@ -26,42 +23,34 @@ const (
 	infoBytes       = 4 << 10
 )
 
-// boot starts bubblewrap and returns the sandbox when choir-init answers. If it fails
-// nothing is left behind.
-func (m *machine) boot(ctx context.Context, spec sandbox.Spec, making *host.Making) (*box, error) {
-	listener, err := host.ListenDoor(spec.Doors)
-	if err != nil {
-		return nil, err
-	}
+// Draft implements host.Maker.
+func (m *machine) Draft(spec sandbox.Spec) *box {
 	workspace, has := spec.Workspace()
 	inMemory := workspace.Transport == sandbox.TransportCopy
 	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.Name(), DiskLimited: spec.DiskLimited || !has || inMemory}, m.root)
 	if has {
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}
-	defer listener.Close() // once more does nothing
-	b.making = making
-	counts := host.CountShortages(os.Getpid())
-	if err := m.fill(ctx, b, spec, listener); err != nil {
-		making.FreeReserve()
-		err = host.NameShortage("local.create", err, cmp.Or(host.FindShortage(b.group), counts.Since()))
-		b.abandon(ctx)
-		return nil, err
-	}
-	return b, nil
+	return b
 }
 
-// fill creates the parts of a sandbox one after another and stores each in b, so that the
-// caller can remove them if a later one fails.
-func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
-	var err error
-	if b.group, err = m.limits.Create(host.NewName(spec), spec.Limits); err != nil {
+// Shortages implements host.Maker. The control plane starts bubblewrap.
+func (m *machine) Shortages() host.Shortages { return host.CountShortages(os.Getpid()) }
+
+// Fill implements host.Maker. It starts bubblewrap.
+func (m *machine) Fill(ctx context.Context, b *box, spec sandbox.Spec) error {
+	listener, err := host.ListenDoor(spec.Doors)
+	if err != nil {
 		return err
 	}
-	if err := b.making.NoteGroup(b.group); err != nil {
+	defer listener.Close() // once more does nothing
+	if b.Group, err = m.limits.Create(host.NewName(spec), spec.Limits); err != nil {
 		return err
 	}
-	b.state.Groups = b.group.Folders()
+	if err := b.Making.NoteGroup(b.Group); err != nil {
+		return err
+	}
+	b.state.Groups = b.Group.Folders()
 	if b.output, err = host.MemoryFile("choir-output", nil, diagnosticBytes); err != nil {
 		return err
 	}
@@ -90,17 +79,17 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	}
 	// Bubblewrap says the process before it lets it run, so that it stands in the
 	// file when choir-init answers.
-	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
+	if _, err := guest.NewClient(b.DialEarly).Hello(ctx); err != nil {
 		return b.notMade(err, "the sandbox did not answer")
 	}
 	pid, err := childPID(info)
 	if err != nil {
 		return b.notMade(err, "bubblewrap did not say which process it made")
 	}
-	if b.init, err = host.OpenProcess(pid, 0); err != nil {
+	if b.Main, err = host.OpenProcess(pid, 0); err != nil {
 		return b.notMade(err, "the sandbox has ended already")
 	}
-	b.state.Init = host.ProcessName{PID: pid, Start: b.init.Start}
+	b.state.Init = host.ProcessName{PID: pid, Start: b.Main.Start}
 	host.SetVictim(b.monitor.Pid, host.VictimAlive)
 	if m.root {
 		_ = openPorts(pid)                                  // see there
@@ -137,7 +126,7 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info, gate *os.File
 		files = append(files, gate)
 	}
 	err = m.withView(spec, func() error {
-		return b.group.Start(func(attr *syscall.SysProcAttr) error {
+		return b.Group.Start(func(attr *syscall.SysProcAttr) error {
 			attr.Setsid = true // a ^C in the control plane's terminal is not for sandboxes
 			b.monitor, err = os.StartProcess(m.bwrap, m.argv(spec), &os.ProcAttr{
 				Dir: "/", Env: []string{}, Sys: m.asHostUser(attr, spec),
@@ -156,7 +145,7 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info, gate *os.File
 	if err != nil {
 		return err
 	}
-	return b.making.NoteProcess(b.state.Monitor)
+	return b.Making.NoteProcess(b.state.Monitor)
 }
 
 func (m *machine) argv(spec sandbox.Spec) []string {
@@ -167,28 +156,11 @@ func (m *machine) argv(spec sandbox.Spec) []string {
 		argv = append(argv, "--block-fd", strconv.Itoa(fdGate))
 	}
 	argv = append(argv, "--")
-	argv = append(argv, filepath.Join(sandbox.GuestInside, initName), "--max-files", strconv.Itoa(spec.Limits.OpenFiles))
-	if _, has := spec.Workspace(); !has {
-		argv = append(argv, "--workspace", "")
-	} else {
-		for _, path := range m.cfg.Toolchains {
-			argv = append(argv, "--toolchain", path)
-		}
-	}
-	if host.HasLandlock() {
-		argv = append(argv, "--landlock")
-	}
-	for _, mount := range spec.Mounts {
-		if mount.Kind == sandbox.MountHost && !mount.ReadOnly {
-			argv = append(argv, "--writable", mount.Target)
-		}
-	}
+	argv = append(argv, host.InitArgs(spec, m.cfg.Toolchains, m.cfg.Orphan)...)
+	argv = append(argv, host.LandlockArgs(spec)...)
 	if !m.cgroups() {
 		argv = append(argv, "--max-processes", strconv.Itoa(spec.Limits.Processes),
 			"--max-data", strconv.FormatInt(spec.Limits.MemoryBytes, 10))
-	}
-	if m.cfg.Orphan != sandbox.OrphanSeconds*time.Second {
-		argv = append(argv, "--orphan", m.cfg.Orphan.String())
 	}
 	return argv
 }

@@ -12,10 +12,6 @@ import (
 // Name is the rung of this driver.
 const Name = "local"
 
-// ModulesInside is the last folder in which Node looks for a package, whatever the
-// importing file.
-const ModulesInside = "/node_modules"
-
 // Config configures the driver; only StateDir is required.
 type Config struct {
 	// StateDir is a folder below the data folder, kept by the driver: the
@@ -27,7 +23,7 @@ type Config struct {
 	// read-only, with their bin first in PATH. The caller has checked that they show
 	// nothing else; see config.CheckToolchains.
 	Toolchains []string
-	// Modules is a folder of the host that an Associate sees as ModulesInside,
+	// Modules is a folder of the host that an Associate sees as host.ModulesInside,
 	// read-only: what Node finds there needs no download. It may be filled while
 	// sandboxes run. Everybody must be able to enter it; empty for none.
 	Modules string

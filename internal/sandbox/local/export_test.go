@@ -6,7 +6,7 @@ import (
 )
 
 // InitPID is the number of choir-init on the host.
-func InitPID(b sandbox.Sandbox) int { return b.(*box).init.PID }
+func InitPID(b sandbox.Sandbox) int { return b.(*box).Main.PID }
 
 // HasLandlock tells tests whether the second wall stands.
 var HasLandlock = host.HasLandlock

@@ -1,28 +1,33 @@
 package local
 
 import (
-	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/host"
 )
 
-// find returns the sandbox of a handle; its init is nil if it has ended. An error means
-// that the sandbox may live but cannot be opened.
-func (m *machine) find(s state) (*box, error) {
-	b := newBox(s, m.root)
-	b.group = host.OpenGroup(s.Limits, s.Groups)
-	if s.Boot != m.bootID {
-		return b, nil // the machine was restarted; the numbers name others now
+// Find implements host.Maker.
+func (m *machine) Find(h sandbox.Handle) (b *box, outdated string, err error) {
+	s, err := decodeHandle(h)
+	if err != nil {
+		return nil, "", err
 	}
-	var err error
-	if b.init, err = host.OpenProcess(s.Init.PID, s.Init.Start); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
-		return nil, err
+	if s.Workspace {
+		outdated = host.CheckToolchains(s.Toolchains, m.cfg.Toolchains)
+	}
+	b = newBox(s, m.root)
+	b.Group = host.OpenGroup(s.Limits, s.Groups)
+	if s.Boot != m.bootID {
+		return b, outdated, nil // the machine was restarted; the numbers name others now
+	}
+	if b.Main, err = host.OpenNamed(s.Init); err != nil {
+		return nil, "", err
 	}
 	if s.Monitor.Start == 0 {
-		return b, nil
+		return b, outdated, nil
 	}
-	if b.outer, err = host.OpenProcess(s.Monitor.PID, s.Monitor.Start); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
-		b.init.Close()
-		return nil, err
+	if b.outer, err = host.OpenNamed(s.Monitor); err != nil {
+		b.Release()
+		return nil, "", err
 	}
-	return b, nil
+	return b, outdated, nil
 }

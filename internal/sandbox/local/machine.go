@@ -9,8 +9,6 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-const initName = "choir-init"
-
 // machine holds what is found and prepared once for all calls of Create.
 type machine struct {
 	cfg   Config
@@ -30,11 +28,8 @@ func newMachine(cfg Config) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(cfg.StateDir, 0o711); err != nil {
-		return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "make the driver's folder")
-	}
-	if err := os.Chmod(cfg.StateDir, 0o711); err != nil { // whatever the umask
-		return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "open the driver's folder for sandboxes")
+	if err := host.MakeFolders(Name, cfg.Modules, cfg.StateDir); err != nil {
+		return nil, err
 	}
 	toolchains, err := findToolchains(cfg, os.Geteuid() == 0)
 	if err != nil {
@@ -43,11 +38,8 @@ func newMachine(cfg Config) (*machine, error) {
 	points := append(toolchainPoints(toolchains), sandbox.WorkspaceInside)
 	shared := toolchainArgs(toolchains)
 	if cfg.Modules != "" {
-		if err := host.MakePublic(cfg.Modules); err != nil {
-			return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "make the folder of packages")
-		}
-		points = append(points, ModulesInside)
-		shared = append(shared, "--ro-bind", cfg.Modules, ModulesInside)
+		points = append(points, host.ModulesInside)
+		shared = append(shared, "--ro-bind", cfg.Modules, host.ModulesInside)
 	}
 	roots, err := host.PrepareRoots(cfg.StateDir, nil, points)
 	if err != nil {
@@ -66,7 +58,8 @@ func newMachine(cfg Config) (*machine, error) {
 	return m, nil
 }
 
-func (m *machine) close() { m.filter.Close() }
+// Close implements host.Maker.
+func (m *machine) Close() { m.filter.Close() }
 
 func (m *machine) cgroups() bool { return m.limits.Name() != host.LimitsRlimits }
 

@@ -21,11 +21,11 @@ const toolTimeout = 10 * time.Second
 // Tools runs each program with its version flag in the namespaces and folders of an
 // Associate, without a workspace or doors. It implements sandbox.Toolbox.
 func (d *Driver) Tools(ctx context.Context) []sandbox.Check {
-	m, err := d.beginCall()
+	m, err := d.BeginCall()
 	if err != nil {
 		return []sandbox.Check{sandbox.CheckNoTools(err)}
 	}
-	defer d.calls.EndCall()
+	defer d.EndCall()
 	var checks []sandbox.Check
 	for _, tool := range []struct {
 		name string

@@ -26,37 +26,29 @@ const (
 	mostTmp = 2 << 30
 )
 
-// boot starts a machine and returns the sandbox when choir-init answers. If it fails
-// nothing is left behind.
-func (m *machineParts) boot(ctx context.Context, spec sandbox.Spec, making *host.Making) (*box, error) {
-	b := m.newBox(spec)
-	b.making = making
-	if err := m.fill(ctx, b, spec); err != nil {
-		making.FreeReserve()
-		err = host.NameShortage("microvm.create", err, host.FindShortage(b.group))
-		host.Abandon(ctx, b)
-		return nil, err
-	}
-	return b, nil
-}
-
-func (m *machineParts) newBox(spec sandbox.Spec) *box {
+// Draft implements host.Maker.
+func (m *machineParts) Draft(spec sandbox.Spec) *box {
 	return newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.Name(), Facts: m.facts, Most: spec.Limits.MemoryBytes})
 }
 
-// fill creates the parts of a sandbox one after another and stores each in b, so that the
-// caller can remove them if a later one fails.
-func (m *machineParts) fill(ctx context.Context, b *box, spec sandbox.Spec) error {
+// Shortages implements host.Maker. The control plane starts the monitor.
+func (m *machineParts) Shortages() host.Shortages { return host.CountShortages(os.Getpid()) }
+
+// Close implements host.Maker.
+func (m *machineParts) Close() {}
+
+// Fill implements host.Maker. It boots a machine.
+func (m *machineParts) Fill(ctx context.Context, b *box, spec sandbox.Spec) error {
 	if err := m.place(b, spec); err != nil {
 		return err
 	}
 	if err := m.vmm.bring(ctx, b, spec); err != nil {
 		return err
 	}
-	if _, err := guest.NewClient(b.dial).Hello(ctx); err != nil {
+	if _, err := guest.NewClient(b.DialEarly).Hello(ctx); err != nil {
 		return b.notMade(ctx, err)
 	}
-	host.SetVictim(b.vmm.PID, host.VictimAlive)
+	host.SetVictim(b.Main.PID, host.VictimAlive)
 	return nil
 }
 
@@ -64,13 +56,13 @@ func (m *machineParts) fill(ctx context.Context, b *box, spec sandbox.Spec) erro
 func (m *machineParts) place(b *box, spec sandbox.Spec) error {
 	b.name = host.NewName(spec)
 	var err error
-	if b.group, err = m.limits.Create(b.name, m.outerLimits(spec)); err != nil {
+	if b.Group, err = m.limits.Create(b.name, m.outerLimits(spec)); err != nil {
 		return err
 	}
-	if err := b.making.NoteGroup(b.group); err != nil {
+	if err := b.Making.NoteGroup(b.Group); err != nil {
 		return err
 	}
-	b.state.Groups = b.group.Folders()
+	b.state.Groups = b.Group.Folders()
 	b.console, err = host.MemoryFile("choir-console", nil, consoleBytes)
 	return err
 }

@@ -15,23 +15,19 @@ import (
 	"choiros/internal/sandbox/host"
 )
 
-// box is one sandbox. Its parts are set before it is shared, and never after.
+// box is one sandbox. Its main process is the monitor.
 type box struct {
-	*host.Ending
+	*host.Parts
 	state   state  // what its handle says
 	name    string // its own, empty when recovered
 	line    line
-	shared  *guest.Mux // over the only stream of line, where the driver has many; else nil
-	group   host.Group
-	vmm     *host.Process // the monitor; nil when it has ended
-	child   *os.Process   // what was started; nil when recovered
-	console *os.File      // nil when recovered
-	pausing host.Pausing
-	making  *host.Making // until the first Dial; nil when recovered
+	shared  *guest.Mux  // over the only stream of line, where the driver has many; else nil
+	child   *os.Process // what was started; nil when recovered
+	console *os.File    // nil when recovered
 }
 
 func newBox(s state) *box {
-	b := &box{state: s, Ending: host.NewEnding(Name), line: serialLine{s.Doors}}
+	b := &box{state: s, Parts: host.NewParts(Name, s.Doors), line: serialLine{s.Doors}}
 	if s.Facts.VMM == VMMFirecracker {
 		b.line = vsockLine{&b.state}
 	}
@@ -48,22 +44,19 @@ func (b *box) shareStream(c sandbox.Capabilities) {
 
 // Dial implements sandbox.Sandbox.
 func (b *box) Dial(ctx context.Context) (net.Conn, error) {
-	b.making.EndMaking() // its control plane has its handle
-	return b.dial(ctx)
+	b.Making.EndMaking() // its control plane has its handle
+	return b.DialEarly(ctx)
 }
 
-func (b *box) dial(ctx context.Context) (net.Conn, error) {
+// DialEarly does the same for the driver, see host.Parts.
+func (b *box) DialEarly(ctx context.Context) (net.Conn, error) {
 	if b.shared != nil {
 		return b.shared.Dial(ctx)
 	}
 	return b.line.stream(ctx)
 }
 
-var (
-	_ sandbox.Sandbox = (*box)(nil)
-	_ sandbox.Pauser  = (*box)(nil)
-	_ host.Remains    = (*box)(nil)
-)
+var _ host.Box = (*box)(nil)
 
 // Handle implements sandbox.Sandbox.
 func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
@@ -94,13 +87,12 @@ func (b *box) Usage(ctx context.Context) (sandbox.Usage, error) {
 	return u, nil
 }
 
-// Destroy kills the monitor and waits until the watcher has removed the rest. It implements
-// sandbox.Sandbox.
+// Destroy implements sandbox.Sandbox.
 func (b *box) Destroy(ctx context.Context) error {
 	if err := b.Resume(ctx); err != nil {
 		return err
 	}
-	return b.Ending.Destroy(ctx, b.vmm)
+	return b.Parts.Destroy(ctx)
 }
 
 // Pause stops the monitor, and with it the machine, whose clock jumps when it goes on. It
@@ -110,7 +102,7 @@ func (b *box) Pause(ctx context.Context) error {
 		return err
 	}
 	b.setPaused(true)
-	err := b.pausing.Pause(ctx, b.group)
+	err := b.Parts.Pause(ctx)
 	if err != nil {
 		b.setPaused(false)
 	}
@@ -118,9 +110,9 @@ func (b *box) Pause(ctx context.Context) error {
 }
 
 // Resume implements sandbox.Pauser.
-func (b *box) Resume(context.Context) error {
+func (b *box) Resume(ctx context.Context) error {
 	defer b.setPaused(false)
-	return b.pausing.Resume(b.group)
+	return b.Parts.Resume(ctx)
 }
 
 // setPaused tells the stream that all share that nobody reads it now.
@@ -133,25 +125,20 @@ func (b *box) setPaused(paused bool) {
 // Clear kills the monitor, waits for its end and removes the cgroups and its way in.
 func (b *box) Clear(ctx context.Context) error {
 	defer b.Release()
-	first := b.vmm.Kill()
+	first := b.Main.Kill()
 	if b.child != nil {
 		b.child.Kill()
 		b.child.Wait() // how it ended says nothing that matters
 	}
-	if b.vmm != nil && (b.child == nil || b.child.Pid != b.vmm.PID) {
-		if err := b.vmm.Wait(ctx); err != nil && first == nil {
+	if b.Main != nil && (b.child == nil || b.child.Pid != b.Main.PID) {
+		if err := b.Main.Wait(ctx); err != nil && first == nil {
 			first = choir.Wrap("microvm.destroy", choir.CodeTimeout, err, "wait for the end of a machine")
 		}
 		// A former driver in this same process may have started it.
 		syscall.Wait4(b.state.PID, nil, syscall.WNOHANG, nil)
 	}
-	if b.group != nil {
-		if err := host.KillAll(ctx, b.group); first == nil {
-			first = err
-		}
-		if err := b.group.Remove(); first == nil {
-			first = err
-		}
+	if err := b.RemoveGroup(ctx); first == nil {
+		first = err
 	}
 	if err := b.line.remove(ctx); first == nil {
 		first = err
@@ -159,13 +146,11 @@ func (b *box) Clear(ctx context.Context) error {
 	return first
 }
 
-// Release closes the control plane's files of the sandbox; the sandbox may live on.
+// Release implements host.Remains.
 func (b *box) Release() {
-	b.making.EndMaking()
-	_ = b.pausing.Resume(b.group) // best effort: the guard does it too
 	if b.shared != nil {
 		b.shared.Close()
 	}
-	b.vmm.Close()
+	b.Parts.Release()
 	b.console.Close()
 }

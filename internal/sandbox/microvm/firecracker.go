@@ -266,7 +266,7 @@ func (f *firecrackerMonitor) client(ctx context.Context, b *box) (*firecracker.C
 // caller calls stop.
 func (b *box) whileItLives(ctx context.Context) (living context.Context, stop func()) {
 	living, cancel := context.WithCancel(ctx)
-	// Not b.vmm: one process is waited for once at a time, and a watcher may do so.
+	// Not b.Main: one process is waited for once at a time, and a watcher may do so.
 	p, err := host.OpenProcess(b.state.PID, b.state.Start)
 	if err != nil {
 		cancel()
@@ -318,7 +318,7 @@ func (b *box) refused(ctx context.Context, cause error) error {
 // opened may yet run no machine: it says that it has no root file system, and ends.
 func (f *firecrackerMonitor) tryKernel(ctx context.Context) error {
 	spec := sandbox.Spec{Computer: "trial", Role: "kernel", UID: nobody, Limits: sandbox.Limits{MemoryBytes: trialBytes, CPUMilli: 1000}.OrDefaults()}
-	b := f.m.newBox(spec)
+	b := f.m.Draft(spec)
 	defer host.Abandon(ctx, b)
 	ctx, cancel := context.WithTimeout(ctx, kvmPatience)
 	defer cancel()

@@ -48,7 +48,7 @@ func (d *Driver) Freeze(ctx context.Context, s sandbox.Sandbox, folder string) e
 	if err != nil {
 		return err
 	}
-	defer d.calls.EndCall()
+	defer d.EndCall()
 	if err := b.CheckRunning(op); err != nil {
 		return err
 	}
@@ -85,13 +85,13 @@ func (f *firecrackerMonitor) resume(ctx context.Context, b *box) error {
 
 // beginFirecracker begins a call of a driver whose monitor is Firecracker.
 func (d *Driver) beginFirecracker() (*machineParts, *firecrackerMonitor, error) {
-	m, err := d.beginCall()
+	m, err := d.BeginCall()
 	if err != nil {
 		return nil, nil, err
 	}
 	f, ok := m.vmm.(*firecrackerMonitor)
 	if !ok {
-		d.calls.EndCall()
+		d.EndCall()
 		return nil, nil, choir.E("microvm.freeze", choir.CodeUnavailable, "machines of %s cannot be frozen", m.vmm.title()).WithRemedy("set microvm.vmm to firecracker")
 	}
 	return m, f, nil
@@ -189,8 +189,8 @@ func (d *Driver) Thaw(ctx context.Context, spec sandbox.Spec, folder string) (sa
 	if err != nil {
 		return nil, err
 	}
-	defer d.calls.EndCall()
-	if spec, err = m.checkSpec(spec); err != nil {
+	defer d.EndCall()
+	if spec, err = m.CheckSpec(spec); err != nil {
 		return nil, err
 	}
 	what, err := readFrozen(folder, spec, m)
@@ -199,17 +199,13 @@ func (d *Driver) Thaw(ctx context.Context, spec sandbox.Spec, folder string) (sa
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.BootTimeout)
 	defer cancel()
-	b := m.newBox(spec)
+	b := m.Draft(spec)
 	b.state.Most = what.Most
 	if err := f.thaw(ctx, b, spec, folder, what); err != nil {
 		host.Abandon(ctx, b)
 		return nil, err
 	}
-	if err := d.watch(b); err != nil {
-		host.Abandon(ctx, b)
-		return nil, err
-	}
-	return b, nil
+	return d.Watch(ctx, b)
 }
 
 // readFrozen reads the description of a frozen sandbox and returns code conflict if it is not

@@ -57,7 +57,7 @@ func (m *machineParts) spawn(b *box, dir string, uid, group int, argv []string, 
 	if err := inherited.KeepFromChildren(); err != nil {
 		return err
 	}
-	err = b.group.Start(func(attr *syscall.SysProcAttr) error {
+	err = b.Group.Start(func(attr *syscall.SysProcAttr) error {
 		attr.Setsid = true // a ^C in the control plane's terminal is not for sandboxes
 		if m.facts.Root {
 			attr.Cloneflags = unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
@@ -81,9 +81,9 @@ func (m *machineParts) spawn(b *box, dir string, uid, group int, argv []string, 
 // hold opens the process of a monitor and enters it in the sandbox's handle.
 func (b *box) hold(ctx context.Context, pid int) error {
 	var err error
-	if b.vmm, err = host.OpenProcess(pid, 0); err != nil {
+	if b.Main, err = host.OpenProcess(pid, 0); err != nil {
 		return b.notMade(ctx, err)
 	}
-	b.state.PID, b.state.Start = pid, b.vmm.Start
-	return b.making.NoteProcess(host.ProcessName{PID: pid, Start: b.vmm.Start})
+	b.state.PID, b.state.Start = pid, b.Main.Start
+	return b.Making.NoteProcess(host.ProcessName{PID: pid, Start: b.Main.Start})
 }

@@ -20,7 +20,7 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	if !r.Usable {
 		return r
 	}
-	m, err := d.setUp.Prepare()
+	m, err := d.Prepare()
 	if err != nil {
 		r.Usable = false
 		r.Checks = append(r.Checks, checkOf("machine", func() (string, error) { return "", err }))

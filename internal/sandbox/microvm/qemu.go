@@ -89,7 +89,7 @@ func (q *qemuMonitor) open(ctx context.Context, b *box, files *handed, spec sand
 	if err := files.add("data", control, err); err != nil {
 		return err
 	}
-	if err := b.making.NoteFile(stateDoors(spec.Doors)); err != nil {
+	if err := b.Making.NoteFile(stateDoors(spec.Doors)); err != nil {
 		return err
 	}
 	if err := os.Mkdir(stateDoors(spec.Doors), 0o700); err != nil && !os.IsExist(err) {

@@ -73,7 +73,7 @@ func (f *firecrackerMonitor) furnish(ctx context.Context, b *box, spec sandbox.S
 func (f *firecrackerMonitor) makeRoom(b *box, spec sandbox.Spec) error {
 	b.state.Name, b.state.Socket, b.state.Computer, b.state.Role = b.name, f.cfg.UDSName, spec.Computer, spec.Role
 	b.state.Room = filepath.Join(roomsIn(f.cfg), filepath.Base(f.path), b.name, "root")
-	if err := b.making.NoteFile(filepath.Dir(b.state.Room)); err != nil {
+	if err := b.Making.NoteFile(filepath.Dir(b.state.Room)); err != nil {
 		return err
 	}
 	for _, dir := range []string{roomsIn(f.cfg), filepath.Dir(filepath.Dir(b.state.Room)), filepath.Dir(b.state.Room)} {

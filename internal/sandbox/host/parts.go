@@ -1,0 +1,94 @@
+package host
+
+import (
+	"context"
+	"net"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+// Box is a sandbox of a driver of this machine. Its type embeds Parts.
+type Box interface {
+	sandbox.Sandbox
+	sandbox.Pauser
+	Remains
+	parts() *Parts
+}
+
+// Parts are the parts that each sandbox of this machine has. They are set before the sandbox is
+// shared, and never after. Make them with NewParts.
+type Parts struct {
+	*Ending
+	Doors  string   // the folder of the control door
+	Group  Group    // nil for none
+	Main   *Process // its end is the sandbox's; nil once it has ended
+	Making *Making  // until the first Dial; nil when recovered
+
+	pausing Pausing
+}
+
+// NewParts returns the parts of a sandbox of a driver, whose control door is in a folder.
+func NewParts(driver, doors string) *Parts {
+	return &Parts{Ending: NewEnding(driver), Doors: doors}
+}
+
+func (p *Parts) parts() *Parts { return p }
+
+// Dial opens a stream through the control door. It implements sandbox.Sandbox.
+func (p *Parts) Dial(ctx context.Context) (net.Conn, error) {
+	p.Making.EndMaking() // its control plane has its handle
+	return p.DialEarly(ctx)
+}
+
+// DialEarly does the same for the driver, while the sandbox is being made.
+func (p *Parts) DialEarly(ctx context.Context) (net.Conn, error) { return DialDoor(ctx, p.Doors) }
+
+// Pause stops all processes of the group. It implements sandbox.Pauser.
+func (p *Parts) Pause(ctx context.Context) error {
+	op := p.driver + ".pause"
+	if err := p.CheckRunning(op); err != nil {
+		return err
+	}
+	if p.Group == nil {
+		return choir.E(op, choir.CodeUnavailable, "the sandbox has no cgroup of its own")
+	}
+	return p.pausing.Pause(ctx, p.Group)
+}
+
+// Resume implements sandbox.Pauser.
+func (p *Parts) Resume(context.Context) error { return p.pausing.Resume(p.Group) }
+
+// Destroy kills the main process, which ends every other one of the sandbox, and waits until the
+// watcher has removed the rest. It implements sandbox.Sandbox.
+func (p *Parts) Destroy(ctx context.Context) error {
+	if err := p.Resume(ctx); err != nil {
+		return err
+	}
+	return p.Ending.destroy(ctx, p.Main)
+}
+
+// Release closes the control plane's files of the sandbox; the sandbox may live on.
+func (p *Parts) Release() {
+	p.Making.EndMaking()
+	_ = p.Resume(context.Background()) // best effort: the guard does it too
+	p.Main.Close()
+}
+
+// RemoveGroup kills the processes that are left in the group, and removes the group.
+func (p *Parts) RemoveGroup(ctx context.Context) error {
+	if p.Group == nil {
+		return nil
+	}
+	err := KillAll(ctx, p.Group)
+	if failed := p.Group.Remove(); err == nil {
+		err = failed
+	}
+	return err
+}
+
+func (p *Parts) watch(ctx context.Context, rest Remains) { p.Ending.watch(ctx, p.Main, rest) }
+
+func (p *Parts) removeGone(ctx context.Context, rest Remains, why string) error {
+	return p.Ending.removeGone(ctx, p.Main, rest, why)
+}
