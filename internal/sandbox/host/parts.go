@@ -33,6 +33,9 @@ func NewParts(driver, doors string) *Parts {
 	return &Parts{Ending: NewEnding(driver), Doors: doors}
 }
 
+var _ interface{ parts() *Parts } = (*Parts)(nil)
+
+// parts implements Box.
 func (p *Parts) parts() *Parts { return p }
 
 // Dial opens a stream through the control door. It implements sandbox.Sandbox.
