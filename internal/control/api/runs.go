@@ -81,48 +81,28 @@ func (a *API) runs(h huma.API) {
 		})
 	huma.Register(h, op("getRun", http.MethodGet, base+"/runs/{run}", "Show a run and its tasks", 200), a.getRun)
 	huma.Register(h, op("cancelRun", http.MethodPost, base+"/runs/{run}/cancel", "Stop a run", 202),
-		func(ctx context.Context, r *InRun) (*struct{}, error) {
-			c, p, err := a.findComputer(ctx, r.Computer)
-			if err != nil {
-				return nil, err
-			}
-			return nil, problem(c.Runs.Cancel(ctx, p.Role, r.Run, ""))
-		})
+		a.onRun(func(ctx context.Context, c Computer, p auth.Principal, run choir.ID) error {
+			return c.Runs.Cancel(ctx, p.Role, run, "")
+		}))
 	huma.Register(h, op("pauseRun", http.MethodPost, base+"/runs/{run}/pause", "Pause a run: nothing more begins in it", 202),
-		func(ctx context.Context, r *InRun) (*struct{}, error) {
-			c, p, err := a.findComputer(ctx, r.Computer)
-			if err != nil {
-				return nil, err
-			}
-			return nil, problem(c.Runs.Pause(ctx, p.Role, r.Run))
-		})
+		a.onRun(func(ctx context.Context, c Computer, p auth.Principal, run choir.ID) error {
+			return c.Runs.Pause(ctx, p.Role, run)
+		}))
 	huma.Register(h, op("resumeRun", http.MethodPost, base+"/runs/{run}/resume", "Let a paused run go on where it was", 202),
-		func(ctx context.Context, r *InRun) (*struct{}, error) {
-			c, p, err := a.findComputer(ctx, r.Computer)
-			if err != nil {
-				return nil, err
-			}
-			return nil, problem(c.Runs.Resume(ctx, p.Role, r.Run))
-		})
+		a.onRun(func(ctx context.Context, c Computer, p auth.Principal, run choir.ID) error {
+			return c.Runs.Resume(ctx, p.Role, run)
+		}))
 	huma.Register(h, op("hurryRun", http.MethodPost, base+"/runs/{run}/faster", "Play the rest of a paced demo at full speed", 202),
-		func(ctx context.Context, r *InRun) (*struct{}, error) {
-			c, _, err := a.findComputer(ctx, r.Computer)
-			if err != nil {
-				return nil, err
-			}
-			return nil, problem(a.sys.HurryRun(ctx, c.ID, r.Run))
-		})
+		a.onRun(func(ctx context.Context, c Computer, _ auth.Principal, run choir.ID) error {
+			return a.sys.HurryRun(ctx, c.ID, run)
+		}))
 	huma.Register(h, op("dismissRun", http.MethodPost, base+"/runs/{run}/dismiss", "Put away the card of a run that has ended", 202),
-		func(ctx context.Context, r *InRun) (*struct{}, error) {
-			c, p, err := a.findComputer(ctx, r.Computer)
-			if err != nil {
-				return nil, err
+		a.onRun(func(ctx context.Context, c Computer, p auth.Principal, run choir.ID) error {
+			if err := c.Runs.Dismiss(ctx, p.Role, run); err != nil {
+				return err
 			}
-			if err := c.Runs.Dismiss(ctx, p.Role, r.Run); err != nil {
-				return nil, problem(err)
-			}
-			return nil, problem(c.Desk.DropCardDrafts(ctx, r.Run, desk.ReplyDraft, desk.AnswerDraft))
-		})
+			return c.Desk.DropCardDrafts(ctx, run, desk.ReplyDraft, desk.AnswerDraft)
+		}))
 	huma.Register(h, op("steerRun", http.MethodPost, base+"/runs/{run}/steer", "Add to a run while it works", 202),
 		func(ctx context.Context, r *struct {
 			InRun
@@ -166,6 +146,17 @@ func (a *API) runs(h huma.API) {
 			}
 			return answer(c.Log.Task(ctx, r.Task))
 		})
+}
+
+// onRun returns the operation that does something to a run and has no answer.
+func (a *API) onRun(do func(context.Context, Computer, auth.Principal, choir.ID) error) func(context.Context, *InRun) (*struct{}, error) {
+	return func(ctx context.Context, r *InRun) (*struct{}, error) {
+		c, p, err := a.findComputer(ctx, r.Computer)
+		if err != nil {
+			return nil, err
+		}
+		return nil, problem(do(ctx, c, p, r.Run))
+	}
 }
 
 // problem returns the problem of an error; nil for nil.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"choiros/internal/choir"
 )
@@ -128,7 +127,6 @@ func refusedByGate(r *http.Request, t Target, mode choir.EgressMode, err error) 
 
 // carryErrand sends an errand over TLS on conn, and the answer back.
 func (p *Proxy) carryErrand(w http.ResponseWriter, r *http.Request, one *passage, conn net.Conn, errand Errand) error {
-	unreachable := choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 	counted := &countedConn{Conn: conn, of: one, limits: p.cfg.Limits}
 	secure := tls.Client(counted, &tls.Config{ServerName: one.target.Host, RootCAs: p.cfg.Outside.Roots, NextProtos: []string{"http/1.1"}})
 	ctx, cancel := context.WithTimeout(one.ctx, p.cfg.Limits.Begin)
@@ -137,50 +135,18 @@ func (p *Proxy) carryErrand(w http.ResponseWriter, r *http.Request, one *passage
 	if err != nil {
 		one.passed = true // the handshake names the host
 		one.cut("error")
-		return unreachable
+		return unreachable(one)
 	}
-	var used atomic.Bool
-	transport := &http.Transport{
-		DisableKeepAlives: true, DisableCompression: true, Proxy: nil,
-		MaxResponseHeaderBytes: p.cfg.Limits.Header, ResponseHeaderTimeout: p.cfg.Limits.Begin,
-		// The connection speaks TLS already.
-		DialContext: func(context.Context, string, string) (net.Conn, error) {
-			if used.Swap(true) {
-				return nil, errors.New("one connection is all there is")
-			}
-			return secure, nil
-		},
-	}
-	defer transport.CloseIdleConnections()
-	one.passed = true
-	answer, err := transport.RoundTrip(errand.request(r, one))
-	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
-		answer.Body.Close()
-		err = errors.New("it switches protocols")
-	}
+	answer, err := p.exchange(one, secure, errand.request(r, one))
 	if err != nil {
-		one.cut("error")
-		if one.lostKey() {
-			return errKeyEnded(one.key)
-		}
-		return unreachable
+		return err
 	}
 	body := answer.Body
 	defer body.Close()
-	one.status = answer.StatusCode
 	if err := errand.Answer(answer); err != nil {
 		return err
 	}
-	one.answerable = false
-	for name, values := range answer.Header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(answer.StatusCode)
-	// A host that sees the end of a request that was cut may still end its answer in order.
-	if one.copyAnswer(w, answer.Body, p.cfg.Limits) != nil || one.wasCut() {
-		one.cut("error")
-		one.torn = true
-	}
+	p.carryAnswer(w, one, answer)
 	return nil
 }
 

@@ -29,22 +29,41 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, co
 	if err != nil {
 		one.passed = true // the handshake names the host
 		one.cut("error")
-		return choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
+		return unreachable(one)
 	}
 	out := outgoing(r, one)
 	added, err := p.inject(one, out.Header)
 	if err != nil {
 		return err
 	}
+	answer, err := p.exchange(one, counted, out)
+	if err != nil {
+		return err
+	}
+	body := answer.Body
+	defer body.Close()
+	if added.Answer != nil {
+		if err := added.Answer(answer); err != nil {
+			return err
+		}
+	}
+	p.carryAnswer(w, one, answer)
+	return nil
+}
+
+// exchange sends a request to the host over a connection, which serves no other, and returns the
+// answer. The caller closes its body.
+func (p *Proxy) exchange(one *passage, conn net.Conn, out *http.Request) (*http.Response, error) {
 	var used atomic.Bool
 	transport := &http.Transport{
 		DisableKeepAlives: true, DisableCompression: true, Proxy: nil,
 		MaxResponseHeaderBytes: p.cfg.Limits.Header, ResponseHeaderTimeout: p.cfg.Limits.Begin,
+		// The connection speaks TLS already where it has to.
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
 			if used.Swap(true) {
 				return nil, errors.New("one connection is all there is")
 			}
-			return counted, nil
+			return conn, nil
 		},
 	}
 	defer transport.CloseIdleConnections()
@@ -57,17 +76,16 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, co
 	if err != nil {
 		one.cut("error")
 		if one.lostKey() {
-			return errKeyEnded(one.key)
+			return nil, errKeyEnded(one.key)
 		}
-		return choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
+		return nil, unreachable(one)
 	}
-	defer answer.Body.Close()
 	one.status = answer.StatusCode
-	if added.Answer != nil {
-		if err := added.Answer(answer); err != nil {
-			return err
-		}
-	}
+	return answer, nil
+}
+
+// carryAnswer gives the client the host's answer.
+func (p *Proxy) carryAnswer(w http.ResponseWriter, one *passage, answer *http.Response) {
 	one.answerable = false
 	header := w.Header()
 	for name, values := range answer.Header {
@@ -75,11 +93,16 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, co
 	}
 	dropHops(header)
 	w.WriteHeader(answer.StatusCode)
+	// A host that sees the end of a request that was cut may still end its answer in order.
 	if one.copyAnswer(w, answer.Body, p.cfg.Limits) != nil || one.wasCut() {
 		one.cut("error")
 		one.torn = true
 	}
-	return nil
+}
+
+// unreachable returns the refusal of a request whose host gives no answer.
+func unreachable(one *passage) error {
+	return choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 }
 
 // inject adds to a request what its host wants and the sandbox does not have. The request ends with

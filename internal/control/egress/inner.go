@@ -59,19 +59,12 @@ func (p *Proxy) injects(t Target) bool {
 // inspect serves the requests in a tunnel: it ends TLS on port 443, and then reads, decides about
 // and carries each request on a connection of its own.
 func (p *Proxy) inspect(w http.ResponseWriter, r *http.Request, one *passage) error {
-	client, buffered, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return choir.Wrap("egress", choir.CodeInternal, err, "take over the connection")
+	client, err := p.acceptTunnel(w, one)
+	if client == nil {
+		return err
 	}
-	one.answerable = false
 	defer client.Close()
-	_ = client.SetDeadline(time.Now().Add(p.cfg.Limits.Begin))
-	stop := context.AfterFunc(one.ctx, func() { client.Close() })
-	defer stop()
-	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
-		return nil // the client is gone
-	}
-	first, err := p.firstBytes(one, client, buffered.Reader)
+	first, err := p.firstBytes(one, client)
 	if err != nil {
 		return refuse(one.target, choir.EgressTLS, one.mode, choir.ReasonEgressUnclear)
 	}
