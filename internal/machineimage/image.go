@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox/host"
 )
 
 // The files beside the root file system FILE: FILE.kernel, FILE.manifest.json, and the
@@ -71,7 +72,7 @@ func (m Manifest) HasModule(name string) bool {
 // AsksForNames reports whether programs in the image ask choir-init for names, by the egress
 // policy. Those of an image that an earlier choir made find none.
 func (m Manifest) AsksForNames() bool {
-	want := choir.DigestOf([]byte(madeUp["nsswitch.conf"]))
+	want := choir.DigestOf([]byte(host.MadeUp["nsswitch.conf"]))
 	return slices.ContainsFunc(m.Files, func(f File) bool { return f.Path == "etc/nsswitch.conf" && f.Digest == want })
 }
 

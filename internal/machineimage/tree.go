@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox/host"
 )
 
 // node is a file, folder or link of the image.
@@ -28,22 +29,6 @@ type tree map[string]node
 
 // left out are folders of /usr that programs do not need.
 var leftOut = []string{"usr/share/doc", "usr/share/man", "usr/share/info", "usr/share/locale", "usr/share/lintian", "usr/share/bug", "usr/share/doc-base", "usr/lib/modules", "usr/lib/firmware", "usr/share/gitweb"}
-
-// madeUp is the content of /etc, which says nothing of the machine of the build.
-var madeUp = map[string]string{
-	"passwd": "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n" +
-		"choir:x:1000:1000:choir:/home/choir:/bin/bash\n" +
-		"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-	"group":         "root:x:0:\nchoir:x:1000:\nnogroup:x:65534:\n",
-	"hosts":         "127.0.0.1 localhost choir\n::1 localhost\n",
-	"hostname":      "choir\n",
-	"resolv.conf":   "# Choir-init answers, by the egress policy.\nnameserver 127.0.0.1\noptions timeout:10 attempts:1\n",
-	"nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\nprotocols: files\n",
-	"shells":        "/bin/sh\n/bin/bash\n",
-	"host.conf":     "multi on\n",
-	"gitconfig":     "",
-	"fstab":         "",
-}
 
 // fromHost are the files below /etc that programs need.
 var fromHost = []string{"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "services", "protocols", "mime.types", "debian_version", "os-release", "ssl/certs", "ssl/openssl.cnf", "perl"}
@@ -167,7 +152,7 @@ func (t tree) addEtc() error {
 			return err
 		}
 	}
-	for name, text := range madeUp {
+	for name, text := range host.MadeUp {
 		t.addContent("etc/"+name, 0o644, []byte(text))
 	}
 	t["etc/mtab"] = node{mode: fs.ModeSymlink | 0o777, link: "/proc/self/mounts", time: time.Unix(0, 0)}
