@@ -188,7 +188,7 @@ func (f *fetch) findCheck(ctx context.Context) (check, error) {
 	if len(f.item.Asks) > 0 {
 		host = f.item.Asks[0]
 	}
-	leave, err := f.cache.learning.take(ctx, host)
+	leave, err := f.cache.learning.takePlace(ctx, host)
 	if err != nil {
 		return nil, err
 	}

@@ -72,15 +72,15 @@ func (s *pages) read(ctx context.Context, r Request) ([]byte, error) {
 
 // get returns a page, and whether the registry was not asked for it. With anew it always is.
 func (s *pages) get(ctx context.Context, r Request, anew bool) (p *page, kept bool, err error) {
-	if p, fresh := s.look(r); fresh && !anew {
+	if p, fresh := s.findPage(r); fresh && !anew {
 		return p, true, nil
 	}
-	leave, err := s.reading.take(ctx, r.Host)
+	leave, err := s.reading.takePlace(ctx, r.Host)
 	if err != nil {
 		return nil, false, err
 	}
 	defer leave()
-	p, fresh := s.look(r)
+	p, fresh := s.findPage(r)
 	if fresh && !anew { // somebody else has asked meanwhile
 		return p, true, nil
 	}
@@ -105,8 +105,8 @@ func (s *pages) get(ctx context.Context, r Request, anew bool) (p *page, kept bo
 	return p, false, nil
 }
 
-// look returns a page that is kept, nil for none, and whether it may be given without asking again.
-func (s *pages) look(r Request) (p *page, fresh bool) {
+// findPage returns a page that is kept, nil for none, and whether it may be given without asking again.
+func (s *pages) findPage(r Request) (p *page, fresh bool) {
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()

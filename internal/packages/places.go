@@ -26,8 +26,8 @@ func newPlaces() *places {
 	return &places{all: semaphore.NewWeighted(atOnce), of: map[string]*semaphore.Weighted{}}
 }
 
-// take waits for a place to ask a host, which a registry has named, until it is left.
-func (p *places) take(ctx context.Context, host string) (leave func(), err error) {
+// takePlace waits for a place to ask a host, which a registry has named, until it is left.
+func (p *places) takePlace(ctx context.Context, host string) (leave func(), err error) {
 	p.mu.Lock()
 	one := p.of[host]
 	if one == nil {

@@ -25,7 +25,7 @@ type store struct {
 
 	mu       sync.Mutex // guards the rest, and what is said so; held for no reading or writing of content
 	files    map[string]*kept
-	size     int64 // of all files, and of removed ones that are being read
+	size     int64 // of all files, and of removed files that are being read
 	reserved int64 // of content that is being fetched
 	unfilled int64 // of these, bytes that take no room on the disk yet
 }
@@ -40,7 +40,7 @@ type kept struct {
 	removed bool // its bytes are counted until the last reader has left
 }
 
-// room is what is reserved for content that is being fetched. It is guarded by store.mu.
+// room counts the bytes that are reserved for content that is being fetched. It is guarded by store.mu.
 type room struct {
 	size   int64
 	filled int64 // bytes that take their room on the disk already
