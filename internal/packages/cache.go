@@ -1,15 +1,9 @@
 package packages
 
 import (
-	"bytes"
 	"context"
-	"io"
-	"net/netip"
-	"os"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"choiros/internal/choir"
 )
@@ -34,12 +28,11 @@ const maxFetches = 64
 
 // Cache keeps the content of registries. Its methods may be called by any goroutine.
 type Cache struct {
-	cfg   Config
-	hosts map[string]Registry
-	store *store
-	pages *pages
-	// learning has one place for each digest that is looked for.
-	learning *semaphore.Weighted
+	cfg      Config
+	hosts    map[string]Registry
+	store    *store
+	pages    *pages
+	learning *places // one for each digest that is looked for
 	ctx      context.Context
 	stop     context.CancelFunc
 	all      sync.WaitGroup // the fetches
@@ -59,7 +52,7 @@ func Open(cfg Config) (*Cache, error) {
 	if err != nil {
 		return nil, choir.Wrap("packages.open", choir.CodeUnavailable, err, "open the package cache %s", cfg.Dir)
 	}
-	c := &Cache{cfg: cfg, pages: newPages(cfg.From, cfg.Now), learning: semaphore.NewWeighted(atOnce), hosts: map[string]Registry{}, store: s, fetches: map[string]*fetch{}}
+	c := &Cache{cfg: cfg, pages: newPages(cfg.From, cfg.Now), learning: newPlaces(), hosts: map[string]Registry{}, store: s, fetches: map[string]*fetch{}}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	for _, r := range cfg.Registries {
 		for _, host := range r.Hosts() {
@@ -96,24 +89,6 @@ func (c *Cache) Item(host, path string) (Item, bool) {
 	return r.Item(host, path)
 }
 
-// Content is the content of an item, to be read once and closed. Read ends with an error, and not
-// with io.EOF, unless all that was read is what the registry promised.
-type Content struct {
-	Type    string // for the header Content-Type
-	ETag    string // of a page; "" for none
-	Size    int64
-	Kept    bool       // it was there, or was being fetched for somebody else
-	Address netip.Addr // where it was fetched from; none if it was there
-
-	ctx   context.Context
-	file  *os.File // of the store
-	fetch *fetch   // else what is being fetched
-	page  *bytes.Reader
-	// release ends the counting of a page that is given.
-	release func()
-	at      int64
-}
-
 // Open returns the content of an item, fetched if it is not there. Several who want one item
 // share a fetch, which ends when the last of them has gone. It returns ErrPass if the host has to
 // be asked without the cache, ErrFalse if the registry gives content of another digest than it
@@ -126,16 +101,19 @@ func (c *Cache) Open(ctx context.Context, item Item) (*Content, error) {
 			return nil, err
 		}
 		if f == nil {
-			file, size, err := c.store.open(key, c.cfg.Now())
+			file, err := c.store.open(key, c.cfg.Now())
 			if file == nil && err == nil {
 				continue // it was changed, and is gone now
 			}
 			if err != nil {
 				return nil, err
 			}
-			return &Content{Type: item.Type, Size: size, Kept: true, ctx: ctx, file: file}, nil
+			content := contentOf(ctx, item.Type, true)
+			content.file, content.Size = file, file.size
+			return content, nil
 		}
-		content := &Content{Type: item.Type, Kept: !first, ctx: ctx, fetch: f}
+		content := contentOf(ctx, item.Type, !first)
+		content.fetch = f
 		if content.Size, content.Address, err = f.await(ctx, c.cfg.Patience); err != nil {
 			f.removeWaiter()
 			return nil, err
@@ -170,31 +148,3 @@ func (c *Cache) fetching(key string, item Item) (f *fetch, first bool, err error
 	})
 	return f, true, nil
 }
-
-// Read implements io.Reader.
-func (c *Content) Read(p []byte) (int, error) {
-	switch {
-	case c.file != nil:
-		return c.file.Read(p)
-	case c.page != nil:
-		return c.page.Read(p)
-	}
-	n, err := c.fetch.readAt(c.ctx, p, c.at)
-	c.at += int64(n)
-	return n, err
-}
-
-// Close implements io.Closer.
-func (c *Content) Close() error {
-	switch {
-	case c.file != nil:
-		return c.file.Close()
-	case c.page != nil:
-		c.release()
-		return nil
-	}
-	c.fetch.removeWaiter()
-	return nil
-}
-
-var _ io.ReadCloser = (*Content)(nil)

@@ -22,8 +22,7 @@ type fetch struct {
 	item   Item
 	ctx    context.Context
 	cancel context.CancelFunc
-	// reserved are the bytes for which the store has made room; for the fetching alone.
-	reserved int64
+	room   room // in the store, until the content is there or the file is closed
 
 	mu      sync.Mutex // guards the rest; held for no reading, writing or asking
 	waiting int
@@ -32,17 +31,16 @@ type fetch struct {
 	size    int64         // of the content; -1 until it is known
 	written int64
 	address netip.Addr
-	learned bool // the digest is known
+	asked   []Request // pages from which the digest is
+	learned bool      // the digest is known
 	ended   bool
 	err     error
+	sum     string // the SHA-256, once it ended well
+	kept    *kept  // where the store has it then, which is left with the file; nil for nowhere
 }
 
-// held is how many bytes at the end of content are given out only when its digest was found
-// right, so that nobody has the whole of false content.
-const held = 64 << 10
-
-// room is how many bytes are reserved at once for content of unknown size.
-const room = 4 << 20
+// reservedAtOnce is the most that is reserved at once for content of unknown size.
+const reservedAtOnce = 4 << 20
 
 // newFetch returns a fetch with one who waits.
 func newFetch(c *Cache, key string, item Item) *fetch {
@@ -74,11 +72,16 @@ func (f *fetch) removeWaiter() {
 	}
 }
 
-// closeUnused closes the file when nobody writes or reads it any more. The caller holds mu.
+// closeUnused closes the file when nobody writes or reads it any more, and gives back its room. The
+// caller holds mu.
 func (f *fetch) closeUnused() {
 	if f.ended && f.waiting == 0 && f.file != nil {
 		f.file.Close() // all that was written is known already
 		f.file = nil
+		if f.kept != nil {
+			f.cache.store.leave(f.kept)
+		}
+		f.cache.store.free(&f.room)
 	}
 }
 
@@ -173,6 +176,7 @@ func (f *fetch) run() {
 		var ok bool
 		if ok, err = right(f.file); err == nil && !ok {
 			err = ErrFalse
+			f.cache.pages.forget(f.asked) // one of which may be what is false
 		}
 	}
 	f.finish(sum, err)
@@ -180,43 +184,47 @@ func (f *fetch) run() {
 
 // findCheck returns the check of the content, for which it asks the registry.
 func (f *fetch) findCheck(ctx context.Context) (check, error) {
-	if err := f.cache.learning.Acquire(ctx, 1); err != nil {
+	host := f.item.Host
+	if len(f.item.Asks) > 0 {
+		host = f.item.Asks[0]
+	}
+	leave, err := f.cache.learning.takePlace(ctx, host)
+	if err != nil {
 		return nil, err
 	}
-	defer f.cache.learning.Release(1)
-	return f.item.findCheck(ctx, f.cache.pages.read)
+	defer leave()
+	return f.item.findCheck(ctx, func(ctx context.Context, r Request) ([]byte, error) {
+		f.change(func() { f.asked = append(f.asked, r) })
+		return f.cache.pages.read(ctx, r)
+	})
 }
 
 // finish tells all who wait how the fetch ended, and keeps what is right.
 func (f *fetch) finish(sum string, err error) {
-	switch {
-	case err == nil:
-		if f.cache.store.add(f.key, f.file.Name(), sum, f.written, f.cache.cfg.Now()) != nil {
-			_ = os.Remove(f.file.Name()) // it is right, and read on from the file that is open
-		}
-	case f.file != nil:
-		_ = os.Remove(f.file.Name()) // else the next start removes it
+	var kept *kept
+	if err == nil {
+		kept, _ = f.cache.store.add(f.key, f.file.Name(), sum, f.written, &f.room, f.cache.cfg.Now())
 	}
-	f.cache.store.free(f.reserved)
+	if kept == nil && f.file != nil {
+		_ = os.Remove(f.file.Name()) // else the next start does; what is right is read on from the file that is open
+	}
 	if err != nil && !errors.Is(err, ErrFalse) {
 		err = errors.Join(ErrPass, err)
 	}
 	f.change(func() {
-		f.ended, f.err = true, err
+		f.ended, f.err, f.kept = true, err, kept
 		if err == nil {
-			f.size = f.written
+			f.size, f.sum = f.written, sum
 		}
 		f.closeUnused()
 	})
 }
 
-// reserve makes room for n more bytes.
-func (f *fetch) reserve(n int64) error {
-	err := f.cache.store.reserve(n)
-	if err == nil {
-		f.reserved += n
-	}
-	return err
+// digest returns the SHA-256 of content that is whole.
+func (f *fetch) digest() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sum
 }
 
 // download writes the content to a new file, and returns the SHA-256 of it.
@@ -229,17 +237,21 @@ func (f *fetch) download(ctx context.Context) (sum string, err error) {
 	if a.Status != http.StatusOK || encoded(a.Header) {
 		return "", ErrPass
 	}
-	file, err := f.cache.store.create()
+	store := f.cache.store
+	file, err := store.create()
 	if err != nil {
 		return "", err
 	}
 	f.change(func() { f.file, f.address = file, a.Address })
 	if a.Size > 0 {
-		if err := f.reserve(a.Size); err != nil {
+		if err := store.reserve(&f.room, a.Size); err != nil {
 			return "", err
 		}
 		// A full disk is known before anything is given out. Some file systems cannot.
-		if err := unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, a.Size); errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		switch err := unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, a.Size); {
+		case err == nil:
+			store.fill(&f.room, a.Size)
+		case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
 			return "", err
 		}
 	}
@@ -249,8 +261,8 @@ func (f *fetch) download(ctx context.Context) (sum string, err error) {
 	for {
 		n, err := a.Body.Read(buf)
 		if n > 0 {
-			if f.written+int64(n) > f.reserved {
-				if err := f.reserve(max(room, int64(n))); err != nil {
+			if f.written+int64(n) > f.room.size {
+				if err := store.reserve(&f.room, max(int64(n), min(f.written, reservedAtOnce))); err != nil {
 					return "", err
 				}
 			}
@@ -258,6 +270,7 @@ func (f *fetch) download(ctx context.Context) (sum string, err error) {
 			if _, err := file.Write(buf[:n]); err != nil {
 				return "", err
 			}
+			store.fill(&f.room, f.written+int64(n))
 			f.change(func() { f.written += int64(n) })
 		}
 		if err == io.EOF {

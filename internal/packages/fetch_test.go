@@ -211,13 +211,14 @@ func TestCloseEndsFetches(t *testing.T) {
 	}
 }
 
-// TestAFullDiskKeepsNothing fills a small disk up to what is left free.
-func TestAFullDiskKeepsNothing(t *testing.T) {
+// smallDisk mounts a disk of some MiB until the end of the test, and returns its folder.
+func smallDisk(t *testing.T, size int) (dir string) {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("mounting a small file system needs root")
 	}
-	dir := t.TempDir()
-	if err := syscall.Mount("choir-test", dir, "tmpfs", 0, "size=10m"); err != nil {
+	dir = t.TempDir()
+	if err := syscall.Mount("choir-test", dir, "tmpfs", 0, fmt.Sprintf("size=%dm", size)); err != nil {
 		t.Skipf("this machine does not let root mount a tmpfs: %v", err)
 	}
 	t.Cleanup(func() {
@@ -225,6 +226,22 @@ func TestAFullDiskKeepsNothing(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return dir
+}
+
+// freeOn returns how many bytes are free on the disk of a folder.
+func freeOn(t testing.TB, dir string) int64 {
+	t.Helper()
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		t.Fatal(err)
+	}
+	return int64(st.Bavail) * st.Bsize
+}
+
+// TestAFullDiskKeepsNothing fills a small disk up to what is left free.
+func TestAFullDiskKeepsNothing(t *testing.T) {
+	dir := smallDisk(t, 10)
 	mux := http.NewServeMux()
 	content := map[string][]byte{"small": bytes.Repeat([]byte("s"), 1<<20), "other": bytes.Repeat([]byte("o"), 1<<20), "large": bytes.Repeat([]byte("l"), 12<<20)}
 	tarballs(mux, content)
@@ -239,9 +256,8 @@ func TestAFullDiskKeepsNothing(t *testing.T) {
 	if _, _, err := get(t, c, tarball(t, c, "other")); !errors.Is(err, ErrPass) {
 		t.Errorf("on a disk that others filled: %v", err)
 	}
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil || int64(st.Bavail)*st.Bsize < 1<<20 {
-		t.Errorf("%d bytes are left, %v", int64(st.Bavail)*st.Bsize, err)
+	if free := freeOn(t, dir); free < 1<<20 {
+		t.Errorf("%d bytes are left", free)
 	}
 	c.Close()
 	c = openCache(t, dir, newWeb(t, mux))

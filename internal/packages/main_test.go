@@ -14,6 +14,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("CHOIR_TEST_KILLED"); dir != "" {
 		fetchUntilKilled(dir, os.Getenv("CHOIR_TEST_WEB"))
 	}
+	if dir := os.Getenv("CHOIR_TEST_FIGHT"); dir != "" {
+		fightUntilKilled(dir, os.Getenv("CHOIR_TEST_WEB"))
+	}
 	goleak.VerifyTestMain(m)
 }
 

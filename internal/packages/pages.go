@@ -22,23 +22,22 @@ import (
 // version that was published just now may not be seen.
 const pageLife = 10 * time.Minute
 
-// Bounds of pages, in bytes, and of how many are read at once, so that tasks that ask for many
+// Bounds of pages, in bytes, beside that of how many are read at once (atOnce), so that tasks that ask for many
 // large ones cannot fill the memory.
 const (
 	maxPage  = 32 << 20  // of a page that is read
 	maxKept  = 8 << 20   // of a page that is kept, or given to programs
 	maxPages = 64 << 20  // of all pages that are kept
 	maxGiven = 128 << 20 // of all pages that are being given to programs
-	atOnce   = 16        // pages that are read, and digests that are looked for
 )
 
 // pages keeps pages of registries in memory: lists of versions, with their digests. They are what
 // the registry gave over TLS to a question of the cache's own, which has no digest.
 type pages struct {
-	from Fetcher
-	now  func() time.Time
-	// reading has one place for each page that is read; given counts bytes.
-	reading, given *semaphore.Weighted
+	from    Fetcher
+	now     func() time.Time
+	reading *places             // one for each page that is read
+	given   *semaphore.Weighted // bytes
 
 	mu   sync.Mutex // guards the rest; held for no asking
 	of   map[Request]*page
@@ -56,7 +55,7 @@ type page struct {
 
 // newPages returns no pages.
 func newPages(from Fetcher, now func() time.Time) *pages {
-	return &pages{from: from, now: now, of: map[Request]*page{}, reading: semaphore.NewWeighted(atOnce), given: semaphore.NewWeighted(maxGiven)}
+	return &pages{from: from, now: now, of: map[Request]*page{}, reading: newPlaces(), given: semaphore.NewWeighted(maxGiven)}
 }
 
 // pageReader returns a page of a registry. It returns ErrPass, wrapped, if there is no such page.
@@ -73,19 +72,19 @@ func (s *pages) read(ctx context.Context, r Request) ([]byte, error) {
 
 // get returns a page, and whether the registry was not asked for it. With anew it always is.
 func (s *pages) get(ctx context.Context, r Request, anew bool) (p *page, kept bool, err error) {
-	now := s.now()
-	s.mu.Lock()
-	if p = s.of[r]; p != nil {
-		p.used = now
-	}
-	s.mu.Unlock()
-	if p != nil && now.Before(p.until) && !anew {
+	if p, fresh := s.findPage(r); fresh && !anew {
 		return p, true, nil
 	}
-	if err := s.reading.Acquire(ctx, 1); err != nil {
+	leave, err := s.reading.takePlace(ctx, r.Host)
+	if err != nil {
 		return nil, false, err
 	}
-	defer s.reading.Release(1)
+	defer leave()
+	p, fresh := s.findPage(r)
+	if fresh && !anew { // somebody else has asked meanwhile
+		return p, true, nil
+	}
+	now := s.now()
 	ask := r
 	ask.Gzip = true
 	if p != nil {
@@ -104,6 +103,17 @@ func (s *pages) get(ctx context.Context, r Request, anew bool) (p *page, kept bo
 	p.used, p.until = now, now.Add(freshFor(a.Header))
 	s.keepPage(r, p)
 	return p, false, nil
+}
+
+// findPage returns a page that is kept, nil for none, and whether it may be given without asking again.
+func (s *pages) findPage(r Request) (p *page, fresh bool) {
+	now := s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p = s.of[r]; p != nil {
+		p.used = now
+	}
+	return p, p != nil && now.Before(p.until)
 }
 
 // readPage returns the page of an answer.
@@ -172,6 +182,17 @@ func (s *pages) keepPage(r Request, p *page) {
 			return
 		}
 		s.drop(r)
+	}
+}
+
+// forget has pages asked for anew, as wholes.
+func (s *pages) forget(all []Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range all {
+		if s.of[r] != nil {
+			s.drop(r)
+		}
 	}
 }
 

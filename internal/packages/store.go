@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,17 +23,41 @@ type store struct {
 	dir   string
 	limit int64 // bytes
 
-	mu       sync.Mutex // guards the rest; held for no reading or writing of content
-	files    map[string]kept
-	size     int64 // of all files
+	mu       sync.Mutex // guards the rest, and what is said so; held for no reading or writing of content
+	files    map[string]*kept
+	size     int64 // of all files, and of removed files that are being read
 	reserved int64 // of content that is being fetched
+	unfilled int64 // of these, bytes that take no room on the disk yet
 }
 
 // kept is one file of the store.
 type kept struct {
 	sum  string
 	size int64
-	used time.Time
+	// used, readers and removed are guarded by store.mu.
+	used    time.Time
+	readers int
+	removed bool // its bytes are counted until the last reader has left
+}
+
+// room counts the bytes that are reserved for content that is being fetched. It is guarded by store.mu.
+type room struct {
+	size   int64
+	filled int64 // bytes that take their room on the disk already
+}
+
+// opened is a file of the store that is being read.
+type opened struct {
+	*os.File
+	store *store
+	of    *kept
+	size  int64
+}
+
+// close ends the reading.
+func (o *opened) close() error {
+	defer o.store.leave(o.of)
+	return o.Close()
 }
 
 // unfinished begins the names of content that is being fetched.
@@ -49,7 +72,7 @@ func keyOf(host, path string) string {
 // openStore makes the folder if it is absent, and removes from it what a crash left and what is
 // above the limit.
 func openStore(dir string, limit int64) (*store, error) {
-	s := &store{dir: dir, limit: limit, files: map[string]kept{}}
+	s := &store{dir: dir, limit: limit, files: map[string]*kept{}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -69,7 +92,7 @@ func openStore(dir string, limit int64) (*store, error) {
 			}
 			continue
 		}
-		s.files[key] = kept{sum: sum, size: info.Size(), used: info.ModTime()}
+		s.files[key] = &kept{sum: sum, size: info.Size(), used: info.ModTime()}
 		s.size += info.Size()
 	}
 	s.mu.Lock()
@@ -79,51 +102,69 @@ func openStore(dir string, limit int64) (*store, error) {
 }
 
 // path returns the file of an item.
-func (s *store) path(key string, k kept) string { return filepath.Join(s.dir, key+"."+k.sum) }
+func (s *store) path(key string, k *kept) string { return filepath.Join(s.dir, key+"."+k.sum) }
 
 // open returns the content of an item, of which every byte was compared with its digest; nil if there
 // is none. Content that was changed or is gone is removed. It returns ErrPass, and the content stays,
 // if it cannot be read now, for want of descriptors say.
-func (s *store) open(key string, now time.Time) (f *os.File, size int64, err error) {
+func (s *store) open(key string, now time.Time) (*opened, error) {
 	s.mu.Lock()
-	k, ok := s.files[key]
+	k := s.files[key]
+	if k != nil {
+		k.readers++ // nothing takes its place
+	}
 	s.mu.Unlock()
-	if !ok {
-		return nil, 0, nil
+	if k == nil {
+		return nil, nil
 	}
-	f, err = os.OpenFile(s.path(key, k), os.O_RDONLY|unix.O_NOFOLLOW, 0)
-	if err == nil {
-		h := sha256.New()
-		size, err = io.Copy(h, f)
-		if err == nil && hex.EncodeToString(h.Sum(nil)) != k.sum {
-			err = ErrFalse
-		}
-		if err == nil {
-			_, err = f.Seek(0, io.SeekStart)
-		}
-		if err != nil {
-			f.Close()
-		}
-	}
+	f, size, err := openWhole(s.path(key, k), k.sum)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now := s.files[key]; now.sum != k.sum {
-		if err == nil {
-			f.Close()
-		}
-		return nil, 0, nil // it was replaced meanwhile
+	if err == nil {
+		k.used = now
+		_ = os.Chtimes(f.Name(), now, now) // else it goes earlier than others after the next start
+		return &opened{File: f, store: s, of: k, size: size}, nil
+	}
+	defer s.endReading(k)
+	if s.files[key] != k {
+		return nil, nil // somebody else found it changed
+	}
+	if errors.Is(err, ErrFalse) || errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EISDIR) {
+		s.remove(key)
+		return nil, nil
+	}
+	return nil, ErrPass
+}
+
+// openWhole opens a file and reads it once. It returns ErrFalse if the SHA-256 is another one.
+func openWhole(path, sum string) (f *os.File, size int64, err error) {
+	f, err = os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	if err == nil && hex.EncodeToString(h.Sum(nil)) != sum {
+		err = ErrFalse
 	}
 	if err != nil {
-		if errors.Is(err, ErrFalse) || errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EISDIR) {
-			s.remove(key)
-			return nil, 0, nil
-		}
-		return nil, 0, ErrPass
+		f.Close()
 	}
-	k.used = now
-	s.files[key] = k
-	_ = os.Chtimes(f.Name(), now, now) // else it goes earlier than others after the next start
-	return f, size, nil
+	return f, size, err
+}
+
+// leave ends the reading of a file.
+func (s *store) leave(k *kept) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endReading(k)
+}
+
+// endReading counts one reader less. The caller holds mu.
+func (s *store) endReading(k *kept) {
+	if k.readers--; k.removed && k.readers == 0 {
+		s.size -= k.size
+	}
 }
 
 // has reports whether there is content of an item, which may have been changed.
@@ -139,50 +180,83 @@ func (s *store) create() (*os.File, error) { return os.CreateTemp(s.dir, unfinis
 
 // reserve makes room for n more bytes of content that is being fetched. It returns ErrPass if
 // there is none; free gives the room back.
-func (s *store) reserve(n int64) error {
+func (s *store) reserve(r *room, n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n > s.limit-s.reserved || !s.makeRoom(n) {
+	if !s.makeRoom(n) {
 		return ErrPass
 	}
+	r.size += n
 	s.reserved += n
+	s.unfilled += n
 	return nil
+}
+
+// fill counts what takes its room on the disk, of what is reserved.
+func (s *store) fill(r *room, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if more := bytes - r.filled; more > 0 {
+		r.filled += more
+		s.unfilled -= more
+	}
 }
 
 // free gives back what was reserved.
-func (s *store) free(n int64) {
+func (s *store) free(r *room) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reserved -= n
+	s.endRoom(r)
 }
 
-// add puts a fetched file into the store, under the digest of its content.
-func (s *store) add(key, file, sum string, size int64, now time.Time) error {
+// endRoom gives back what was reserved. The caller holds mu.
+func (s *store) endRoom(r *room) {
+	s.reserved -= r.size
+	s.unfilled -= r.size - r.filled
+	*r = room{}
+}
+
+// add puts a fetched file into the store in place of the room that was reserved for it, under the
+// digest of its content. The caller is its first reader, and leaves it. After an error the room
+// stays reserved.
+func (s *store) add(key, file, sum string, size int64, r *room, now time.Time) (*kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := kept{sum: sum, size: size, used: now}
-	if _, ok := s.files[key]; ok {
+	k := &kept{sum: sum, size: size, used: now, readers: 1}
+	if s.files[key] != nil {
 		s.remove(key)
 	}
 	if err := os.Rename(file, s.path(key, k)); err != nil {
-		return err
+		return nil, err
 	}
+	s.endRoom(r)
 	s.files[key] = k
 	s.size += size
-	return nil
+	return k, nil
 }
 
 // makeRoom removes what was not used for longest until n more bytes fit below the limit, and on
-// the disk, and reports whether they do. The caller holds mu.
+// the disk, and reports whether they do. Nothing is removed that is being read, as its bytes stay
+// until then, and nothing at all if that could not bring n more bytes below the limit. The caller holds mu.
 func (s *store) makeRoom(n int64) (fits bool) {
 	enough := func() bool { return s.size+s.reserved+n <= s.limit && s.diskHas(n) }
+	idle, stays := []string{}, s.size
+	for key, k := range s.files {
+		if k.readers == 0 {
+			idle = append(idle, key)
+			stays -= k.size
+		}
+	}
+	if n > s.limit-s.reserved-stays {
+		return false
+	}
 	if enough() {
 		return true
 	}
-	keys := slices.SortedFunc(maps.Keys(s.files), func(a, b string) int {
+	slices.SortFunc(idle, func(a, b string) int {
 		return cmp.Or(s.files[a].used.Compare(s.files[b].used), cmp.Compare(a, b))
 	})
-	for _, key := range keys {
+	for _, key := range idle {
 		if s.remove(key); enough() {
 			return true
 		}
@@ -191,22 +265,26 @@ func (s *store) makeRoom(n int64) (fits bool) {
 }
 
 // diskHas reports whether n more bytes fit on the disk beside what is left free for the log, the
-// content of workspaces and the control plane's own files, twice what these leave to each other.
+// content of workspaces and the control plane's own files, twice what these leave to each other. What
+// is reserved and not written yet takes its room too. The caller holds mu.
 func (s *store) diskHas(n int64) bool {
 	var st unix.Statfs_t
 	if err := unix.Statfs(s.dir, &st); err != nil || st.Blocks == 0 {
 		return err == nil
 	}
-	return int64(st.Bavail)*st.Bsize-n >= min(int64(st.Blocks)*st.Bsize/10, 512<<20)
+	return int64(st.Bavail)*st.Bsize-s.unfilled-n >= min(int64(st.Blocks)*st.Bsize/10, 512<<20)
 }
 
 // remove removes an item. Who has it open reads on. The caller holds mu.
 func (s *store) remove(key string) {
 	k := s.files[key]
 	delete(s.files, key)
-	s.size -= k.size
 	if err := os.Remove(s.path(key, k)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		s.size += k.size // it takes its room until the next start
+		return // it takes its room until the next start
+	}
+	k.removed = true
+	if k.readers == 0 {
+		s.size -= k.size
 	}
 }
 

@@ -28,7 +28,7 @@ func TestContentStaysWhileThereAreNoDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := keyOf("good.test", "/a")
-	if err := s.add(key, f.Name(), hex.EncodeToString(sum[:]), 7, time.Now()); err != nil {
+	if _, err := s.add(key, f.Name(), hex.EncodeToString(sum[:]), 7, &room{}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	var before unix.Rlimit
@@ -38,21 +38,21 @@ func TestContentStaysWhileThereAreNoDescriptors(t *testing.T) {
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: before.Max}); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := s.open(key, time.Now())
+	got, err := s.open(key, time.Now())
 	if back := unix.Setrlimit(unix.RLIMIT_NOFILE, &before); back != nil {
 		t.Fatal(back)
 	}
 	if got != nil || !errors.Is(err, ErrPass) || !s.has(key) {
 		t.Errorf("without descriptors: %v, %v; it is there: %v", got, err, s.has(key))
 	}
-	if got, _, err = s.open(key, time.Now()); got == nil || err != nil {
+	if got, err = s.open(key, time.Now()); got == nil || err != nil {
 		t.Fatalf("with descriptors again: %v", err)
 	}
 	defer got.Close()
 	if err := os.WriteFile(got.Name(), []byte("changed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := s.open(key, time.Now()); got != nil || err != nil || s.has(key) {
+	if got, err := s.open(key, time.Now()); got != nil || err != nil || s.has(key) {
 		t.Errorf("changed: %v, %v; it is there: %v", got, err, s.has(key))
 	}
 }
