@@ -64,7 +64,7 @@ func (v *virtual) address(ctx context.Context, name string, at netip.Addr, ports
 		if h.listeners[port] != nil || i >= maxPorts {
 			continue
 		}
-		l, err := listenTCP(netip.AddrPortFrom(h.addr, uint16(port)).String())
+		l, err := listenTCP(netip.AddrPortFrom(h.addr, uint16(port)).String(), true)
 		if err != nil {
 			continue // a program of the sandbox has the port at all addresses, or it is privileged
 		}

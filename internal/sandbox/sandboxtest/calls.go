@@ -1,6 +1,7 @@
 package sandboxtest
 
 import (
+	"net"
 	"strconv"
 	"strings"
 	"syscall"
@@ -125,5 +126,24 @@ func (s suite) doors(t *testing.T) {
 		}
 		b.refused(t, invisible, "hello", "/run/"+sandbox.ControlSocket)
 	})
+	t.Run("no program takes its address", b.doorIsNotTaken)
 	t.Run("a caller is who opened the stream", func(t *testing.T) { s.callersAreKnown(t, b) })
+}
+
+// doorIsNotTaken checks that no program gets what others send to the egress door: neither at all of
+// its addresses nor at the one by which the programs of another task are known.
+func (b inside) doorIsNotTaken(t *testing.T) {
+	_, port, err := net.SplitHostPort(guest.ProxyListens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := []syscall.Errno{syscall.EADDRINUSE}
+	reusePort := strconv.Itoa(unix.SO_REUSEPORT)
+	for _, address := range []string{"127.9.9.9:", "127.0.0.1:", "0.0.0.0:", "[::ffff:127.9.9.9]:", "[::]:"} {
+		b.refused(t, taken, "listen", address+port)
+		b.refused(t, taken, "listen", address+port, reusePort)
+	}
+	if r := b.probe(t, "listen", "127.9.9.9:0"); r.Error != "" { // the control
+		t.Error(r.Error)
+	}
 }

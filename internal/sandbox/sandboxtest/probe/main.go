@@ -32,6 +32,7 @@ var tries = map[string]func(args []string) (any, error){
 	"write":   func(args []string) (any, error) { return nil, os.WriteFile(args[0], []byte("x"), 0o644) },
 	"connect": connect,
 	"hello":   hello,
+	"listen":  listen,
 	"mount":   func([]string) (any, error) { return nil, unix.Mount("none", "/tmp", "tmpfs", 0, "") },
 	"attach":  func(args []string) (any, error) { return nil, unix.PtraceAttach(number(args[0])) },
 	"seize":   func(args []string) (any, error) { return nil, unix.PtraceSeize(number(args[0])) },
@@ -126,6 +127,24 @@ func connect(args []string) (any, error) {
 	b := make([]byte, 1)
 	_, err = c.Read(b)
 	return string(b), err
+}
+
+// listen listens at an address with SO_REUSEADDR, as Go sets it, and further options that share a port.
+func listen(args []string) (any, error) {
+	share := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+		var failed error
+		err := c.Control(func(fd uintptr) {
+			for _, option := range args[1:] {
+				failed = errors.Join(failed, unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, number(option), 1))
+			}
+		})
+		return errors.Join(err, failed)
+	}}
+	l, err := share.Listen(context.Background(), "tcp", args[0])
+	if err != nil {
+		return nil, err
+	}
+	return nil, l.Close()
 }
 
 // hello sends the request hello to a control door, as the control plane does.
