@@ -28,7 +28,7 @@ func (m *machine) Draft(spec sandbox.Spec) *box {
 	workspace, has := spec.Workspace()
 	inMemory := workspace.Transport == sandbox.TransportCopy
 	name := host.NewName(spec)
-	b := newBox(state{
+	b := m.newBox(state{
 		Boot: m.bootID, Name: name, Folder: filepath.Join(m.boxes, name), Doors: spec.Doors,
 		Limits: m.limits.Name(), DiskLimited: spec.DiskLimited || !has || inMemory,
 	})

@@ -23,7 +23,11 @@ type box struct {
 	output *os.File // nil when recovered
 }
 
-func newBox(s state) *box { return &box{state: s, Parts: host.NewParts(Name, s.Doors)} }
+func (m *machine) newBox(s state) *box {
+	b := &box{state: s, Parts: host.NewParts(Name, s.Doors)}
+	b.Inner = pause{runsc: m.runsc, folder: s.Folder, name: s.Name}
+	return b
+}
 
 var _ host.Box = (*box)(nil)
 
@@ -113,7 +117,7 @@ func (m *machine) Find(h sandbox.Handle) (b *box, outdated string, err error) {
 	if s.Workspace {
 		outdated = host.CheckToolchains(s.Toolchains, m.cfg.Toolchains)
 	}
-	b = newBox(s)
+	b = m.newBox(s)
 	b.Group = host.OpenGroup(s.Limits, s.Groups)
 	if s.Boot != m.bootID {
 		return b, outdated, nil // the machine was restarted; the numbers name others now

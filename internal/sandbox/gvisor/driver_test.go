@@ -1,7 +1,10 @@
 package gvisor_test
 
 import (
+	"context"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +13,7 @@ import (
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/gvisor"
+	"choiros/internal/sandbox/host"
 	"choiros/internal/sandbox/sandboxtest"
 )
 
@@ -94,5 +98,51 @@ func TestWhatAKilledControlPlaneLeftIsRemoved(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(filepath.Join(state, "boxes")); err != nil || len(entries) > 0 {
 		t.Errorf("after its end the driver has %v, %v", entries, err)
+	}
+}
+
+// TestTheSentryPausesTooBeforeItStandsStill checks that the programs of a paused sandbox are stopped
+// for the sentry as well, which kills those that it takes for stuck.
+func TestTheSentryPausesTooBeforeItStandsStill(t *testing.T) {
+	runsc := sandboxtest.Runsc(t)
+	d := gvisor.New(gvisor.Config{StateDir: sandboxtest.DataDir(t), Runsc: runsc})
+	defer d.Close()
+	b, err := d.Create(t.Context(), sandboxtest.NewSpec(t, choir.RoleAssociate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Destroy(context.Background())
+	var at struct{ Name, Folder, Limits string }
+	if err := json.Unmarshal(b.Handle().State, &at); err != nil {
+		t.Fatal(err)
+	}
+	if at.Limits == host.LimitsRlimits {
+		t.Skip("no cgroups here, so that nothing can be paused")
+	}
+	status := func() string {
+		out, err := exec.Command(runsc, "--root="+filepath.Join(at.Folder, "state"), "state", at.Name).Output()
+		var said struct{ Status string }
+		if err == nil {
+			err = json.Unmarshal(out, &said)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return said.Status
+	}
+	p := b.(sandbox.Pauser)
+	for range 2 {
+		if err := p.Pause(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if now := status(); now != "paused" {
+			t.Errorf("while it is paused, runsc says %q", now)
+		}
+		if err := p.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if now := status(); now != "running" {
+			t.Errorf("once it goes on, runsc says %q", now)
+		}
 	}
 }

@@ -51,9 +51,25 @@ func (noGroup) findFreezer() (freezer, bool) { return freezer{}, false }
 // freezePatience is the time that the processes of a group have to stand still.
 const freezePatience = 2 * time.Second
 
+// Inner stops the programs of a sandbox by the sandbox's own kernel, which notices that the host's
+// stops it: before the host does, and until after the host has let it go on.
+type Inner interface {
+	// Stop stops the programs and returns when they stand still.
+	Stop(ctx context.Context) error
+	// Continue lets them go on. It does nothing where they were not stopped, also by an earlier
+	// control plane.
+	Continue() error
+	// Command returns the command by which a guard lets them go on. It fails until they are
+	// stopped.
+	Command() []string
+}
+
 // Pausing pauses and resumes the processes of a sandbox by the freezer of their group. It is safe
 // for concurrent use.
 type Pausing struct {
+	// Inner is set before the first use; nil for none.
+	Inner Inner
+
 	mu    sync.Mutex // guards guard
 	guard *guard     // nil unless paused
 }
@@ -69,17 +85,23 @@ func (p *Pausing) Pause(ctx context.Context, g Group) error {
 	if !ok {
 		return choir.E("host.pause", choir.CodeUnavailable, "the cgroup of a sandbox has no freezer here")
 	}
-	guard, err := startGuard(nil, resumeScript, f.file, f.run)
+	guard, err := startGuard(nil, resumeScript, append([]string{f.file, f.run}, p.command()...)...)
 	if err != nil {
 		return choir.Wrap("host.pause", choir.CodeUnavailable, err, "start the process that resumes a sandbox whose control plane was killed")
 	}
+	if p.Inner != nil {
+		err = p.Inner.Stop(ctx)
+	}
 	ctx, cancel := context.WithTimeout(ctx, freezePatience)
 	defer cancel()
-	if err = writeKnob(f.file, f.stop); err == nil {
+	if err == nil {
+		err = writeKnob(f.file, f.stop)
+	}
+	if err == nil {
 		err = f.await(ctx)
 	}
 	if err != nil {
-		back := writeKnob(f.file, f.run)
+		back := errors.Join(writeKnob(f.file, f.run), p.continueInner())
 		if back == nil {
 			guard.kill()
 		} else {
@@ -111,12 +133,29 @@ func (p *Pausing) Resume(g Group) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	err := resumeGroup(g)
+	if err == nil && g != nil {
+		err = p.continueInner()
+	}
 	// After that: were this process killed in between, nobody would resume the group.
 	if err == nil && p.guard != nil {
 		p.guard.kill()
 		p.guard = nil
 	}
 	return err
+}
+
+func (p *Pausing) command() []string {
+	if p.Inner == nil {
+		return nil
+	}
+	return p.Inner.Command()
+}
+
+func (p *Pausing) continueInner() error {
+	if p.Inner == nil {
+		return nil
+	}
+	return p.Inner.Continue()
 }
 
 // resumeGroup lets the processes of a group go on.
@@ -141,6 +180,12 @@ func groupGone(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENODEV)
 }
 
-// resumeScript waits for the end of its input and writes a value to a file. What stands still cannot
-// notice that it has no control plane.
-const resumeScript = `read -r _; printf %s "$2" >"$1"`
+// resumeScript waits for the end of its input, writes a value to a file, and runs a command until it
+// succeeds, for ten seconds: it may come before the command that it takes back. What stands still
+// cannot notice that it has no control plane.
+const resumeScript = `PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+read -r _; printf %s "$2" >"$1"
+shift 2
+[ $# = 0 ] && exit
+left=50
+until "$@" || [ "$left" = 0 ]; do left=$((left - 1)); sleep 0.2; done`

@@ -24,8 +24,7 @@ type Parts struct {
 	Group  Group    // nil for none
 	Main   *Process // its end is the sandbox's; nil once it has ended
 	Making *Making  // until the first Dial; nil when recovered
-
-	pausing Pausing
+	Pausing
 }
 
 // NewParts returns the parts of a sandbox of a driver, whose control door is in a folder.
@@ -56,11 +55,11 @@ func (p *Parts) Pause(ctx context.Context) error {
 	if p.Group == nil {
 		return choir.E(op, choir.CodeUnavailable, "the sandbox has no cgroup of its own")
 	}
-	return p.pausing.Pause(ctx, p.Group)
+	return p.Pausing.Pause(ctx, p.Group)
 }
 
 // Resume implements sandbox.Pauser.
-func (p *Parts) Resume(context.Context) error { return p.pausing.Resume(p.Group) }
+func (p *Parts) Resume(context.Context) error { return p.Pausing.Resume(p.Group) }
 
 // Destroy kills the main process, which ends every other one of the sandbox, and waits until the
 // watcher has removed the rest. It implements sandbox.Sandbox.

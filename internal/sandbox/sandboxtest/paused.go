@@ -17,6 +17,7 @@ func (s suite) paused(t *testing.T) {
 	t.Run("stands still and goes on", s.part(s.standsStill))
 	t.Run("whatever its programs do", s.part(s.standsStillWhatever))
 	t.Run("while much is sent to it", s.part(s.standsStillWhileSentTo))
+	t.Run("and its programs live on, however long", s.part(s.standsStillLong))
 	t.Run("can be destroyed", s.part(func(t *testing.T) {
 		b := s.create(t, choir.RoleAssociate, nil)
 		s.pause(t, b)
@@ -77,6 +78,7 @@ func (s suite) pause(t *testing.T, b sandbox.Sandbox) {
 		}
 	}
 	if !ok {
+		destroy(t, b)
 		t.Skip("sandboxes of this driver cannot be paused")
 	}
 	err := p.Pause(timeout(t))
@@ -141,7 +143,7 @@ func (k *ticks) waitMore(t *testing.T, n int) {
 // tick runs a program that prints without end until end is called, and returns once it prints.
 func (b inside) tick(t *testing.T, argv ...string) (seen *ticks, end func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(timeout(t))
+	ctx, cancel := context.WithCancel(t.Context())
 	p, err := b.client.Exec(ctx, guest.ExecSpec{Argv: argv})
 	if err != nil {
 		t.Fatal(err)
@@ -179,6 +181,30 @@ func (s suite) standsStill(t *testing.T) {
 	}
 	t.Logf("resumed in %s, answered in %s", resumed, time.Since(began))
 	seen.waitMore(t, at+3)
+}
+
+// standsStillLong pauses a sandbox with busy programs for longer than a kernel of its own, such as
+// the sentry's, waits for a program that does not run.
+func (s suite) standsStillLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it pauses a sandbox for 40 seconds: make soak runs it")
+	}
+	b := s.create(t, choir.RoleAssociate, nil)
+	var all []*ticks
+	for range 4 {
+		seen, end := b.tick(t, "python3", "-c", "while True:\n for i in range(100000): pass\n print(1, flush=True)")
+		defer end()
+		all = append(all, seen)
+	}
+	s.pause(t, b)
+	<-time.After(40 * time.Second)
+	resume(t, b)
+	for _, seen := range all {
+		seen.waitMore(t, seen.count()+3)
+	}
+	if _, err := b.client.Hello(timeout(t)); err != nil {
+		t.Error(err)
+	}
 }
 
 // restless are programs that make it hard to stop them, each with a line of output once it does so
