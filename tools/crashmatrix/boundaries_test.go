@@ -44,6 +44,7 @@ var harmless = map[string]string{
 	"internal/sandbox/host/cgroup_v1.go Create":               "a cgroup",
 	"internal/sandbox/host/cgroup_v2.go Create":               "a cgroup",
 	"internal/sandbox/gvisor/box.go":                          "the folder of a sandbox that has ended",
+	"internal/sandbox/gvisor/pause.go Continue":               "a note in the folder of a sandbox",
 	"internal/guest/machine/boot.go Run":                      "a machine that ends, with its disk",
 	"internal/guest/machine/mounts.go mountWorkspace":         "a folder of a new disk",
 	"internal/computer/rolehost/folders.go":                   "a socket",

@@ -243,8 +243,8 @@ func (s *seat) abandon(ctx context.Context, l *live, why error) error {
 // time limit of its own, since ctx may have ended. If a copied workspace cannot be fetched,
 // the sandbox lives on for the next start.
 func (s *seat) close(ctx context.Context, l *live) error {
-	reason := "the sandbox ended by itself"
-	if ctx.Err() != nil {
+	reason, ended := "the sandbox ended by itself", ctx.Err() == nil
+	if !ended {
 		reason = "the computer went to sleep"
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.closePatience(l))
@@ -271,6 +271,9 @@ func (s *seat) close(ctx context.Context, l *live) error {
 	s.mu.Lock()
 	logged := l.logged
 	s.mu.Unlock()
+	if bound, ok := l.sandbox.(sandbox.MemoryBound); ok && ended && bound.RanOutOfMemory() {
+		reason = "a program in it took more memory than the sandbox may have"
+	}
 	if logged && kept == nil {
 		_, err := s.h.events.Append(ctx, choir.RoleControl, choir.SandboxStopped{Role: s.role, Reason: reason})
 		errs = append(errs, err)

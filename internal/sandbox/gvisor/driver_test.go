@@ -101,6 +101,40 @@ func TestWhatAKilledControlPlaneLeftIsRemoved(t *testing.T) {
 	}
 }
 
+// TestASandboxThatTookTooMuchMemorySaysSo has a program take more memory than its sandbox may have,
+// which the kernel of the host ends as a whole.
+func TestASandboxThatTookTooMuchMemorySaysSo(t *testing.T) {
+	d := gvisor.New(gvisor.Config{StateDir: sandboxtest.DataDir(t), Runsc: sandboxtest.Runsc(t)})
+	defer d.Close()
+	for _, tooMuch := range []bool{true, false} {
+		spec := sandboxtest.NewSpec(t, choir.RoleAssociate)
+		spec.Limits.MemoryBytes = 128 << 20
+		b, err := d.Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(b.Level().Limits, "sentry") {
+			b.Destroy(context.Background())
+			t.Skip("no cgroups here, so that memory is not limited")
+		}
+		bound := b.(sandbox.MemoryBound)
+		if bound.RanOutOfMemory() {
+			t.Error("it says so while it runs")
+		}
+		if tooMuch {
+			// It ends with its sandbox, so that there is no answer.
+			_, _ = guest.NewClient(b.Dial).Run(t.Context(), guest.ExecSpec{Argv: []string{"python3", "-c", "x = b'x' * (1 << 30)"}}, nil, 1<<10)
+			<-b.Done()
+		}
+		if err := b.Destroy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := bound.RanOutOfMemory(); got != tooMuch {
+			t.Errorf("after its end it says %v, want %v", got, tooMuch)
+		}
+	}
+}
+
 // TestTheSentryPausesTooBeforeItStandsStill checks that the programs of a paused sandbox are stopped
 // for the sentry as well, which kills those that it takes for stuck.
 func TestTheSentryPausesTooBeforeItStandsStill(t *testing.T) {

@@ -34,7 +34,7 @@ func levelOf(limits string, disk bool, files uint64) sandbox.Level {
 		choir.TellSentence("told.lacksTaskWallsHere", "A task in one project can write in others: gVisor has no Landlock."),
 		choir.TellSentence("told.lacksVictims", "A program that takes more memory than there is ends its whole sandbox."))
 	if files < mostFiles {
-		l.AddMissing(choir.TellSentence("told.lacksDepth", "Folders some {depth} deep use up the open files that this machine allows; the computer then works again on the rung local.", choir.LinesOf("depth", files/2)))
+		l.AddMissing(choir.TellSentence("told.lacksDepth", "All programs of a sandbox together can have some {depth} files or nested folders open: that is what this machine allows. Beyond that none can open anything until some end; the rung local has no such limit.", choir.LinesOf("depth", files/2)))
 	}
 	if limits == host.LimitsRlimits {
 		l.Name = "gvisor: a kernel of its own (runsc, systrap), no network, no capabilities, no cgroup"

@@ -64,6 +64,9 @@ type Group interface {
 	// findShortage returns the reason by which the kernel refused a process of the group
 	// something since it was made: process ids or memory. It is empty for none.
 	findShortage() choir.Reason
+	// countMemoryKills returns how many processes of the group the kernel has ended for their
+	// memory.
+	countMemoryKills() int64
 }
 
 // KillAll kills the processes in the group, paused or not, until none is left or ctx ends.

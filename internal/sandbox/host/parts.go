@@ -25,6 +25,7 @@ type Parts struct {
 	Main   *Process // its end is the sandbox's; nil once it has ended
 	Making *Making  // until the first Dial; nil when recovered
 	Pausing
+	memoryKills int64 // readable once the sandbox has ended
 }
 
 // NewParts returns the parts of a sandbox of a driver, whose control door is in a folder.
@@ -82,11 +83,22 @@ func (p *Parts) RemoveGroup(ctx context.Context) error {
 	if p.Group == nil {
 		return nil
 	}
+	p.memoryKills = p.Group.countMemoryKills()
 	err := KillAll(ctx, p.Group)
 	if failed := p.Group.Remove(); err == nil {
 		err = failed
 	}
 	return err
+}
+
+// RanOutOfMemory implements sandbox.MemoryBound.
+func (p *Parts) RanOutOfMemory() bool {
+	select {
+	case <-p.done:
+		return p.memoryKills > 0
+	default:
+		return false
+	}
 }
 
 func (p *Parts) watch(ctx context.Context, rest Remains) { p.Ending.watch(ctx, p.Main, rest) }

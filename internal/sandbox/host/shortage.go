@@ -70,11 +70,19 @@ func (g *v1Group) findShortage() choir.Reason {
 		if countOf(filepath.Join(dir, "pids.events"), "max") > 0 {
 			return choir.ReasonHostNoProcesses
 		}
-		if countOf(filepath.Join(dir, "memory.oom_control"), "oom_kill") > 0 {
-			return choir.ReasonHostNoMemory
-		}
+	}
+	if g.countMemoryKills() > 0 {
+		return choir.ReasonHostNoMemory
 	}
 	return ""
+}
+
+// countMemoryKills implements Group.
+func (g *v1Group) countMemoryKills() (n int64) {
+	for _, dir := range g.dirs {
+		n += countOf(filepath.Join(dir, "memory.oom_control"), "oom_kill")
+	}
+	return n
 }
 
 // findShortage implements Group. Since Linux 6.10 forks are counted in the group that has the
@@ -83,11 +91,19 @@ func (g *v2Group) findShortage() choir.Reason {
 	switch {
 	case countOf(filepath.Join(g.dir, "pids.events"), "max") > 0, refusedForks(filepath.Dir(g.dir)) > g.before:
 		return choir.ReasonHostNoProcesses
-	case countOf(filepath.Join(g.dir, "memory.events"), "oom_kill") > 0:
+	case g.countMemoryKills() > 0:
 		return choir.ReasonHostNoMemory
 	}
 	return ""
 }
+
+// countMemoryKills implements Group.
+func (g *v2Group) countMemoryKills() int64 {
+	return countOf(filepath.Join(g.dir, "memory.events"), "oom_kill")
+}
+
+// countMemoryKills implements Group: nothing is counted without cgroups.
+func (noGroup) countMemoryKills() int64 { return 0 }
 
 // refusedForks returns how many forks the limits of a version 2 group and those around it have
 // refused.

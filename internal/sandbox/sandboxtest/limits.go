@@ -57,6 +57,12 @@ func (s suite) limits(t *testing.T) {
 			t.Error("it got four times the limit")
 		}
 		b.facts(t) // another sandbox does not
+		if bound, can := hog.Sandbox.(sandbox.MemoryBound); can && s.lacks[OneVictim] != "" {
+			<-hog.Done()
+			if !bound.RanOutOfMemory() {
+				t.Error("it does not say that it ended for its memory")
+			}
+		}
 		t.Run("ends alone", s.part(func(t *testing.T) { hog.facts(t) }))
 	})
 	t.Run("flood of files", func(t *testing.T) { s.floods(t, func() inside { return create(2000) }, b) })

@@ -3,7 +3,7 @@ import type { gaps as english } from "../en/gaps";
 
 export const gaps: Translated<typeof english> = {
   lacksDepth:
-    "Etwa {depth} Ordner ineinander brauchen alle offenen Dateien auf, die diese Maschine erlaubt; auf der Stufe local arbeitet der Computer dann wieder.",
+    "Alle Programme einer Sandbox zusammen können etwa {depth} Dateien oder Ordner ineinander offen haben: so viele erlaubt diese Maschine. Darüber hinaus kann keines etwas öffnen, bis welche enden; die Stufe local hat diese Grenze nicht.",
   lacksDiskLimit: "Der Platz auf der Platte ist nicht begrenzt.",
   lacksEngineLimits:
     "Speicher, Rechenzeit und Prozesse sind nicht begrenzt: die Engine setzt hier keine Grenzen durch.",

@@ -1,7 +1,7 @@
 /** What a machine does not give a sandbox, in the words of the command line (cmd/choir/sentences.en.json). */
 export const gaps = {
   lacksDepth:
-    "Folders some {depth} deep use up the open files that this machine allows; the computer then works again on the rung local.",
+    "All programs of a sandbox together can have some {depth} files or nested folders open: that is what this machine allows. Beyond that none can open anything until some end; the rung local has no such limit.",
   lacksDiskLimit: "Disk space is not limited.",
   lacksEngineLimits: "Memory, CPU time and processes are not limited: the engine holds no limits here.",
   lacksFileLimit: "Empty files in memory are limited by memory alone.",
