@@ -36,7 +36,7 @@ type fetch struct {
 	ended   bool
 	err     error
 	sum     string // the SHA-256, once it ended well
-	kept    *kept  // where the store has it then, which is left with the file; nil for nowhere
+	kept    *kept  // the content in the store, released when the file is closed; nil if it is not kept
 }
 
 // reservedAtOnce is the most that is reserved at once for content of unknown size.
@@ -79,7 +79,7 @@ func (f *fetch) closeUnused() {
 		f.file.Close() // all that was written is known already
 		f.file = nil
 		if f.kept != nil {
-			f.cache.store.leave(f.kept)
+			f.cache.store.releaseFile(f.kept)
 		}
 		f.cache.store.free(&f.room)
 	}

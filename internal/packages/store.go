@@ -56,7 +56,7 @@ type opened struct {
 
 // close ends the reading.
 func (o *opened) close() error {
-	defer o.store.leave(o.of)
+	defer o.store.releaseFile(o.of)
 	return o.Close()
 }
 
@@ -153,8 +153,8 @@ func openWhole(path, sum string) (f *os.File, size int64, err error) {
 	return f, size, err
 }
 
-// leave ends the reading of a file.
-func (s *store) leave(k *kept) {
+// releaseFile counts one reader of a file less, and gives the room of a removed file back with the last.
+func (s *store) releaseFile(k *kept) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endReading(k)
