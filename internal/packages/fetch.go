@@ -49,11 +49,12 @@ func newFetch(c *Cache, key string, item Item) *fetch {
 	return f
 }
 
-// addWaiter counts one more who waits. ok is false if the fetch failed or was given up.
+// addWaiter counts one more who waits. ok is false if the fetch was given up or has ended. The content
+// of an ended fetch is read from the store, which compares it with its digest anew.
 func (f *fetch) addWaiter() (ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.waiting == 0 || f.ended && f.err != nil {
+	if f.waiting == 0 || f.ended {
 		return false
 	}
 	f.waiting++
