@@ -216,6 +216,7 @@ const (
 	ReasonNoServiceWorker        Reason = "no_service_worker"
 	ReasonPageOfOther            Reason = "page_of_other"
 	ReasonPageLeadsOut           Reason = "page_leads_out"
+	ReasonPortNoAnswer           Reason = "port_no_answer"
 	ReasonNotInBuild             Reason = "not_in_build"
 	ReasonChoirStopping          Reason = "choir_stopping"
 	ReasonEgressModeGiven        Reason = "egress_mode_given"
@@ -528,6 +529,7 @@ var pageReasons = map[Reason]Code{
 	ReasonNoServiceWorker:        CodeForbidden,
 	ReasonPageOfOther:            CodeForbidden,
 	ReasonPageLeadsOut:           CodeForbidden,
+	ReasonPortNoAnswer:           CodeUnavailable,
 	ReasonNotInBuild:             CodeUnavailable,
 	ReasonChoirStopping:          CodeUnavailable,
 	ReasonEgressModeGiven:        CodeConflict,

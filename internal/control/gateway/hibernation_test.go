@@ -323,7 +323,7 @@ time.sleep(600)
 func (s *sleeper) usePort(t *testing.T) (end func()) {
 	proc := must(s.computer().Roles().Exec(context.WithoutCancel(t.Context()), guest.ExecSpec{Argv: []string{"python3", "-c", hang}}))(t)
 	said := make(chan int, 2)
-	var running sync.WaitGroup
+	var running, asking sync.WaitGroup
 	running.Go(func() {
 		_, _ = proc.Wait(portReader{said}, nil) // it is killed
 		close(said)
@@ -334,7 +334,7 @@ func (s *sleeper) usePort(t *testing.T) (end func()) {
 	}
 	host, cookie := enterPreview(t, enterDesktop(t, s.Plane, s.id), port)
 	ctx, cancel := context.WithCancel(t.Context())
-	running.Go(func() {
+	asking.Go(func() {
 		r := must(http.NewRequestWithContext(ctx, "GET", "http://"+s.Address+"/", nil))(t)
 		r.Host = host
 		r.AddCookie(cookie)
@@ -346,6 +346,7 @@ func (s *sleeper) usePort(t *testing.T) (end func()) {
 	<-said
 	return func() {
 		cancel()
+		asking.Wait() // else the end of the server may be answered
 		if err := proc.Kill(); err != nil {
 			t.Error(err)
 		}

@@ -78,7 +78,12 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 		},
 		site:     g.cfg.Site,
 		answered: func(h http.Header) { g.restrictPreview(h, place) },
-		failed:   func(w http.ResponseWriter, _ *http.Request, err error) { refusePlainly(w, err) },
+		failed: func(w http.ResponseWriter, _ *http.Request, err error) {
+			if choir.CodeOf(err) == choir.CodeInternal { // the transport's own
+				err = choir.Refuse("gateway.preview", choir.ReasonPortNoAnswer, choir.TextOf("port", place.Port))
+			}
+			refusePlainly(w, err)
+		},
 
 		transport: g.transport,
 	}.ServeHTTP(w, r.WithContext(ctx))

@@ -20,6 +20,10 @@ const app = `
 import http.server, json
 class H(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
+        if self.path in ("/ends", "/lies"):
+            if self.path == "/lies": self.wfile.write(b"not HTTP\n")
+            self.close_connection = True
+            return
         body = json.dumps(dict(self.headers)).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -130,6 +134,11 @@ func TestAPreview(t *testing.T) {
 		}
 		if res, body := p.Do(c.r); res.StatusCode != c.want {
 			t.Errorf("%s: %s, want %d: %.200s", name, res.Status, c.want, body)
+		}
+	}
+	for _, path := range []string{"/ends", "/lies"} {
+		if res, body := p.Do(req{Method: "GET", Path: path, Host: host, NoCookie: true, Header: http.Header{"Cookie": {own}, "Origin": nil}}); res.StatusCode != 503 || !strings.Contains(string(body), "without an answer in HTTP.") {
+			t.Errorf("a server without an answer, %s: %s %s", path, res.Status, body)
 		}
 	}
 	for _, port := range []int{0, -1, 65536} {

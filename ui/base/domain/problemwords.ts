@@ -328,6 +328,7 @@ export const german = {
     "no_service_worker": { "said": "eine Seite einer Sandbox hat keinen Service Worker" },
     "page_of_other": { "said": "die Anfrage kommt von der Seite eines anderen Computers" },
     "page_leads_out": { "said": "die Seite führt zu „{address}“, außerhalb der Sandbox", "help": "diese Adresse selbst öffnen, wenn du ihr traust" },
+    "port_no_answer": { "said": "der Server an Port {port} der Sandbox hat die Verbindung ohne eine Antwort in HTTP beendet", "help": "ansehen, was er ausgibt, und es noch einmal versuchen" },
     "not_in_build": { "said": "dieser Bau von choir enthält nicht: {what}", "help": "ihn bauen mit: make build" },
     "choir_stopping": { "said": "choir hält an", "help": "es wieder starten mit: choir up" },
     "egress_without_given": { "said": "{path} gibt egress.without vor, und das gilt", "help": "es dort ändern, dann: choir egress reload; oder es dort entfernen und erneut wählen" },
