@@ -69,6 +69,17 @@ func keyOf(host, path string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// given reports whether a store gives a file such a name. The owner's files of other names stay.
+func given(name string) bool {
+	key, sum, _ := strings.Cut(name, ".")
+	for _, digest := range []string{key, sum} {
+		if raw, err := hex.DecodeString(digest); err != nil || len(raw) != sha256.Size {
+			return strings.HasPrefix(name, unfinished)
+		}
+	}
+	return true
+}
+
 // openStore makes the folder if it is absent, and removes from it what a crash left and what is
 // above the limit.
 func openStore(dir string, limit int64) (*store, error) {
@@ -84,9 +95,12 @@ func openStore(dir string, limit int64) (*store, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		key, sum, ok := strings.Cut(e.Name(), ".")
+		if !given(e.Name()) {
+			continue
+		}
+		key, sum, _ := strings.Cut(e.Name(), ".")
 		info, err := e.Info()
-		if _, twice := s.files[key]; err != nil || !ok || len(key) != 64 || len(sum) != 64 || twice || !info.Mode().IsRegular() {
+		if _, twice := s.files[key]; err != nil || key == "" || twice || !info.Mode().IsRegular() {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return nil, err
 			}

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,5 +56,38 @@ func TestContentStaysWhileThereAreNoDescriptors(t *testing.T) {
 	}
 	if got, err := s.open(key, time.Now()); got != nil || err != nil || s.has(key) {
 		t.Errorf("changed: %v, %v; it is there: %v", got, err, s.has(key))
+	}
+}
+
+// TestTheOwnersFilesStay opens a store in a folder that others use too.
+func TestTheOwnersFilesStay(t *testing.T) {
+	dir := t.TempDir()
+	digest := strings.Repeat("ab", sha256.Size)
+	keeps := []string{"app", "app/package.json", digest, digest + ".txt", strings.Repeat("x", 64) + "." + digest}
+	for _, name := range append(keeps, digest+"."+digest, digest+"."+strings.Repeat("cd", sha256.Size), unfinished+"1") {
+		var err error
+		if name == "app" {
+			err = os.Mkdir(filepath.Join(dir, name), 0o755)
+		} else {
+			err = os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := openStore(dir, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items, _ := s.usage(); items != 1 {
+		t.Errorf("it holds %d items", items)
+	}
+	for _, name := range keeps {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if names := stored(t, dir); len(names) != len(keeps) { // app/package.json is in app, and one item is kept
+		t.Errorf("it holds %q", names)
 	}
 }

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -339,12 +340,14 @@ func writeGuest(path, name string) error {
 }
 
 // removeOthers removes the guest binaries of other builds of choir and the remains of
-// interrupted installations. A running sandbox of another build is not reused, so
-// nothing starts from there.
+// interrupted installations, and no folder of another name, which is the owner's. A running
+// sandbox of another build is not reused, so nothing starts from there.
 func removeOthers(keep string) error {
 	all, err := os.ReadDir(filepath.Dir(keep))
 	for _, e := range all {
-		if e.Name() != filepath.Base(keep) {
+		_, digest := hex.DecodeString(e.Name())
+		ours := digest == nil && len(e.Name()) == len(filepath.Base(keep)) || strings.HasPrefix(e.Name(), ".new-")
+		if ours && e.Name() != filepath.Base(keep) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(filepath.Dir(keep), e.Name())))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -161,7 +162,7 @@ func TestADemoWithoutASandboxFailsInTimeWithTheReason(t *testing.T) {
 }
 
 // TestOtherGuestsAreRemoved: what other builds of choir installed, or a crash
-// left half, does not stay.
+// left half, does not stay. The owner's own folder does.
 func TestOtherGuestsAreRemoved(t *testing.T) {
 	data := newData(t)
 	if err := open(t, data); err != nil {
@@ -172,7 +173,7 @@ func TestOtherGuestsAreRemoved(t *testing.T) {
 	if err != nil || len(ours) != 1 {
 		t.Fatalf("%v, %v", ours, err)
 	}
-	for _, name := range []string{"0123456789abcdef", ".new-1"} {
+	for _, name := range []string{"0123456789abcdef", ".new-1", "src"} {
 		if err := os.MkdirAll(filepath.Join(guest, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -182,6 +183,10 @@ func TestOtherGuestsAreRemoved(t *testing.T) {
 	}
 	if err := open(t, data); err != nil {
 		t.Fatal(err)
+	}
+	own, owned := os.Stat(filepath.Join(guest, "src", "choir-init"))
+	if err := errors.Join(owned, os.RemoveAll(filepath.Join(guest, "src"))); err != nil || own.IsDir() {
+		t.Errorf("a folder of the owner's: %v", err)
 	}
 	if left, err := os.ReadDir(guest); err != nil || len(left) != 1 || left[0].Name() != ours[0].Name() {
 		t.Errorf("left %v, %v", left, err)
