@@ -298,7 +298,7 @@ func TestAnAnswerDoesNotWaitForTheCopy(t *testing.T) {
 		must[[]choir.Receipt](t)(s.Append(t.Context(), choir.RoleAssociate, draft(t, choir.TaskProgressed{Kind: "progress", Text: text}, run, task)))
 	}
 	defer holdCopy(s)()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleAssociate, returned(t, run, task, "done")))
 }

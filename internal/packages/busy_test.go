@@ -154,7 +154,7 @@ func TestASlowRegistryHoldsUpNoOther(t *testing.T) {
 				})
 			}
 			<-begun
-			within, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			within, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			for range atOnceOf - 1 { // no more come
 				select {
@@ -162,7 +162,7 @@ func TestASlowRegistryHoldsUpNoOther(t *testing.T) {
 				case <-within.Done():
 				}
 			}
-			within, cancel = context.WithTimeout(t.Context(), 5*time.Second)
+			within, cancel = context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			r, _ := c.PageOf("npm.test", "/greet", "application/json")
 			page, err := c.Page(within, r, false)
