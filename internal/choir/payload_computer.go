@@ -35,6 +35,9 @@ type SandboxStopped struct {
 	Reason string `json:"reason" choir:"len=1..400" doc:"Why."`
 }
 
+// SandboxOutOfMemory is the reason of SandboxStopped where the kernel ended a sandbox for its memory.
+const SandboxOutOfMemory = "a program in it took more memory than the sandbox may have"
+
 // SnapshotTaken says that the whole workspace, exactly, is in the store.
 type SnapshotTaken struct {
 	Snapshot Digest `json:"snapshot" choir:"digest" doc:"Digest of the root folder's manifest."`

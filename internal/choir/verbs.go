@@ -253,6 +253,7 @@ type TaskBeginReply struct {
 	Cancelled       bool      `json:"cancelled,omitempty" doc:"It is to end: nothing of it is executed any more."`
 	Online          bool      `json:"online,omitempty" doc:"It may reach something outside: its programs are not told to do without."`
 	EgressWider     string    `json:"egress_wider,omitempty" choir:"len=1..1000" doc:"Why its egress profile keeps it from beginning, under a policy that is closed or because it is none: nothing of the task is executed."`
+	OutOfMemory     int       `json:"out_of_memory,omitempty" choir:"range=0..1000" doc:"Since it first began, how often the Associate's sandbox ended because a program in it took more memory than the sandbox may have."`
 	Calls           int       `json:"calls,omitempty" choir:"range=0..1000000" doc:"Tool calls that earlier deliveries recorded."`
 	PausedSeq       uint64    `json:"paused_seq,omitempty" choir:"range=0..9007199254740991" doc:"Number of the event that paused its run, while that is paused."`
 	GoesOn          *TaskPast `json:"goes_on,omitempty" doc:"What it did before its process ended while its run was paused: it goes on from there."`

@@ -80,6 +80,29 @@ func given(name string) bool {
 	return true
 }
 
+// Clear removes all that a cache, which is not open, has kept in a folder, and then the folder if
+// nothing else is in it.
+func Clear(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if given(e.Name()) {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	if err := os.Remove(dir); !errors.Is(err, unix.ENOTEMPTY) {
+		return err
+	}
+	return nil
+}
+
 // openStore makes the folder if it is absent, and removes from it what a crash left and what is
 // above the limit.
 func openStore(dir string, limit int64) (*store, error) {

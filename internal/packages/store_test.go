@@ -59,7 +59,7 @@ func TestContentStaysWhileThereAreNoDescriptors(t *testing.T) {
 	}
 }
 
-// TestTheOwnersFilesStay opens a store in a folder that others use too.
+// TestTheOwnersFilesStay opens a store, and clears one, in a folder that others use too.
 func TestTheOwnersFilesStay(t *testing.T) {
 	dir := t.TempDir()
 	digest := strings.Repeat("ab", sha256.Size)
@@ -75,6 +75,18 @@ func TestTheOwnersFilesStay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	mustHold := func(more int) {
+		t.Helper()
+		for _, name := range keeps {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				t.Error(err)
+			}
+		}
+		// app/package.json is in app.
+		if names := stored(t, dir); len(names) != len(keeps)-1+more {
+			t.Errorf("it holds %q", names)
+		}
+	}
 	s, err := openStore(dir, 1<<30)
 	if err != nil {
 		t.Fatal(err)
@@ -82,12 +94,9 @@ func TestTheOwnersFilesStay(t *testing.T) {
 	if items, _ := s.usage(); items != 1 {
 		t.Errorf("it holds %d items", items)
 	}
-	for _, name := range keeps {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
-		}
+	mustHold(1)
+	if err := Clear(dir); err != nil {
+		t.Fatal(err)
 	}
-	if names := stored(t, dir); len(names) != len(keeps) { // app/package.json is in app, and one item is kept
-		t.Errorf("it holds %q", names)
-	}
+	mustHold(0)
 }

@@ -223,15 +223,18 @@ func (j *job) resume(begun choir.TaskBeginReply) error {
 	if j.talk.past = begun.GoesOn; j.talk.past != nil {
 		return nil
 	}
-	made := begun.Calls
+	made, why := begun.Calls, ""
+	if begun.OutOfMemory > 0 {
+		why = ", because programs took more memory than its sandbox may have"
+	}
 	if made == 0 && len(begun.UnfinishedCalls) == 0 {
-		if begun.Attempt > maxResumed {
-			return fail(choir.ResultCrashed, "the Associate ended %d times in the middle of this task; it is not begun again", begun.Attempt-1)
+		if begun.Attempt > maxResumed || begun.OutOfMemory > maxOutOfMemory {
+			return fail(choir.ResultCrashed, "the Associate ended %d times in the middle of this task%s; it is not begun again", begun.Attempt-1, why)
 		}
 		_, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
 		return err
 	}
-	f := fail(choir.ResultCrashed, "the Associate ended in the middle of this task, after %d tool calls; it was not repeated", made)
+	f := fail(choir.ResultCrashed, "the Associate ended in the middle of this task, after %d tool calls%s; it was not repeated", made, why)
 	if n := len(begun.UnfinishedCalls); n > 0 {
 		ids := make([]string, n)
 		for i, id := range begun.UnfinishedCalls {
@@ -245,6 +248,10 @@ func (j *job) resume(begun choir.TaskBeginReply) error {
 // maxResumed limits how often a task is begun again after the Associate ended in the
 // middle of it. Without the limit, a task that crashes the Associate would block others.
 const maxResumed = 5
+
+// maxOutOfMemory limits how often of these it was for the memory of the sandbox. The program may
+// have been another's, in a terminal say, so that a task is begun again once.
+const maxOutOfMemory = 1
 
 // guard checks the task's preconditions: the project exists, the egress profile is no wider
 // than the computer's policy, which the control plane says in wider, and the base is the

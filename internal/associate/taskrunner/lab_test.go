@@ -365,15 +365,17 @@ type control struct {
 	scan      *snapshot.Scanner
 	base      map[choir.ID]choir.Digest
 	attempts  map[choir.ID]int
-	owner     []string // paths a person wrote meanwhile
-	commits   []string
-	only      []string // folders that the last commit said to look at
-	dir       string
-	steering  map[int][]choir.Addition // by model call
-	goesOn    *choir.TaskPast          // what a task that is begun again goes on from
-	restored  bool                     // what a restore scanned was not given to the store
-	aside     bool                     // tasks are to begin in copies
-	uncopied  int                      // tasks that could not
+	// outOfMemory is how often the sandbox is said to have ended for its memory.
+	outOfMemory int
+	owner       []string // paths a person wrote meanwhile
+	commits     []string
+	only        []string // folders that the last commit said to look at
+	dir         string
+	steering    map[int][]choir.Addition // by model call
+	goesOn      *choir.TaskPast          // what a task that is begun again goes on from
+	restored    bool                     // what a restore scanned was not given to the store
+	aside       bool                     // tasks are to begin in copies
+	uncopied    int                      // tasks that could not
 }
 
 func (c *control) now(ctx context.Context, only ...string) (choir.Digest, error) {
@@ -431,7 +433,7 @@ func (c *control) BeginTask(ctx context.Context, task choir.ID, since choir.Dige
 	}
 	if base, ok := c.base[task]; ok {
 		c.attempts[task]++
-		reply.GoesOn = c.goesOn
+		reply.GoesOn, reply.OutOfMemory = c.goesOn, c.outOfMemory
 		reply.Base, reply.Attempt, reply.Resumed = base, c.attempts[task], true
 		return reply, nil
 	}

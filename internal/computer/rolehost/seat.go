@@ -272,7 +272,7 @@ func (s *seat) close(ctx context.Context, l *live) error {
 	logged := l.logged
 	s.mu.Unlock()
 	if bound, ok := l.sandbox.(sandbox.MemoryBound); ok && ended && bound.RanOutOfMemory() {
-		reason = "a program in it took more memory than the sandbox may have"
+		reason = choir.SandboxOutOfMemory
 	}
 	if logged && kept == nil {
 		_, err := s.h.events.Append(ctx, choir.RoleControl, choir.SandboxStopped{Role: s.role, Reason: reason})

@@ -15,6 +15,7 @@ type taskLog interface {
 	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
 	First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error)
 	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
+	EventsOfTypes(ctx context.Context, after uint64, types ...choir.Type) iter.Seq2[choir.Event, error]
 }
 
 // history answers how far a task has come, from the log.
@@ -81,6 +82,24 @@ func (h history) formerCalls(ctx context.Context, t eventstore.Task) (calls int,
 		}
 	})
 	return calls, open, err
+}
+
+// outOfMemory returns how often the Associate's sandbox has ended for its memory since a task first
+// began, at most 1000.
+func (h history) outOfMemory(ctx context.Context, t eventstore.Task) (times int, err error) {
+	for e, err := range h.log.EventsOfTypes(ctx, t.StartedSeq, choir.TypeSandboxStopped) {
+		var p choir.SandboxStopped
+		if err == nil {
+			err = choir.DecodeDurable(e.Payload, &p)
+		}
+		if err != nil {
+			return times, err
+		}
+		if p.Role == choir.RoleAssociate && p.Reason == choir.SandboxOutOfMemory {
+			times++
+		}
+	}
+	return min(times, 1000), nil
 }
 
 // eachOfTask calls visit for the events of a task with their payloads, in order.

@@ -74,6 +74,9 @@ func (c *Changes) start(ctx context.Context, id choir.ID, since choir.Digest, st
 		if reply.Calls, reply.UnfinishedCalls, err = c.history.formerCalls(ctx, t); err != nil {
 			return reply, err
 		}
+		if reply.OutOfMemory, err = c.history.outOfMemory(ctx, t); err != nil {
+			return reply, err
+		}
 		if reply.GoesOn, err = c.history.pastOf(ctx, t); err != nil {
 			return reply, err
 		}

@@ -28,6 +28,25 @@ func TestATaskThatIsDeliveredAgainKeepsItsBase(t *testing.T) {
 	}
 }
 
+// TestAStartTellsHowOftenMemoryWasShort has sandboxes end before a task and after its start, for
+// several reasons.
+func TestAStartTellsHowOftenMemoryWasShort(t *testing.T) {
+	l := newLab(t)
+	stop := func(role choir.Role, reason string) {
+		must(l.Log.Append(l.Within(), choir.RoleControl, must(l.Events.Draft(choir.SandboxStopped{Role: role, Reason: reason}))(t)))(t)
+	}
+	stop(choir.RoleAssociate, choir.SandboxOutOfMemory)
+	task := l.start()
+	stop(choir.RoleDirector, choir.SandboxOutOfMemory)
+	stop(choir.RoleAssociate, "the computer went to sleep")
+	for times := range 3 {
+		if again := must(l.Start(l.Within(), task.TaskID, ""))(t); again.OutOfMemory != times || !again.Resumed {
+			t.Errorf("after %d times: %+v", times, again)
+		}
+		stop(choir.RoleAssociate, choir.SandboxOutOfMemory)
+	}
+}
+
 // TestAStartRecordsWhatNobodyToldOf has the owner's programs change the workspace before a
 // task starts.
 func TestAStartRecordsWhatNobodyToldOf(t *testing.T) {

@@ -30,6 +30,7 @@ type Log interface {
 	SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error)
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
+	EventsOfTypes(ctx context.Context, after uint64, types ...choir.Type) iter.Seq2[choir.Event, error]
 	// CatchUp hurries the SQLite copy that Task reads, see eventstore.Store.
 	CatchUp()
 }

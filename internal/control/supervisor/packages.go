@@ -20,16 +20,21 @@ type packageCache struct {
 	failed error // to open it
 }
 
-// openPackages opens the package cache if the settings have room for it. Without it installations
-// go on, so that an error is told by the doctor and in the log of choir only.
+// openPackages opens the package cache if the settings have room for it, and else removes what was
+// kept with another setting. Without it installations go on, so that an error is told by the doctor
+// and in the log of choir only.
 func openPackages(cfg *Config) packageCache {
+	dir := filepath.Join(cfg.Data, packagesFolder)
 	limit := int64(cfg.File.Egress.PackageCacheMB) << 20
 	if limit == 0 {
+		if err := packages.Clear(dir); err != nil {
+			cfg.Log.Warn("egress: the package cache that is not used any more is still there", "path", dir, "error", err)
+		}
 		return packageCache{}
 	}
 	client := egress.NewRegistryClient(cfg.Outside, egress.DefaultLimits())
 	cache, err := packages.Open(packages.Config{
-		Dir: filepath.Join(cfg.Data, packagesFolder), Limit: limit, Registries: cfg.Registries, From: client, Now: cfg.Now,
+		Dir: dir, Limit: limit, Registries: cfg.Registries, From: client, Now: cfg.Now,
 	})
 	if err != nil {
 		cfg.Log.Warn("egress: there is no package cache", "error", err)

@@ -187,3 +187,32 @@ func TestAPackageCacheThatCannotBeKeptIsTold(t *testing.T) {
 		t.Errorf("the doctor says %+v", c)
 	}
 }
+
+// TestAPackageCacheOfNoRoomLeavesNothing starts choir where an earlier setting kept a package, and
+// where the folder has a file of the owner's too.
+func TestAPackageCacheOfNoRoomLeavesNothing(t *testing.T) {
+	for _, own := range []string{"", "package.json"} {
+		cfg := controltest.Config(t, newData(t))
+		dir := filepath.Join(cfg.Data, "packages")
+		if err := os.MkdirAll(dir, 0o711); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{strings.Repeat("a", 64) + "." + strings.Repeat("b", 64), ".new-1", own} {
+			if name == "" {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte("content"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := supervisor.Open(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		left, err := os.ReadDir(dir)
+		if own == "" && !errors.Is(err, os.ErrNotExist) || own != "" && (len(left) != 1 || left[0].Name() != own) {
+			t.Errorf("it holds %v, %v", left, err)
+		}
+	}
+}
