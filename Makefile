@@ -166,13 +166,13 @@ LONGEST := $(addprefix ./internal/,associate/taskrunner control/supervisor direc
 # A program with the race detector sleeps for a second before it exits, as do all that
 # the tests start of themselves.
 race: runsc tools/sdk/node_modules tools/sprites/node_modules
-	@GORACE=atexit_sleep_ms=50 $(if $(REPORTED),$(REPORT) go $(OUT) race --) go test $(RACE) $(QUICK) -timeout 25m $(if $(REPORTED),-json) $(LONGEST) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$' -e '/tools')
+	@GORACE=atexit_sleep_ms=50 $(if $(REPORTED),$(REPORT) go $(OUT) race --) go test $(RACE) $(QUICK) -timeout 50m $(if $(REPORTED),-json) $(LONGEST) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$' -e '/tools')
 
 # Whole computers, started some hundred times, the benchmarks and the tools: with
 # the race detector they take most of the time that all checks may take, so that
 # is left to the soak.
 whole: runsc
-	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test $(QUICK) -p 1 -parallel 4 -timeout 25m $(if $(REPORTED),-json) ./cmd/choir ./bench ./tools/...
+	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test $(QUICK) -p 1 -parallel 4 -timeout 50m $(if $(REPORTED),-json) ./cmd/choir ./bench ./tools/...
 
 # Each waits a quarter of its time, for processes and clocks.
 both: runsc tools/sdk/node_modules tools/sprites/node_modules

@@ -23,7 +23,7 @@ import (
 )
 
 // A part that has not ended by then has hung: it is ended, and has failed.
-const limit = 30 * time.Minute
+const limit = time.Hour
 
 func main() {
 	ok, err := run(os.Args[1:], os.Stdout)

@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds every wait of these tests.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // lab is the tasks of a computer that is only a log. Its services do not run before
 // serve.

@@ -27,7 +27,7 @@ import (
 )
 
 // patience bounds every wait of these tests.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // ground is what outlives the hosts of a test: the log, the data folder, and a machine
 // whose sandboxes are served by the test's own process.

@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds every wait of these tests.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // lab is a pool that is served until the test ends.
 type lab struct {

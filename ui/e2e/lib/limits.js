@@ -41,6 +41,16 @@ export async function untilHolds(page, holds, what, ms = PATIENCE_MS) {
   }
 }
 
+/**
+ * Does something up to five times, until it takes less than a limit in milliseconds, and gives how long the fastest
+ * took. A machine that does much else is slow now and then; what is slow by itself is slow each time.
+ */
+export async function fastest(limit, act) {
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 5 && best >= limit; i++) best = Math.min(best, await act());
+  return best;
+}
+
 /** Describes what pages show, the frame with the desktop included, each within a limit. */
 async function shown(pages) {
   const lines = [];
