@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -251,9 +252,20 @@ func (d *desk) model() (out []choir.Type) {
 
 func TestTheTimeLimitEndsARunThatWaitsForATask(t *testing.T) {
 	t.Parallel()
-	d := sit(t, rules(endless), func(c *conductor.Config) { c.Limits.Seconds = 1 })
+	began := choir.TimeOf(time.Now())
+	var waits atomic.Bool // until then no time passes, however long the machine takes
+	d := sit(t, rules(endless), func(c *conductor.Config) {
+		c.Limits.Seconds = 1
+		c.Now = func() choir.Time {
+			if waits.Load() {
+				return choir.TimeOf(time.Now()) + 1000
+			}
+			return began
+		}
+	})
 	d.submit(run(1), &choir.PromptSubmitted{Text: "work"})
 	d.wait(run(1), "task.dispatched")
+	waits.Store(true)
 	if end := d.finished(run(1)); end.Code != choir.CodeBudget || !strings.Contains(end.Answer, "limit of 1 seconds") {
 		t.Errorf("the run ended %+v", end)
 	}

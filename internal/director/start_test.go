@@ -138,6 +138,9 @@ const longLog = "CHOIR_TEST_EVENTS"
 func TestALongLogDoesNotSlowTheStart(t *testing.T) {
 	t.Parallel()
 	old := 10_000
+	if testing.Short() {
+		old = 2_000
+	}
 	if n, err := strconv.Atoi(os.Getenv(longLog)); err == nil {
 		old = n
 	}
