@@ -13,8 +13,9 @@ import (
 type presence struct {
 	patience time.Duration
 
-	mu       sync.Mutex // guards attached
+	mu       sync.Mutex // guards attached and over
 	attached map[chan Notice]struct{}
+	over     bool // the patience has ended: nobody is attached any more
 
 	changed chan struct{} // capacity 1; the number of attached has changed
 }
@@ -27,13 +28,25 @@ func newPresence(patience time.Duration) *presence {
 	return &presence{patience: patience, attached: map[chan Notice]struct{}{}, changed: make(chan struct{}, 1)}
 }
 
-func (p *presence) join() chan Notice {
-	ch := make(chan Notice, noticeBacklog)
+// join adds an attachment. Code unavailable: the patience has ended.
+func (p *presence) join() (chan Notice, error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return nil, choir.E("guest.attach", choir.CodeUnavailable, "the sandbox ends, because no control plane was attached for %s", p.patience)
+	}
+	ch := make(chan Notice, noticeBacklog)
 	p.attached[ch] = struct{}{}
-	p.mu.Unlock()
 	p.poke()
-	return ch
+	return ch, nil
+}
+
+// end ends the patience, unless a control plane was attached in its last moment.
+func (p *presence) end() (over bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = len(p.attached) == 0
+	return p.over
 }
 
 // leave removes an attachment and closes its channel, unless that has happened.
@@ -102,6 +115,9 @@ func (p *presence) waitOnce(ctx context.Context) (over bool, err error) {
 	case <-p.changed:
 		return false, nil
 	case <-timeout:
+		if !p.end() {
+			return false, nil
+		}
 		return true, choir.E("guest.serve", choir.CodeTimeout, "no control plane was attached for %s", p.patience)
 	}
 }
@@ -111,7 +127,10 @@ func (p *presence) waitOnce(ctx context.Context) (over bool, err error) {
 func (s *Server) attach(ctx context.Context, w *wire, _ *request) (any, error) {
 	// The driver has opened the port by now, if it could; without it names do not resolve.
 	_ = s.names.open(s.cfg.Names)
-	ch := s.presence.join()
+	ch, err := s.presence.join()
+	if err != nil {
+		return nil, err
+	}
 	gone := make(chan struct{})
 	go func() { // ends when the connection does, which serveConn closes
 		defer close(gone)
