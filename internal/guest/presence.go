@@ -41,8 +41,8 @@ func (p *presence) join() (chan Notice, error) {
 	return ch, nil
 }
 
-// end ends the patience, unless a control plane was attached in its last moment.
-func (p *presence) end() (over bool) {
+// endPatience ends the patience, unless a control plane was attached in its last moment.
+func (p *presence) endPatience() (over bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.over = len(p.attached) == 0
@@ -115,7 +115,7 @@ func (p *presence) waitOnce(ctx context.Context) (over bool, err error) {
 	case <-p.changed:
 		return false, nil
 	case <-timeout:
-		if !p.end() {
+		if !p.endPatience() {
 			return false, nil
 		}
 		return true, choir.E("guest.serve", choir.CodeTimeout, "no control plane was attached for %s", p.patience)

@@ -81,7 +81,8 @@ func given(name string) bool {
 }
 
 // Clear removes all that a cache, which is not open, has kept in a folder, and then the folder if
-// nothing else is in it.
+// nothing else is in it. A folder in which nothing was kept, and a link to one, stay: they may be
+// the owner's.
 func Clear(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
@@ -90,15 +91,20 @@ func Clear(dir string) error {
 	if err != nil {
 		return err
 	}
+	cleared := false
 	for _, e := range entries {
 		if given(e.Name()) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
+			cleared = true
 		}
 	}
-	if err := os.Remove(dir); !errors.Is(err, unix.ENOTEMPTY) {
-		return err
+	if !cleared {
+		return nil
+	}
+	if err := unix.Rmdir(dir); err != nil && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, unix.ENOTDIR) {
+		return &os.PathError{Op: "rmdir", Path: dir, Err: err}
 	}
 	return nil
 }

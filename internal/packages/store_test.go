@@ -100,3 +100,26 @@ func TestTheOwnersFilesStay(t *testing.T) {
 	}
 	mustHold(0)
 }
+
+// TestAFolderOfTheOwnersIsNotCleared clears an empty folder, and one behind a link.
+func TestAFolderOfTheOwnersIsNotCleared(t *testing.T) {
+	digest := strings.Repeat("ab", sha256.Size)
+	for _, kept := range []string{"", digest + "." + digest} {
+		dir := t.TempDir()
+		link := filepath.Join(t.TempDir(), "packages")
+		if err := os.Symlink(dir, link); err != nil {
+			t.Fatal(err)
+		}
+		if kept != "" {
+			if err := os.WriteFile(filepath.Join(dir, kept), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(Clear(link), Clear(dir)); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(link); err != nil || len(left) != 0 {
+			t.Errorf("with %q: %v, %v", kept, left, err)
+		}
+	}
+}
