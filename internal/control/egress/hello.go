@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -25,11 +26,13 @@ var (
 	errNoName   = errors.New("the TLS handshake names no server")
 	errHidden   = errors.New("the TLS handshake hides its server name")
 	errHelloHad = errors.New("the ClientHello was read")
+	errSilent   = errors.New("the tunnel ended before a byte was sent in it")
 )
 
 // readHello reads the ClientHello at the beginning of a stream and returns the bytes it
 // took, which are to be sent on. An error: they are not TLS, or name no server, another one
-// than host, or a hidden name. Nothing is answered to the client.
+// than host, or a hidden name; it is errSilent if the stream or ctx ended before the first byte,
+// as clients do with a spare connection. Nothing is answered to the client.
 func readHello(ctx context.Context, conn io.Reader, host string) ([]byte, error) {
 	tape := &tape{in: io.LimitReader(conn, maxHello)}
 	var hello *tls.ClientHelloInfo
@@ -37,7 +40,10 @@ func readHello(ctx context.Context, conn io.Reader, host string) ([]byte, error)
 		hello = h
 		return nil, errHelloHad
 	}}).HandshakeContext(ctx)
+	ended := ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 	switch {
+	case ended && tape.had.Len() == 0:
+		return nil, errSilent
 	case hello == nil && ctx.Err() != nil:
 		return nil, errors.Join(errNoTLS, ctx.Err())
 	case hello == nil:

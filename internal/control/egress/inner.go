@@ -65,6 +65,9 @@ func (p *Proxy) inspect(w http.ResponseWriter, r *http.Request, one *passage) er
 	}
 	defer client.Close()
 	first, err := p.firstBytes(one, client)
+	if errors.Is(err, errSilent) {
+		return nil
+	}
 	if err != nil {
 		return refuse(one.target, choir.EgressTLS, one.mode, choir.ReasonEgressUnclear)
 	}

@@ -6,7 +6,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -194,6 +196,42 @@ func (vault) Inject(_ context.Context, t Target, h http.Header) (Injected, error
 		}
 		return nil
 	}}, nil
+}
+
+// TestASpareConnectionIsNoRefusal ends tunnels before a byte is sent in them, as clients do that
+// open two connections and need one.
+func TestASpareConnectionIsNoRefusal(t *testing.T) {
+	for name, rule := range map[string]choir.EgressHost{
+		"passed through": {Host: "good.test"},
+		"looked into":    {Host: "good.test", Paths: []string{"/pub"}},
+	} {
+		for _, reset := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, reset %t", name, reset), func(t *testing.T) {
+				g, _, heard := newInspected(t, policyOf(t, rule), nil)
+				r, in, conn := g.sendRaw(connectTo("good.test:443"))
+				if r.StatusCode != 200 {
+					t.Fatal(r.Status)
+				}
+				client := conn.(*net.TCPConn)
+				if reset {
+					_ = client.SetLinger(0)
+					client.Close()
+				} else {
+					_ = client.CloseWrite()
+					_, _ = io.ReadAll(in)
+				}
+				if rule.Paths == nil {
+					if e := g.nextPassage(); e.Sent != 0 || e.Received != 0 || e.Cut != "" {
+						t.Errorf("recorded %+v", e)
+					}
+				}
+				g.Close() // waits for the tunnel
+				if why := g.lastRefusal().Why; why != "" || len(*heard) > 0 {
+					t.Errorf("refused for %q, %d requests arrived", why, len(*heard))
+				}
+			})
+		}
+	}
 }
 
 // TestWhatIsInjectedIsSeenByTheHostAlone has a header added that the client does not know, and that

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -52,6 +53,9 @@ func (p *Proxy) tunnel(w http.ResponseWriter, one *passage, host net.Conn) error
 	defer client.Close()
 	first, err := p.firstBytes(one, client)
 	one.passed = true // its name was asked for, and what is refused is not recorded each time
+	if errors.Is(err, errSilent) {
+		return nil
+	}
 	if err != nil {
 		one.cut("error")
 		return refuse(one.target, choir.EgressTLS, one.mode, choir.ReasonEgressUnclear)
