@@ -92,10 +92,13 @@ func (e *Effects) Diff(ctx context.Context, w Waiting) (files []moments.FileDiff
 
 // Approve lands the result of a task that waits in the workspace: exactly what the task left, and
 // nothing runs again. A second approval changes nothing. Code not_found: nothing
-// waits; conflict: it was answered otherwise, a task works, or the workspace moved on at one of its
-// paths.
+// waits; conflict: it was answered otherwise, its run was stopped or has ended, a task works, or
+// the workspace moved on at one of its paths.
 func (e *Effects) Approve(ctx context.Context, role choir.Role, id choir.ID) error {
 	return e.answer(ctx, id, choir.EffectApprove, func(w Waiting) error {
+		if err := e.mustNotBeStopped(ctx, w); err != nil {
+			return err
+		}
 		done, err := e.merger.ApplyHeld(ctx, role, e.step(ctx, w), false)
 		if err != nil || done.Receipt.Seq > 0 {
 			return err
@@ -110,29 +113,54 @@ func (e *Effects) step(ctx context.Context, w Waiting) treemerge.Step {
 	return treemerge.Step{
 		Base: w.Held.Base, Theirs: w.Held.Snapshot, Run: w.Task.Run, Task: w.Task.ID, Reason: "approved", Exact: true,
 		Terminal: choir.TerminalTaken, Words: "An approved result came into the workspace; this terminal has ended.",
-		Check: func(now choir.Digest) error { return e.mustNotHaveMoved(ctx, w, now) },
+		Check: func(now snapshot.Result) error { return e.mustNotHaveMoved(ctx, w, now) },
 		Record: func(before, now choir.Digest, files int64) choir.Payload {
 			return choir.EffectAnswered{Answer: choir.EffectApprove, Before: before, Snapshot: now, Files: files}
 		},
 	}
 }
 
+// mustNotBeStopped returns code conflict if the run of a result was stopped or has ended since its
+// task was dispatched. The task gets the result of a stopped one a moment later.
+func (e *Effects) mustNotBeStopped(ctx context.Context, w Waiting) error {
+	dispatched, err := e.log.First(ctx, choir.TypeTaskDispatched, string(w.Task.ID))
+	if err != nil {
+		return err
+	}
+	for ev, err := range e.log.EventsOfRun(ctx, w.Task.Run, dispatched.Seq) {
+		if err != nil {
+			return err
+		}
+		if ev.Type == choir.TypeRunCancelRequested || ev.Type == choir.TypeRunFinished {
+			return choir.Refuse("computer.effect", choir.ReasonRunEnded, choir.TextOf("run", w.Task.Run))
+		}
+	}
+	return nil
+}
+
 // mustNotHaveMoved returns code conflict if the tree now has other changes since the base of a
 // result than its own: at a path that the result changes, above it, or below a path that it removes.
-func (e *Effects) mustNotHaveMoved(ctx context.Context, w Waiting, now choir.Digest) error {
+// A path beyond the limits of a snapshot, such as a large file, counts as a change: the step would
+// leave it as it is.
+func (e *Effects) mustNotHaveMoved(ctx context.Context, w Waiting, now snapshot.Result) error {
 	wanted, err := e.changedPaths(ctx, w.Held.Base, w.Held.Snapshot)
 	if err != nil {
 		return err
 	}
-	since, err := e.changedPaths(ctx, w.Held.Base, now)
+	since, err := e.changedPaths(ctx, w.Held.Base, now.Root)
 	if err != nil {
 		return err
 	}
-	left, err := e.changedPaths(ctx, w.Held.Snapshot, now)
+	left, err := e.changedPaths(ctx, w.Held.Snapshot, now.Root)
 	if err != nil {
 		return err
 	}
 	var both []string
+	for _, o := range now.Over {
+		if concerns(wanted, o.Path, false) {
+			both = append(both, o.Path)
+		}
+	}
 	for p, isFolder := range since {
 		if _, other := left[p]; other && concerns(wanted, p, isFolder) {
 			both = append(both, p)
@@ -142,7 +170,7 @@ func (e *Effects) mustNotHaveMoved(ctx context.Context, w Waiting, now choir.Dig
 		return nil
 	}
 	slices.Sort(both)
-	return e.moved(w, both)
+	return e.moved(w, slices.Compact(both))
 }
 
 // concerns reports whether a change at p is at a path of a result, above it, unless p is a folder,
@@ -205,6 +233,9 @@ func (e *Effects) Refuse(ctx context.Context, role choir.Role, id choir.ID, reas
 func (e *Effects) Again(ctx context.Context, role choir.Role, id choir.ID) (choir.ID, error) {
 	again := choir.DeriveID(id, "again")
 	return again, e.answer(ctx, id, choir.EffectAgain, func(w Waiting) error {
+		if err := e.mustNotBeStopped(ctx, w); err != nil {
+			return err
+		}
 		task := w.Task.Task
 		task.TaskID, task.BaseRef, task.FromAttempt = again, "", ""
 		dispatched, err := choir.NewDraft(choir.DeriveID(again, "dispatched"), choir.TaskDispatched{Task: task, Step: w.Task.Step})

@@ -44,12 +44,10 @@ type Intents interface {
 	CarryOut(ctx context.Context, client *guest.Client, in workspace.Intent) (choir.Receipt, error)
 }
 
-// Record reads the tree's recorded state from the log and appends its changes.
+// Record reads the tree's recorded state from the log and appends the owner's changes.
 type Record interface {
 	LastSnapshot(ctx context.Context) (choir.Digest, error)
-	Record(ctx context.Context, now snapshot.Result, reason string, always bool) ([]choir.Draft, error)
 	RecordOwners(ctx context.Context, now snapshot.Result) error
-	AppendAll(ctx context.Context, role choir.Role, drafts []choir.Draft) error
 }
 
 // Workspace is the workspace that a Reconciler prepares. workspace.Workspace implements

@@ -11,7 +11,7 @@ import (
 
 // restoreFromLog restores the workspace to the newest snapshot in the log, after the
 // machine went down. The workspace is not synced as its snapshots are, so the found tree
-// may be older than the log, or torn. It first records the found tree, so that a rewind
+// may be older than the log, or torn. The found tree is recorded first, so that a rewind
 // can go back to it.
 func (r *Reconciler) restoreFromLog(ctx context.Context, client *guest.Client, found snapshot.Result) error {
 	last, err := r.workspace.LastSnapshot(ctx)
@@ -26,16 +26,11 @@ func (r *Reconciler) restoreFromLog(ctx context.Context, client *guest.Client, f
 	if err != nil {
 		return err
 	}
-	kept, err := r.workspace.Record(ctx, found, "power_cut", false)
-	if err == nil {
-		err = r.workspace.AppendAll(ctx, choir.RoleControl, kept)
-	}
-	if err != nil {
-		return err
-	}
 	done, err := r.events.Draft(choir.TimelineRewound{ToSeq: then, Snapshot: last, Before: found.Root, Files: workspace.CountShown(changes)})
 	if err == nil {
-		_, err = r.workspace.CarryOut(ctx, client, workspace.Intent{Before: found.Root, Target: last, Role: choir.RoleControl, Draft: done})
+		_, err = r.workspace.CarryOut(ctx, client, workspace.Intent{
+			Before: found.Root, Found: "power_cut", Target: last, Role: choir.RoleControl, Draft: done, Lasting: true,
+		})
 	}
 	return err
 }

@@ -68,9 +68,9 @@ type Step struct {
 	// Exact takes each changed path as it is in Theirs, in .git folders too, in place of a merge.
 	// Check must refuse a workspace that has other changes there.
 	Exact bool
-	// Check is called with the workspace just before the step, and its error stops it; nil
-	// checks nothing.
-	Check func(now choir.Digest) error
+	// Check is called with the scan of the workspace just before the step, and its error stops
+	// it; nil checks nothing.
+	Check func(now snapshot.Result) error
 	// Terminal is why terminals end, and Words are the last line of each.
 	Terminal choir.TerminalReason
 	Words    string
@@ -141,7 +141,7 @@ func (m *Merger) plan(ctx context.Context, s Step) (now snapshot.Result, client 
 		return now, client, a, err
 	}
 	if s.Check != nil {
-		if err := s.Check(now.Root); err != nil {
+		if err := s.Check(now); err != nil {
 			return now, client, a, err
 		}
 	}

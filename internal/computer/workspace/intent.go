@@ -23,14 +23,20 @@ type Intent struct {
 	Before choir.Digest `json:"before"` // the workspace, as the log knows it
 	Target choir.Digest `json:"target"` // the workspace, once it is done
 	Reason string       `json:"reason"` // of the snapshot, when file events tell what changed; else empty
-	Role   choir.Role   `json:"role"`
-	Draft  choir.Draft  `json:"draft"` // the event that says it is done
+	// Found is the reason of a snapshot of Before, which the log gets before the workspace
+	// changes; empty if the log has Before.
+	Found string      `json:"found,omitempty"`
+	Role  choir.Role  `json:"role"`
+	Draft choir.Draft `json:"draft"` // the event that says it is done
 	// Lacking are paths that the event brings back in words and that are not in
 	// the target: what looks like a key did not come along with the past.
 	Lacking []string `json:"lacking,omitempty"`
 	// Out was moved to the trash for it, and Back goes from the trash to where it was.
 	Out  []Aside `json:"out,omitempty"`
 	Back []Aside `json:"back,omitempty"`
+	// Lasting keeps the intent on disk after an error, so that the next start carries it
+	// out. Without it the workspace becomes as before.
+	Lasting bool `json:"lasting,omitempty"`
 }
 
 // IntentFile is the name of the file with the current intent in the computer's folder.
@@ -45,7 +51,9 @@ type intents struct{ tree *tree }
 func (s *intents) path() string { return filepath.Join(s.tree.cfg.Dir, IntentFile) }
 
 // CarryOut restores the workspace to the intent's target and appends the intent's
-// events. After an error the workspace is as before. The caller holds the tree.
+// events. After an error the workspace is as before, unless the intent is lasting or the
+// log accepts no appends until the next start, which finishes the intent. The caller
+// holds the tree.
 func (s *intents) CarryOut(ctx context.Context, client *guest.Client, in Intent) (choir.Receipt, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
@@ -57,7 +65,13 @@ func (s *intents) CarryOut(ctx context.Context, client *guest.Client, in Intent)
 		}
 		return choir.Receipt{}, choir.Wrap("computer.intent", choir.CodeUnavailable, err, "note what is to be done")
 	}
+	if err := s.recordFound(ctx, in); err != nil {
+		return choir.Receipt{}, err
+	}
 	left, err := s.restoreTarget(ctx, client, in)
+	if err != nil && in.Lasting {
+		return choir.Receipt{}, err
+	}
 	if err != nil {
 		// Also when the caller has gone.
 		if back := s.Revert(context.WithoutCancel(ctx), client, in); back != nil {
@@ -66,10 +80,47 @@ func (s *intents) CarryOut(ctx context.Context, client *guest.Client, in Intent)
 		return choir.Receipt{}, joined(err, s.drop())
 	}
 	receipt, err := s.appendEvents(ctx, in)
+	if refused := (*untoldError)(nil); errors.As(err, &refused) && !in.Lasting {
+		return choir.Receipt{}, s.takeBack(context.WithoutCancel(ctx), client, in, refused)
+	}
 	if err == nil && left {
 		err = s.tree.recordRest(context.WithoutCancel(ctx), client)
 	}
 	return receipt, err
+}
+
+// untoldError is the error of appendEvents after which the log does not have the main
+// event of the intent and accepts other appends. recorded reports that the log has the
+// target as the newest snapshot all the same.
+type untoldError struct {
+	error
+	recorded bool
+}
+
+func (e *untoldError) Unwrap() error { return e.error }
+
+// untold returns an untoldError for an error of an append that is not in the log. Codes
+// corrupt and unavailable are returned unchanged: only the next start knows whether the
+// append is in the log.
+func untold(err error, recorded bool) error {
+	if code := choir.CodeOf(err); err == nil || code == choir.CodeCorrupt || code == choir.CodeUnavailable {
+		return err
+	}
+	return &untoldError{error: err, recorded: recorded}
+}
+
+// takeBack makes the workspace and the log as they were before an intent whose main
+// event the log refused, and returns that refusal. If it cannot, the intent stays, and
+// the next start carries it out.
+func (s *intents) takeBack(ctx context.Context, client *guest.Client, in Intent, refused *untoldError) error {
+	err := s.Revert(ctx, client, in)
+	if err == nil && refused.recorded {
+		err = s.record(ctx, in.Before, in.Reason)
+	}
+	if err != nil {
+		return errors.Join(refused.error, err)
+	}
+	return joined(refused.error, s.drop())
 }
 
 // appendEvents appends the events of an intent whose target is restored, and returns
@@ -80,12 +131,12 @@ func (s *intents) appendEvents(ctx context.Context, in Intent) (choir.Receipt, e
 	ctx = context.WithoutCancel(ctx)
 	last, err := s.tree.LastSnapshot(ctx)
 	if err == nil && in.Reason != "" && last != in.Target {
-		err = s.record(ctx, in)
+		err = s.record(ctx, in.Target, in.Reason)
 	}
-	var drafts []choir.Draft
-	if err == nil {
-		drafts, err = in.drafts()
+	if err != nil {
+		return choir.Receipt{}, err
 	}
+	drafts, err := in.drafts()
 	var receipts []choir.Receipt
 	if err == nil {
 		receipts, err = s.tree.log.Append(ctx, in.Role, drafts...)
@@ -95,7 +146,7 @@ func (s *intents) appendEvents(ctx context.Context, in Intent) (choir.Receipt, e
 		return choir.Receipt{}, joined(err, s.drop())
 	}
 	if err != nil {
-		return choir.Receipt{}, err
+		return choir.Receipt{}, untold(err, in.Reason != "")
 	}
 	return receipts[0], s.drop()
 }
@@ -114,21 +165,47 @@ func (in *Intent) drafts() ([]choir.Draft, error) {
 	return out, nil
 }
 
-func (s *intents) record(ctx context.Context, in Intent) error {
-	files, bytes, err := s.tree.keeper.Verify(ctx, in.Target)
-	if err != nil {
+// recordFound records the workspace before the intent, unless the log has it already or
+// has the main event of the intent.
+func (s *intents) recordFound(ctx context.Context, in Intent) error {
+	if in.Found == "" {
+		return nil
+	}
+	last, err := s.tree.LastSnapshot(ctx)
+	if err != nil || last == in.Before {
 		return err
+	}
+	if _, err := s.tree.log.Event(ctx, in.Draft.ID); choir.CodeOf(err) != choir.CodeNotFound {
+		return err
+	}
+	return s.record(ctx, in.Before, in.Found)
+}
+
+// record appends the differences between the newest snapshot in the log and the tree
+// root, and a snapshot of that tree. An untoldError says that nothing of it is in the log.
+func (s *intents) record(ctx context.Context, root choir.Digest, reason string) error {
+	drafts, err := s.changesTo(ctx, root, reason)
+	if err != nil {
+		return untold(err, false)
+	}
+	err = s.tree.AppendAll(ctx, choir.RoleControl, drafts)
+	if len(drafts) > choir.MaxDrafts {
+		return err // a part of them may be in the log
+	}
+	return untold(err, false)
+}
+
+// changesTo returns the events that record appends.
+func (s *intents) changesTo(ctx context.Context, root choir.Digest, reason string) ([]choir.Draft, error) {
+	files, bytes, err := s.tree.keeper.Verify(ctx, root)
+	if err != nil {
+		return nil, err
 	}
 	left, err := s.tree.log.LeftOut(ctx, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	now := snapshot.Result{Root: in.Target, Files: files, Bytes: bytes, Left: left.Paths, Over: left.Over}
-	drafts, err := s.tree.Record(ctx, now, in.Reason, false)
-	if err != nil {
-		return err
-	}
-	return s.tree.AppendAll(ctx, choir.RoleControl, drafts)
+	return s.tree.Record(ctx, snapshot.Result{Root: root, Files: files, Bytes: bytes, Left: left.Paths, Over: left.Over}, reason, false)
 }
 
 func (s *intents) drop() error {
@@ -153,6 +230,9 @@ func (s *intents) FinishIntent(ctx context.Context, client *guest.Client) (found
 	in, err := s.read()
 	if in == nil || err != nil {
 		return false, err
+	}
+	if err := s.recordFound(ctx, *in); err != nil {
+		return true, err
 	}
 	left, err := s.restoreTarget(ctx, client, *in)
 	if err != nil {

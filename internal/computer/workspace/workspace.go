@@ -27,6 +27,7 @@ type Log interface {
 	Head() (uint64, choir.Digest)
 	MustHave(seq uint64) error
 	At(ctx context.Context, seq uint64) (choir.Event, error)
+	Event(ctx context.Context, id choir.ID) (choir.Event, error)
 	SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error)
 	LeftOut(ctx context.Context, asOf uint64) (choir.CachesLeftOut, error)
 	Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error)
