@@ -137,6 +137,7 @@ func (p *Proxy) carryErrand(w http.ResponseWriter, r *http.Request, one *passage
 		return unreachable(one)
 	}
 	out := errand.request(r, one)
+	defer one.limitUpload(w, out, p.cfg.Limits.Idle)()
 	answer, err := p.exchange(one, secure, out)
 	if err != nil {
 		return err

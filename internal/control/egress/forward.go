@@ -36,6 +36,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, co
 		one.cut("error") // the handshake named the host
 		return err
 	}
+	defer one.limitUpload(w, out, p.cfg.Limits.Idle)()
 	answer, err := p.exchange(one, counted, out)
 	if err != nil {
 		return err

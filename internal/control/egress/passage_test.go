@@ -115,6 +115,50 @@ func TestAClientThatDoesNotReadHoldsNoPassage(t *testing.T) {
 	})
 }
 
+// TestAClientThatSendsNoMoreHoldsNoPassage stops in the middle of an upload, whose host waits for the
+// rest or ends the connection.
+func TestAClientThatSendsNoMoreHoldsNoPassage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		idle      time.Duration
+		hostWaits bool
+		policy    bool // is replaced meanwhile
+		cut       string
+	}{
+		"it is silent":          {200 * time.Millisecond, true, false, "idle"},
+		"another policy":        {time.Hour, true, true, "policy"},
+		"the host is gone":      {200 * time.Millisecond, false, false, "idle"},
+		"gone, and no more let": {time.Hour, false, true, "policy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := make(chan struct{})
+			host := newHost(t, func(conn net.Conn) {
+				close(began)
+				if c.hostWaits {
+					_, _ = io.Copy(io.Discard, conn)
+				}
+			})
+			g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 80}), func(cfg *Config) { cfg.Limits.Idle = c.idle })
+			g.serve(good, 80, host)
+			conn, err := net.Dial("tcp", g.front.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close() })
+			if _, err := io.WriteString(conn, "POST http://good.test/ HTTP/1.1\r\nHost: good.test\r\nContent-Length: 100\r\n\r\nhalf"); err != nil {
+				t.Fatal(err)
+			}
+			<-began
+			if c.policy {
+				g.SetPolicy(policyOf(t))
+			}
+			if e := g.nextPassage(); e.Cut != c.cut || e.Sent == 0 {
+				t.Errorf("recorded %+v", e)
+			}
+		})
+	}
+}
+
 // TestASilentHostIsRecordedAsSilent has a host say no more at each place of an exchange.
 func TestASilentHostIsRecordedAsSilent(t *testing.T) {
 	t.Parallel()
@@ -171,15 +215,36 @@ func TestASilentHostIsRecordedAsSilent(t *testing.T) {
 // leavingClient is a client that leaves at a moment of its answer.
 type leavingClient struct {
 	*httptest.ResponseRecorder
-	atPiece func()
+	atHead, atPiece func() // nil for none
+}
+
+func (c *leavingClient) WriteHeader(status int) {
+	if c.atHead != nil {
+		c.atHead()
+	}
+	c.ResponseRecorder.WriteHeader(status)
 }
 
 func (c *leavingClient) Flush() {
-	c.atPiece()
+	if c.atPiece != nil {
+		c.atPiece()
+	}
 }
 
-// TestAClientThatLeavesIsRecorded leaves in an answer, and after a whole answer, which nothing ended
-// before its time.
+// brokenUpload is a body that tells of its end.
+type brokenUpload struct {
+	*io.PipeReader
+	closed chan struct{}
+}
+
+func (b brokenUpload) Close() error {
+	close(b.closed)
+	return b.PipeReader.Close()
+}
+
+// TestAClientThatLeavesIsRecorded leaves in an upload that the host has answered already, in an answer,
+// and after a whole answer, which nothing ended before its time. A server that closes the body of a
+// request is no client that left.
 func TestAClientThatLeavesIsRecorded(t *testing.T) {
 	t.Parallel()
 	const whole, part = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole", "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\npart"
@@ -194,6 +259,19 @@ func TestAClientThatLeavesIsRecorded(t *testing.T) {
 			g.ServeHTTP(client, r)
 		}()
 		return g.nextPassage(), torn
+	}
+	for err, cut := range map[error]string{io.ErrUnexpectedEOF: "error", http.ErrBodyReadAfterClose: ""} {
+		t.Run("in its upload: "+err.Error(), func(t *testing.T) {
+			in, out := io.Pipe()
+			body := brokenUpload{in, make(chan struct{})}
+			client := &leavingClient{ResponseRecorder: httptest.NewRecorder(), atHead: func() {
+				out.CloseWithError(err)
+				<-body.closed // by the transport, which has seen it
+			}}
+			if e, torn := ask(t, httptest.NewRequest(http.MethodPost, "http://good.test/", body), client, whole); e.Cut != cut || e.Status != 200 || torn != (cut != "") {
+				t.Errorf("torn %t, recorded %+v", torn, e)
+			}
+		})
 	}
 	for name, c := range map[string]struct {
 		says, cut string
