@@ -133,11 +133,12 @@ func (p *Proxy) carryErrand(w http.ResponseWriter, r *http.Request, one *passage
 	err := secure.HandshakeContext(ctx)
 	cancel()
 	if err != nil {
-		one.passed = true // the handshake names the host
-		one.cut("error")
+		one.cutFor(err)
 		return unreachable(one)
 	}
-	answer, err := p.exchange(one, secure, errand.request(r, one))
+	out := errand.request(r, one)
+	defer one.limitUpload(w, out, p.cfg.Limits.Idle)()
+	answer, err := p.exchange(one, secure, out)
 	if err != nil {
 		return err
 	}

@@ -27,15 +27,16 @@ var hopByHop = []string{
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, conn net.Conn) error {
 	counted, err := p.secure(one, &countedConn{Conn: conn, of: one, limits: p.cfg.Limits})
 	if err != nil {
-		one.passed = true // the handshake names the host
-		one.cut("error")
+		one.cutFor(err)
 		return unreachable(one)
 	}
 	out := outgoing(r, one)
 	added, err := p.inject(one, out.Header)
 	if err != nil {
+		one.cut("error") // the handshake named the host
 		return err
 	}
+	defer one.limitUpload(w, out, p.cfg.Limits.Idle)()
 	answer, err := p.exchange(one, counted, out)
 	if err != nil {
 		return err
@@ -50,6 +51,10 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, one *passage, co
 	p.carryAnswer(w, one, answer)
 	return nil
 }
+
+// errNotFinal is the error of a host that switches protocols without being asked to, or answers with
+// a status below 100, with which http.ResponseWriter panics.
+var errNotFinal = errors.New("egress: the host's last answer has a status below 200")
 
 // exchange sends a request to the host over a connection, which serves no other, and returns the
 // answer. The caller closes its body.
@@ -67,14 +72,13 @@ func (p *Proxy) exchange(one *passage, conn net.Conn, out *http.Request) (*http.
 		},
 	}
 	defer transport.CloseIdleConnections()
-	one.passed = true
 	answer, err := transport.RoundTrip(out)
-	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
+	if err == nil && answer.StatusCode < http.StatusOK {
 		answer.Body.Close()
-		err = errors.New("it switches protocols")
+		err = errNotFinal
 	}
 	if err != nil {
-		one.cut("error")
+		one.cutFor(err)
 		if one.lostKey() {
 			return nil, errKeyEnded(one.key)
 		}
@@ -93,11 +97,18 @@ func (p *Proxy) carryAnswer(w http.ResponseWriter, one *passage, answer *http.Re
 	}
 	dropHops(header)
 	w.WriteHeader(answer.StatusCode)
-	// A host that sees the end of a request that was cut may still end its answer in order.
-	if one.copyAnswer(w, answer.Body, p.cfg.Limits) != nil || one.wasCut() {
-		one.cut("error")
-		one.torn = true
+	one.endAnswer(one.copyAnswer(w, answer.Body, p.cfg.Limits))
+}
+
+// endAnswer notes whether the client has the whole answer, by the error of copyAnswer, and cuts the
+// passage if not.
+func (o *passage) endAnswer(err error) {
+	if err == nil {
+		o.whole = true
+		return
 	}
+	o.cutFor(err)
+	o.torn = true
 }
 
 // unreachable returns the refusal of a request whose host gives no answer.
@@ -164,7 +175,8 @@ func dropHops(h http.Header) {
 }
 
 // copyAnswer copies the body of an answer and sends on each piece when it comes. It cuts the passage
-// of a client that does not read, and writes nothing more to it once that is cut.
+// of a client that does not read, and writes nothing more to it once that is cut. The error is that of
+// the passage if it ended before the answer did.
 func (o *passage) copyAnswer(w http.ResponseWriter, body io.Reader, limits Limits) error {
 	client := http.NewResponseController(w)
 	stop := context.AfterFunc(o.ctx, func() { _ = client.SetWriteDeadline(time.Unix(1, 0)) })
@@ -175,6 +187,7 @@ func (o *passage) copyAnswer(w http.ResponseWriter, body io.Reader, limits Limit
 	for {
 		stuck.Stop() // the host has a limit of its own
 		n, err := body.Read(buf)
+		ended := o.ctx.Err() // a host that sees a request end early may still end its answer in order
 		if n > 0 {
 			stuck.Reset(limits.Idle)
 			if _, werr := w.Write(buf[:n]); werr != nil {
@@ -185,7 +198,7 @@ func (o *passage) copyAnswer(w http.ResponseWriter, body io.Reader, limits Limit
 			}
 		}
 		if err == io.EOF {
-			return nil
+			return ended
 		}
 		if err != nil {
 			return err
@@ -209,7 +222,7 @@ func (c *countedConn) Read(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p)
 	c.of.received.Add(int64(n))
-	return n, err
+	return n, c.cutSilent(err)
 }
 
 // Write counts before it writes: a host may have answered, and the passage have its record, before a
@@ -221,7 +234,16 @@ func (c *countedConn) Write(p []byte) (int, error) {
 	c.of.sent.Add(int64(len(p)))
 	n, err := c.Conn.Write(p)
 	c.of.sent.Add(int64(n - len(p)))
-	return n, err
+	return n, c.cutSilent(err)
+}
+
+// cutSilent cuts the passage if an error of the connection is the end of the idle time, and returns the
+// error. http.Transport does not always return it.
+func (c *countedConn) cutSilent(err error) error {
+	if silent(err) {
+		c.of.cut("idle")
+	}
+	return err
 }
 
 // allow gives the connection time for the next bytes, unless n of them are too many.

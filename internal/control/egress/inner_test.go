@@ -244,6 +244,7 @@ func TestWhatIsInjectedIsSeenByTheHostAlone(t *testing.T) {
 		used = append(used, e.Method+" "+e.Path+" "+e.Credential)
 	}
 	put, _ := g.inside(cfg, "PUT / HTTP/1.1\r\nHost: good.test\r\nContent-Length: 0\r\n\r\n")
+	note()
 	statuses, last := g.inside(cfg, getInside("/", "Authorization: mine"))
 	if put[0] != 403 || statuses[0] != 200 || len(*heard) != 1 {
 		t.Fatalf("%v %v", put, statuses)
@@ -259,7 +260,7 @@ func TestWhatIsInjectedIsSeenByTheHostAlone(t *testing.T) {
 		t.Errorf("%v; without a key %v, and the host heard %q", bad, post, last.Header.Get("Echo"))
 	}
 	note()
-	for _, want := range []string{"GET / mine", "GET /bad mine", "POST / "} {
+	for _, want := range []string{"PUT / ", "GET / mine", "GET /bad mine", "POST / "} {
 		if !slices.Contains(used, want) {
 			t.Errorf("%q is not recorded: %q", want, used)
 		}

@@ -51,6 +51,7 @@ func (p *Proxy) holdKey(one *passage, name string, before uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.keys.of[name] > before {
+		one.cut(cutKey)
 		return errKeyEnded(name)
 	}
 	one.key = name
@@ -61,12 +62,6 @@ func (p *Proxy) holdKey(one *passage, name string, before uint64) error {
 func (o *passage) lostKey() bool {
 	var cut cutError
 	return errors.As(context.Cause(o.ctx), &cut) && cut == cutKey
-}
-
-// wasCut reports whether something but its two ends has ended the passage.
-func (o *passage) wasCut() bool {
-	var cut cutError
-	return errors.As(context.Cause(o.ctx), &cut)
 }
 
 // errKeyEnded tells a program why its request broke off.

@@ -28,6 +28,8 @@ func (p *Proxy) servePackage(w http.ResponseWriter, r *http.Request, work Work, 
 	content, err := p.openPackage(r, work, one)
 	switch {
 	case errors.Is(err, packages.ErrFalse):
+		one.passed = true // the registry was asked, and not each refusal is recorded
+		one.cut("error")
 		return true, refuse(one.target, choir.EgressDigest, one.mode, choir.ReasonEgressDigest)
 	case errors.Is(err, packages.ErrPass):
 		return false, nil
@@ -46,10 +48,7 @@ func (p *Proxy) servePackage(w http.ResponseWriter, r *http.Request, work Work, 
 	w.Header().Set("Content-Length", strconv.FormatInt(content.Size, 10))
 	w.WriteHeader(http.StatusOK)
 	err = one.copyAnswer(w, &countedReader{from: content, of: one, limit: p.cfg.Limits.Bytes}, p.cfg.Limits)
-	if err != nil || one.wasCut() {
-		one.cut("error")
-		one.torn = true
-	}
+	one.endAnswer(err)
 	if errors.Is(err, packages.ErrFalse) {
 		return true, refuse(one.target, choir.EgressDigest, one.mode, choir.ReasonEgressDigest)
 	}

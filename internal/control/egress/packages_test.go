@@ -375,6 +375,9 @@ func TestARegistryThatLiesIsRefused(t *testing.T) {
 				if r := one.lastRefusal(); r.Why != choir.EgressDigest || r.Host != "good.test" || r.Port != 443 || one.Askable(r) {
 					t.Errorf("recorded %+v", r)
 				}
+				if e := one.nextPassage(); e.Path != tarballPath || e.Cut != "error" || e.Cached {
+					t.Errorf("recorded %+v", e)
+				}
 			} else if byPrograms != 1 || byCache == 0 {
 				// What is no content at all is between the program and its registry.
 				t.Errorf("%v: the cache asked %d times, the program %d", statuses, byCache, byPrograms)

@@ -34,7 +34,8 @@ type passage struct {
 	inspected bool // a tunnel whose requests are let out, and recorded, one by one
 
 	answerable bool // nothing was written to the client
-	passed     bool // something may have been sent to the host
+	passed     bool // the host, or the servers of its name, may have heard of the request
+	whole      bool // the client has the whole answer, whatever ended the passage after it
 	torn       bool // the client has a part of the answer and must not take it for the whole
 
 	sent, received atomic.Int64
@@ -48,6 +49,20 @@ func (e cutError) Error() string { return "egress: cut: " + string(e) }
 // cut ends the passage; the first reason counts.
 func (o *passage) cut(why string) { o.cancel(cutError(why)) }
 
+// cutFor cuts the passage for an error of its connections: the end of a time limit is silence.
+func (o *passage) cutFor(err error) {
+	if silent(err) {
+		o.cut("idle")
+	}
+	o.cut("error")
+}
+
+// silent reports whether an error is the end of a time limit.
+func silent(err error) bool {
+	var limit net.Error
+	return errors.As(err, &limit) && limit.Timeout()
+}
+
 // record returns the event of the passage, which has ended.
 func (o *passage) record(now time.Time) choir.EgressPassed {
 	e := choir.EgressPassed{
@@ -60,6 +75,7 @@ func (o *passage) record(now time.Time) choir.EgressPassed {
 	}
 	var cut cutError
 	switch {
+	case o.whole:
 	case errors.As(context.Cause(o.ctx), &cut):
 		e.Cut = string(cut)
 	case o.ctx.Err() != nil:

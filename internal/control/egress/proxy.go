@@ -391,7 +391,7 @@ func (p *Proxy) dial(one *passage) (net.Conn, error) {
 		one.cut("error")
 		return nil, choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 	}
-	one.address = address
+	one.address, one.passed = address, true
 	return conn, nil
 }
 

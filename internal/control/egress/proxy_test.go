@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"bufio"
 	"io"
 	"net"
 	"net/http"
@@ -232,33 +231,21 @@ func TestLimitsEndATunnel(t *testing.T) {
 }
 
 func TestAnAnswerThatBreaksIsNotTakenForAWholeOne(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		conn, err := l.Accept()
+	for _, says := range []string{"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "Content-Length: 10\r\n\r\nhello"} {
+		g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 80}))
+		g.front.Config.ErrorLog = quiet
+		g.serve(good, 80, newHost(t, func(conn net.Conn) { _, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n"+says) }))
+		resp, err := g.client().Get("http://good.test/")
 		if err != nil {
-			return
+			t.Fatal(err)
 		}
-		_, _ = http.ReadRequest(bufio.NewReader(conn))
-		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
-		conn.Close()
-	}()
-	g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 80}))
-	g.front.Config.ErrorLog = quiet
-	g.serve(good, 80, l.Addr().String())
-	resp, err := g.client().Get("http://good.test/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadAll(resp.Body); err == nil {
-		t.Error("half an answer was taken for a whole one")
-	}
-	resp.Body.Close()
-	if e := g.nextPassage(); e.Cut != "error" {
-		t.Errorf("recorded %+v", e)
+		if _, err := io.ReadAll(resp.Body); err == nil {
+			t.Errorf("%q: half an answer was taken for a whole one", says)
+		}
+		resp.Body.Close()
+		if e := g.nextPassage(); e.Cut != "error" {
+			t.Errorf("%q: recorded %+v", says, e)
+		}
 	}
 }
 

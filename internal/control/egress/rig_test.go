@@ -229,6 +229,35 @@ func newTLSServer(t testing.TB, h http.Handler) (*httptest.Server, *x509.CertPoo
 	return s, pool
 }
 
+// newHost returns the address of a host that reads the head of a request on each connection, unless
+// answer is nil, and answers by hand. The connection ends with answer, or with the test.
+func newHost(t testing.TB, answer func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() {
+				defer conn.Close()
+				if answer == nil {
+					_, _ = io.Copy(io.Discard, conn)
+				} else if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+					answer(conn)
+				}
+			})
+		}
+	})
+	t.Cleanup(func() { l.Close(); all.Wait() })
+	return l.Addr().String()
+}
+
 // quiet is a log for servers whose clients break off on purpose.
 var quiet = log.New(io.Discard, "", 0)
 

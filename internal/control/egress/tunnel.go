@@ -31,12 +31,14 @@ func (c *tunnelClient) Close() error {
 func (p *Proxy) acceptTunnel(w http.ResponseWriter, one *passage) (*tunnelClient, error) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
+		one.cut("error")
 		return nil, choir.Wrap("egress", choir.CodeInternal, err, "take over the connection")
 	}
 	one.answerable = false
 	_ = conn.SetDeadline(time.Now().Add(p.cfg.Limits.Begin))
 	client := &tunnelClient{Conn: conn, buffered: buffered.Reader, outlive: context.AfterFunc(one.ctx, func() { conn.Close() })}
 	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		one.cut("error")
 		client.Close()
 		return nil, nil
 	}
@@ -52,7 +54,6 @@ func (p *Proxy) tunnel(w http.ResponseWriter, one *passage, host net.Conn) error
 	}
 	defer client.Close()
 	first, err := p.firstBytes(one, client)
-	one.passed = true // its name was asked for, and what is refused is not recorded each time
 	if errors.Is(err, errSilent) {
 		return nil
 	}
@@ -64,7 +65,7 @@ func (p *Proxy) tunnel(w http.ResponseWriter, one *passage, host net.Conn) error
 	n, err := host.Write(first)
 	one.sent.Add(int64(n))
 	if err != nil {
-		one.cut("error")
+		one.cutFor(err)
 		return nil
 	}
 	_ = client.SetDeadline(time.Time{})

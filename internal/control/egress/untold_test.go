@@ -1,7 +1,11 @@
 package egress
 
 import (
+	"bufio"
+	"context"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -108,6 +112,91 @@ func TestAHandshakeThatFailsIsRecorded(t *testing.T) {
 	}
 	if e := g.nextPassage(); e.Path != "/pub/s3cret" || e.Sent == 0 || e.Cut != "error" {
 		t.Errorf("%+v", e)
+	}
+}
+
+// changedVault is a vault whose entry mine is set anew while a request with its key is prepared.
+type changedVault struct {
+	vault
+	proxy *Proxy
+}
+
+func (v *changedVault) Inject(ctx context.Context, t Target, h http.Header) (Injected, error) {
+	v.proxy.EndKey("mine")
+	return v.vault.Inject(ctx, t, h)
+}
+
+// TestAHostThatWasDialledIsRecorded ends requests between the connection to their host and the first
+// byte that is sent for them.
+func TestAHostThatWasDialledIsRecorded(t *testing.T) {
+	const put = "PUT /s3cret HTTP/1.1\r\nHost: good.test\r\nContent-Length: 0\r\n\r\n"
+	for name, c := range map[string]struct {
+		raw    string
+		change bool
+		status int
+		want   choir.EgressPassed
+	}{
+		"no key for it":      {put, false, 403, choir.EgressPassed{Method: "PUT", Path: "/s3cret", Cut: "error"}},
+		"its key has ended":  {getInside("/s3cret"), true, 503, choir.EgressPassed{Method: "GET", Path: "/s3cret", Cut: "credential"}},
+		"the client is gone": {"", false, 0, choir.EgressPassed{Cut: "error"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			keys := &changedVault{}
+			g, cfg, heard := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test"}, choir.EgressHost{Host: "good.test", Port: 22}), vault{})
+			c.want.Host, c.want.Port, c.want.Address = "good.test", 443, good
+			if c.change {
+				keys.proxy = g.Proxy
+				g.cfg.Inject = keys
+			}
+			if c.raw == "" {
+				c.want.Port = 22
+				g.serve(good, 22, echo(t))
+				client := newStuckClient(t)
+				client.Close()
+				g.ServeHTTP(goneClient{client}, httptest.NewRequest(http.MethodConnect, "good.test:22", http.NoBody))
+			} else if statuses, _ := g.inside(cfg, c.raw); len(statuses) != 1 || statuses[0] != c.status {
+				t.Fatal(statuses)
+			}
+			e := g.nextPassage()
+			if sent := e.Sent > 0; sent != (c.raw != "") {
+				t.Errorf("%d bytes were sent", e.Sent)
+			}
+			e.Sent, e.Received, e.Millis = 0, 0, 0 // of the handshake
+			if e != c.want || len(*heard) > 0 {
+				t.Errorf("recorded %+v, and the host heard %d requests", e, len(*heard))
+			}
+		})
+	}
+}
+
+// goneClient is a client whose connection is closed when it is taken over.
+type goneClient struct{ *stuckClient }
+
+func (c goneClient) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return c.Conn, bufio.NewReadWriter(bufio.NewReader(c.Conn), bufio.NewWriter(c.Conn)), nil
+}
+
+// TestAnAnswerThatIsNotFinalIsRecorded answers with statuses that are no end of an exchange, of which
+// a response writer panics at those below 100.
+func TestAnAnswerThatIsNotFinalIsRecorded(t *testing.T) {
+	for _, status := range []string{"000 None", "042 Odd", "099 Odd", "101 Switching Protocols", "103 Early Hints"} {
+		g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 80}))
+		g.front.Config.ErrorLog = quiet
+		g.serve(good, 80, newHost(t, func(conn net.Conn) {
+			_, _ = io.WriteString(conn, "HTTP/1.1 "+status+"\r\nConnection: Upgrade\r\nUpgrade: odd\r\n\r\n")
+		}))
+		resp, err := g.client().Get("http://good.test/")
+		if err != nil {
+			t.Errorf("%s: %v", status, err)
+			continue
+		}
+		resp.Body.Close()
+		if resp.StatusCode != 503 {
+			t.Errorf("%s: the client is told %s", status, resp.Status)
+		}
+		if e := g.nextPassage(); e.Cut != "error" || e.Status != 0 || e.Sent == 0 {
+			t.Errorf("%s: recorded %+v", status, e)
+		}
 	}
 }
 
