@@ -12,12 +12,14 @@ import (
 var egressTable = &keyed[Egress]{projection: projection{
 	name: "egress", since: 11, key: 1, columns: []column{keyColumn, valueColumn},
 	on: reducers{
-		choir.TypeEgressRefused: on(egressRefused),
-		choir.TypeEgressDenied:  on(egressDenied),
-		choir.TypeEgressGranted: on(egressGranted),
-		choir.TypeEgressRevoked: on(egressRevoked),
-		choir.TypeTaskReturned:  on(egressTaskReturned),
-		choir.TypeRunFinished:   on(egressRunFinished),
+		choir.TypeEgressRefused:    on(egressRefused),
+		choir.TypeEgressDenied:     on(egressDenied),
+		choir.TypeEgressGranted:    on(egressGranted),
+		choir.TypeEgressRevoked:    on(egressRevoked),
+		choir.TypeTaskReturned:     on(egressTaskReturned),
+		choir.TypeRunFinished:      on(egressRunFinished),
+		choir.TypeComputerForked:   on(egressOfAnother[choir.ComputerForked]),
+		choir.TypeComputerImported: on(egressOfAnother[choir.ComputerImported]),
 	},
 }}
 
@@ -233,6 +235,12 @@ func egressTaskReturned(rows *cells[Egress], e *choir.Event, p *choir.TaskReturn
 
 func egressRunFinished(rows *cells[Egress], e *choir.Event, _ *choir.RunFinished) error {
 	return endGrants(rows, e, func(g EgressGrant) bool { return g.Scope != choir.EgressAlways && g.Run == e.Run })
+}
+
+// egressOfAnother forgets the past of another computer: its owner may be another person, and may have
+// revoked a grant after the moment at which this computer begins.
+func egressOfAnother[P any](rows *cells[Egress], e *choir.Event, _ *P) error {
+	return answerEgress(rows, e, func(state *Egress) { *state = Egress{} })
 }
 
 // endGrants removes the grants that end with an event.

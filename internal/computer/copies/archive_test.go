@@ -309,3 +309,53 @@ func TestAFullDiskRefusesAnImportByName(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherComputersGrantsHoldNowhereElse imports and forks a computer with a grant for always, and
+// forks it at a moment before the grant was revoked.
+func TestAnotherComputersGrantsHoldNowhereElse(t *testing.T) {
+	l := newLab(t)
+	l.holds(map[string]string{"a": "a\n"})
+	grant := choir.EgressGranted{Grant: workspacetest.NewID(t), Host: "outside.test", Port: 443, Scope: choir.EgressAlways}
+	task := workspacetest.NewID(t)
+	if _, err := l.Events.Append(l.Within(), choir.RoleCLI, grant); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Events.AppendToRun(l.Within(), choir.RoleControl, workspacetest.NewID(t), workspacetest.NewID(t), task, choir.EgressRefused{
+		Host: "asked.test", Port: 443, Why: choir.EgressPolicy, Policy: "none", Asked: true,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if has := must(l.Log.Egress(l.Within()))(t); len(has.Grants) != 1 || len(has.Requests) != 1 {
+		t.Fatalf("the computer itself has %+v", has)
+	}
+	granted := l.Head()
+	var file bytes.Buffer
+	e := must(l.PrepareExport(l.Within()))(t)
+	err := e.Write(l.Within(), &file)
+	e.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Events.Append(l.Within(), choir.RoleCLI, choir.EgressRevoked{Grant: grant.Grant, Host: grant.Host, Port: grant.Port}); err != nil {
+		t.Fatal(err)
+	}
+	for name, begin := range map[string]func(NewComputer) error{
+		"import": func(n NewComputer) error {
+			_, err := n.Import(l.Within(), &file, anyName)
+			return err
+		},
+		"fork": func(n NewComputer) error { return l.ForkInto(l.Within(), must(l.FindFork(l.Within(), granted))(t), n) },
+	} {
+		n := newOne(t)
+		n.User = l.User
+		if err := begin(n); err != nil {
+			t.Fatal(err)
+		}
+		store := must(eventstore.Open(t.Context(), n.Dir, eventstore.Config{Computer: n.ID, User: n.User, Now: n.Now}))(t)
+		has, err := store.Egress(t.Context())
+		store.Close()
+		if err != nil || len(has.Grants) != 0 || len(has.Requests) != 0 || has.Answered <= granted {
+			t.Errorf("the %s has %+v, %v", name, has, err)
+		}
+	}
+}

@@ -28,14 +28,12 @@ func (p *Proxy) servePackage(w http.ResponseWriter, r *http.Request, work Work, 
 	content, err := p.openPackage(r, work, one)
 	switch {
 	case errors.Is(err, packages.ErrFalse):
-		one.passed = true // the registry was asked, and not each refusal is recorded
-		one.cut("error")
+		one.askedByCache() // not each refusal is recorded
 		return true, refuse(one.target, choir.EgressDigest, one.mode, choir.ReasonEgressDigest)
 	case errors.Is(err, packages.ErrPass):
 		return false, nil
 	case err != nil: // the client is gone, or the passage was cut
-		one.passed = true // the cache may have asked the registry by then
-		one.cut("error")
+		one.askedByCache()
 		return true, choir.Refuse("egress", choir.ReasonEgressUnreachable, choir.TextOf("host", one.target.HostPort()))
 	}
 	defer content.Close()
@@ -53,6 +51,14 @@ func (p *Proxy) servePackage(w http.ResponseWriter, r *http.Request, work Work, 
 		return true, refuse(one.target, choir.EgressDigest, one.mode, choir.ReasonEgressDigest)
 	}
 	return true, nil
+}
+
+// askedByCache cuts a passage for which the cache may have asked the registry: the path counts as sent,
+// and the host as reached.
+func (o *passage) askedByCache() {
+	o.passed = true
+	o.sent.Add(int64(len(o.target.Path)))
+	o.cut("error")
 }
 
 // openPackage returns the content or page that a request asks for. It returns packages.ErrPass

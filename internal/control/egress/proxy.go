@@ -113,9 +113,10 @@ type Config struct {
 // Proxy serves the requests of a computer's sandboxes for hosts outside. Its methods may be
 // called at any time by any goroutine.
 type Proxy struct {
-	cfg     Config
-	pace    *rate.Limiter
-	telling chan struct{} // full while events that the log did not take are appended
+	cfg      Config
+	pace     *rate.Limiter
+	refusals *rate.Limiter
+	telling  chan struct{} // full while events that the log did not take are appended
 
 	mu     sync.Mutex // guards the rest; held for no call
 	policy Policy
@@ -131,7 +132,8 @@ type Proxy struct {
 func New(cfg Config) *Proxy {
 	return &Proxy{
 		cfg: cfg, pace: rate.NewLimiter(rate.Limit(cfg.Limits.Rate), cfg.Limits.Burst),
-		policy: cfg.Policy, open: map[*passage]struct{}{}, telling: make(chan struct{}, 1),
+		refusals: rate.NewLimiter(rate.Limit(cfg.Limits.Rate), cfg.Limits.Burst),
+		policy:   cfg.Policy, open: map[*passage]struct{}{}, telling: make(chan struct{}, 1),
 	}
 }
 
@@ -174,6 +176,9 @@ var errClosed = choir.Refuse("egress", choir.ReasonComputerStops)
 
 // ServeHTTP carries a request in absolute form, or a tunnel, out, or refuses it.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p.refusesUnread(w) {
+		return
+	}
 	work, err := p.cfg.Work(r)
 	if err != nil {
 		p.cfg.Answer(w, err)
@@ -240,12 +245,23 @@ type refusedError struct {
 func (e *refusedError) Error() string { return e.told.Error() }
 func (e *refusedError) Unwrap() error { return e.told }
 
+// refusesUnread refuses a request after a flood of refused ones, each of which makes the log be read.
+// No event is recorded of it.
+func (p *Proxy) refusesUnread(w http.ResponseWriter) bool {
+	if p.refusals.Tokens() >= 1 {
+		return false
+	}
+	p.cfg.Answer(w, choir.Refuse("egress", choir.ReasonEgressBusy))
+	return true
+}
+
 // refused records an error that is a refusal, and returns what the client is told.
 func (p *Proxy) refused(r *http.Request, work Work, err error) error {
 	var refusal *refusedError
 	if !errors.As(err, &refusal) {
 		return err
 	}
+	p.refusals.Allow()
 	asked, err := p.cfg.Log.RecordRefusal(context.WithoutCancel(r.Context()), work, refusal.Refusal)
 	if err != nil {
 		return err

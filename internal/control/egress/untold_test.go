@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -220,5 +222,38 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 	g.Close() // which waits for its end
 	if open := g.OpenHosts(mine); len(open) > 0 {
 		t.Errorf("after its end: %+v", open)
+	}
+}
+
+// TestAFloodOfRefusedRequestsIsRefusedUnread has a program that asks for a host without pause which it
+// may not reach: the log is not read for each, and a little later requests are decided about again.
+func TestAFloodOfRefusedRequestsIsRefusedUnread(t *testing.T) {
+	var asked atomic.Int64
+	g := newRig(t, policyOf(t), func(c *Config) {
+		c.Limits.Rate, c.Limits.Burst = 2, 5
+		work := c.Work
+		c.Work = func(r *http.Request) (Work, error) {
+			asked.Add(1)
+			return work(r)
+		}
+	})
+	began := time.Now()
+	status := func() int {
+		r, _, conn := g.sendRaw(connectTo("other.test:443"))
+		conn.Close()
+		return r.StatusCode
+	}
+	const flood = 200
+	for range flood {
+		status()
+	}
+	took := time.Since(began)
+	if most := 5 + int64(2*took.Seconds()) + 1; asked.Load() > most || most > flood/2 {
+		t.Errorf("%d of %d requests in %v were decided about", asked.Load(), flood, took)
+	}
+	for status() != http.StatusForbidden {
+		if time.Since(began) > patience {
+			t.Fatal("no request is decided about any more")
+		}
 	}
 }
