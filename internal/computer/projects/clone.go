@@ -65,11 +65,11 @@ func (k *known) unlink(name string) {
 	k.links = slices.DeleteFunc(k.links, func(l Link) bool { return l.Name == name })
 }
 
-// Links returns the repositories at hosts that projects came from, and of those being
-// cloned now.
+// Links returns the repositories at hosts that projects came from, and first the repositories of projects
+// that are being cloned now.
 func (p *Projects) Links(ctx context.Context) ([]Link, error) {
 	k, err := p.read(ctx)
-	return append(k.links, p.adding.list()...), err
+	return slices.Concat(p.adding.list(), k.links), err
 }
 
 // Clone clones a repository at a host with git in the sandbox, records it as a project and links

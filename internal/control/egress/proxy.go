@@ -20,6 +20,8 @@ import (
 // Work identifies the task and tool call of a request.
 type Work struct {
 	Run, Task, Call choir.ID
+	// Project is the name of the task's project; "" for none.
+	Project string
 	// Profile is the task's own; nil for the computer's policy.
 	Profile *choir.EgressProfile
 	// Grants are those of the owner's that hold for the request now.

@@ -57,11 +57,13 @@ func Serves(r *http.Request) bool { return r.Method != http.MethodConnect && r.U
 
 // ServeHTTP carries a request of git, or refuses it.
 func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	g.Proxy.ServeErrand(w, r, answerPlain, func(ctx context.Context, _ egress.Work) (egress.Errand, error) { return g.errand(ctx, r) })
+	g.Proxy.ServeErrand(w, r, answerPlain, func(ctx context.Context, work egress.Work) (egress.Errand, error) {
+		return g.errand(ctx, r, work.Project)
+	})
 }
 
-// errand returns the request for the host.
-func (g *Gate) errand(ctx context.Context, r *http.Request) (egress.Errand, error) {
+// errand returns the request for the host, of a task about a project; "" for none.
+func (g *Gate) errand(ctx context.Context, r *http.Request, project string) (egress.Errand, error) {
 	call, ok := readCall(r)
 	if !ok {
 		return egress.Errand{}, choir.Refuse("git", choir.ReasonGitNotARequest)
@@ -70,28 +72,65 @@ func (g *Gate) errand(ctx context.Context, r *http.Request) (egress.Errand, erro
 	if err != nil {
 		return egress.Errand{}, err
 	}
-	i := slices.IndexFunc(named, func(n Repository) bool {
-		return n.Target.Host == call.repo.Host && n.Target.Port == call.repo.Port && n.Target.Path == call.repo.Path
+	named = slices.DeleteFunc(slices.Clone(named), func(n Repository) bool {
+		return n.Target.Host != call.repo.Host || n.Target.Port != call.repo.Port || n.Target.Path != call.repo.Path
 	})
-	if i < 0 {
+	if len(named) == 0 {
 		return egress.Errand{Target: call.repo}, choir.Refuse("git", choir.ReasonGitNotNamed, choir.TextOf("address", authority(call.repo)+call.repo.Path))
 	}
 	target := call.repo
 	target.Method, target.Path = r.Method, call.repo.Path+call.service
 	errand := egress.Errand{Target: target, Query: call.query, Header: outgoing(r.Header)}
+	name, added, err := g.credentialOf(ctx, call, named, project)
+	if err != nil {
+		return errand, err
+	}
 	secrets := leak.New(nil)
-	if name := named[i].Credential; name != "" {
-		added, err := g.Vault.Add(ctx, name, vault.Want{
-			Use: choir.VaultForGit, Computer: g.Computer, Project: named[i].Project, Action: call.action, Target: call.repo,
-		})
-		if err != nil {
-			return errand, err
-		}
+	if name != "" {
 		errand.Header.Set(added.Header, added.Value)
 		errand.Credential, secrets = name, added.Secrets
 	}
 	errand.Answer = func(a *http.Response) error { return clean(a, secrets, authority(call.repo)+call.repo.Path) }
 	return errand, nil
+}
+
+// credentialOf returns the entry of the vault for a call and the header with its key; "" for a call
+// without a credential. Several projects may name the repository: the project that the task is about
+// comes first, then projects with a credential, in their order, then projects without. An entry that
+// was removed, or is not bound to the call, leaves the call to the next project. If it leaves it to
+// none, the error is the first entry's.
+func (g *Gate) credentialOf(ctx context.Context, c call, named []Repository, project string) (name string, added vault.Added, err error) {
+	slices.SortStableFunc(named, func(a, b Repository) int { return rank(a, project) - rank(b, project) })
+	var first error
+	for _, n := range named {
+		if n.Credential == "" {
+			return "", vault.Added{}, nil
+		}
+		added, err = g.Vault.Add(ctx, n.Credential, vault.Want{
+			Use: choir.VaultForGit, Computer: g.Computer, Project: n.Project, Action: c.action, Target: c.repo,
+		})
+		if err == nil {
+			return n.Credential, added, nil
+		}
+		if code := choir.CodeOf(err); code != choir.CodeNotFound && code != choir.CodeRefused {
+			return "", vault.Added{}, err // the vault cannot be read
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", vault.Added{}, first
+}
+
+// rank returns the place of a repository among the others of its address, for a task about a project.
+func rank(n Repository, project string) int {
+	switch {
+	case n.Project == project:
+		return 0
+	case n.Credential != "":
+		return 1
+	}
+	return 2
 }
 
 // call is one request of git's smart HTTP protocol.

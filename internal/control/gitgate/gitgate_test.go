@@ -2,11 +2,19 @@ package gitgate
 
 import (
 	"bufio"
+	"context"
+	"encoding/base64"
+	"iter"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/control/egress"
+	"choiros/internal/control/vault"
+	keyvault "choiros/internal/keyring/vault"
 )
 
 // readRequest returns a request as the egress door's server reads it.
@@ -111,6 +119,79 @@ func TestARefusedAddressKeepsItsSecretsToItself(t *testing.T) {
 		_, _, err := Address(url)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3") {
 			t.Errorf("%s: %v, want %q in it", url, err, want)
+		}
+	}
+}
+
+// silent is a computer whose log keeps nothing.
+type silent struct{ id choir.ID }
+
+func (s silent) ID() choir.ID { return s.id }
+func (silent) EndKey(string)  {}
+func (silent) Head() uint64   { return 0 }
+func (silent) Append(context.Context, choir.Role, ...choir.Payload) ([]choir.Receipt, error) {
+	return nil, nil
+}
+func (silent) Events(context.Context, uint64) iter.Seq2[choir.Event, error] {
+	return func(func(choir.Event, error) bool) {}
+}
+
+// TestProjectsOfOneRepositoryHaveTheirOwnCredentials has several projects name one repository with
+// different entries of the vault: a call has the entry of its task's project, else one that may be
+// used for the call, whichever project was cloned first.
+func TestProjectsOfOneRepositoryHaveTheirOwnCredentials(t *testing.T) {
+	keys := vault.New(keyvault.New(filepath.Join(t.TempDir(), "keys"), time.Now))
+	for name, b := range map[string]choir.VaultBinding{
+		"reader": {Methods: []string{"fetch"}}, "first": {Project: "a"}, "second": {Project: "b"}, "elsewhere": {Paths: []string{"/q"}},
+	} {
+		b.Use, b.Host, b.Computer, b.User = choir.VaultForGit, "h.test", "c", "me"
+		if _, err := keys.Set(t.Context(), silent{"c"}, choir.RoleCLI, name, "a-long-key-of-"+name, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		named   string // each project with its entry, in order
+		project string // that the task is about
+		action  string
+		uses    string
+		code    choir.Code
+	}{
+		"the entry of the task's project":          {"a:first b:second", "b", "push", "second", ""},
+		"the first entry for no project":           {"a:first b:second", "", "push", "first", ""},
+		"the first entry for another project":      {"a:first b:second", "z", "push", "first", ""},
+		"an entry instead of a removed one":        {"a:gone b:second", "", "fetch", "second", ""},
+		"an entry instead of the project's, gone":  {"b:second a:gone", "a", "fetch", "second", ""},
+		"an entry instead of a foreign one":        {"a:second b:second", "", "fetch", "second", ""},
+		"an entry to push instead of one to fetch": {"z:reader b:second", "z", "push", "second", ""},
+		"an entry that is only to fetch":           {"z:reader b:second", "z", "fetch", "reader", ""},
+		"an entry before no entry":                 {"z: b:second", "", "fetch", "second", ""},
+		"no entry for a project without":           {"z: b:second", "z", "fetch", "", ""},
+		"no entry instead of a removed one":        {"a:gone z:", "", "fetch", "", ""},
+		"no entry at all":                          {"z:", "", "fetch", "", ""},
+		"a removed entry":                          {"a:gone", "", "fetch", "", choir.CodeNotFound},
+		"only entries that are not for it":         {"a:elsewhere z:reader b:gone", "", "push", "", choir.CodeRefused},
+	} {
+		g := &Gate{Computer: "c", Vault: keys, Named: func(context.Context) (out []Repository, _ error) {
+			for one := range strings.FieldsSeq(c.named) {
+				project, entry, _ := strings.Cut(one, ":")
+				for _, path := range []string{"/other", "/p"} {
+					out = append(out, Repository{Project: project, Target: egress.Target{Host: "h.test", Port: 443, Path: path}, Credential: entry})
+				}
+			}
+			return out, nil
+		}}
+		service := map[string]string{"fetch": "git-upload-pack", "push": "git-receive-pack"}[c.action]
+		r, ok := readRequest(t, "GET http://git.choir.internal/h.test/p/info/refs?service="+service+" HTTP/1.1\r\n\r\n")
+		if !ok {
+			t.Fatal("it is no request")
+		}
+		e, err := g.errand(t.Context(), r, c.project)
+		sent := ""
+		if c.uses != "" {
+			sent = "Basic " + base64.StdEncoding.EncodeToString([]byte("me:a-long-key-of-"+c.uses))
+		}
+		if e.Credential != c.uses || e.Header.Get("Authorization") != sent || choir.CodeOf(err) != c.code {
+			t.Errorf("%s: it goes with %q (%q), %v", name, e.Credential, e.Header.Get("Authorization"), err)
 		}
 	}
 }

@@ -227,7 +227,7 @@ func errandOf(r *http.Request, c *computer.Computer) (egress.Work, error) {
 		return work, nil
 	}
 	t, err := c.Store().Task(r.Context(), on.Task)
-	work.Profile = t.Task.EgressProfile
+	work.Project, work.Profile = t.Task.Repo, t.Task.EgressProfile
 	return work, err
 }
 
