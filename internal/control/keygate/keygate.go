@@ -76,10 +76,11 @@ func readTarget(r *http.Request) (t egress.Target, ok bool) {
 }
 
 // withheld are the headers of a program that do not go on: what is for a proxy or between two
-// neighbours, what the key stands for, and encodings in which an answer could not be looked at.
+// neighbours, what the key stands for, and encodings and ranges in which an answer could not be
+// looked at. Some servers read Request-Range, an older name, as Range.
 var withheld = []string{
 	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer",
-	"Transfer-Encoding", "Upgrade", "Accept-Encoding", "Range", "Cookie", "Expect",
+	"Transfer-Encoding", "Upgrade", "Accept-Encoding", "Range", "Request-Range", "Cookie", "Expect",
 }
 
 // misleading are the headers by which some servers take a request for one to another host.
@@ -93,11 +94,9 @@ func outgoing(h http.Header) http.Header {
 			out.Del(strings.TrimSpace(name))
 		}
 	}
-	for _, name := range withheld {
-		out.Del(name)
-	}
 	for name := range out {
-		if slices.Contains(misleading, http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))) {
+		// Many servers read _ as -.
+		if read := http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-")); slices.Contains(withheld, read) || slices.Contains(misleading, read) {
 			delete(out, name)
 		}
 	}

@@ -39,6 +39,17 @@ func TestARequestThatSaysAnotherOneIsRefused(t *testing.T) {
 	}
 }
 
+// TestNoPartOfAnAnswerCanBeAskedFor sends the headers by which a host answers with a part of a page, in
+// which a piece of a key would not be found.
+func TestNoPartOfAnAnswerCanBeAskedFor(t *testing.T) {
+	for _, header := range []string{"Range: bytes=0-3", "Request-Range: bytes=0-3", "request-range: bytes=0-3", "Request_Range: bytes=0-3", "X-Mine: 1\r\nConnection: X-Mine"} {
+		r := readRequest(t, "GET http://key.choir.internal/h.test/v1/x HTTP/1.1\r\n"+header+"\r\n\r\n")
+		if out := outgoing(r.Header); len(out) != 1 { // that there is no User-Agent
+			t.Errorf("%q goes on as %v", header, out)
+		}
+	}
+}
+
 // TestAnEncodedAnswerIsRefused has a host say twice how its answer is encoded.
 func TestAnEncodedAnswerIsRefused(t *testing.T) {
 	answer := func(encodings ...string) *http.Response {
