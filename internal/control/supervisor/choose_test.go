@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -83,26 +84,31 @@ func TestTwoOwnersWhoChooseAtOnce(t *testing.T) {
 	}
 }
 
-// TestAFullDiskKeepsNobodyFromClosingTheNetwork chooses policies on a full disk: one that lets less
-// out is in force, though it cannot be kept, and one that lets more out is not.
-func TestAFullDiskKeepsNobodyFromClosingTheNetwork(t *testing.T) {
+// mountSmall puts a data folder on a small file system of its own.
+func mountSmall(t *testing.T) (data string) {
+	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("mounting a small file system needs root")
 	}
-	data := newData(t)
-	if err := unix.Mount("choir-test", data, "tmpfs", 0, "size=96m"); err != nil {
+	data = newData(t)
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("choir-test", data, "tmpfs", 0, "size=96m,mode=700"); err != nil {
 		t.Skipf("this machine does not let root mount a tmpfs: %v", err)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(data, unix.MNT_DETACH) })
-	p := choosing(t, data)
-	if _, err := p.System.ChooseEgress(t.Context(), choir.EgressGitPkg); err != nil {
-		t.Fatal(err)
-	}
+	return data
+}
+
+// fill fills the file system of a data folder and returns a function that makes room again.
+func fill(t *testing.T, data string) (empty func()) {
+	t.Helper()
 	filler, err := os.Create(filepath.Join(data, "filler"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer filler.Close()
+	t.Cleanup(func() { filler.Close() })
 	for size := 1 << 20; size > 0; size /= 2 {
 		for err = nil; err == nil; {
 			_, err = filler.Write(make([]byte, size))
@@ -111,6 +117,23 @@ func TestAFullDiskKeepsNobodyFromClosingTheNetwork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return func() {
+		t.Helper()
+		if _, err := filler.Seek(0, io.SeekStart); err != nil || filler.Truncate(0) != nil {
+			t.Fatal("the disk stays full")
+		}
+	}
+}
+
+// TestAFullDiskKeepsNobodyFromClosingTheNetwork chooses policies on a full disk: one that lets less
+// out is in force, though it cannot be kept, and one that lets more out is not.
+func TestAFullDiskKeepsNobodyFromClosingTheNetwork(t *testing.T) {
+	data := mountSmall(t)
+	p := choosing(t, data)
+	if _, err := p.System.ChooseEgress(t.Context(), choir.EgressGitPkg); err != nil {
+		t.Fatal(err)
+	}
+	empty := fill(t, data)
 	choose := func(mode choir.EgressMode, inForceThen string) {
 		t.Helper()
 		if _, err := p.System.ChooseEgress(t.Context(), mode); choir.CodeOf(err) != choir.CodeUnavailable {
@@ -127,13 +150,50 @@ func TestAFullDiskKeepsNobodyFromClosingTheNetwork(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(data, ".network*")); len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
-	if _, err := filler.Seek(0, io.SeekStart); err != nil || filler.Truncate(0) != nil {
-		t.Fatal("the disk stays full")
-	}
+	empty()
 	if _, err := p.System.ChooseEgress(t.Context(), choir.EgressNone); err != nil {
 		t.Error(err)
 	}
 	if now, kept := inForce(t, p, data); now != "none" || kept != "none" {
 		t.Errorf("with room %s is in force, and a start has %q", now, kept)
 	}
+}
+
+// TestAReloadKeepsChoicesThatTheDiskDidNotTake closes the network on a full disk, and a host before
+// it, and has the configuration read again: the choices stay in force, and a reload with room keeps
+// them for the next start.
+func TestAReloadKeepsChoicesThatTheDiskDidNotTake(t *testing.T) {
+	data := mountSmall(t)
+	p := choosing(t, data)
+	if _, err := p.System.ChooseEgress(t.Context(), choir.EgressGitPkg); err != nil {
+		t.Fatal(err)
+	}
+	empty := fill(t, data)
+	const host = "github.com"
+	reload := func(now, kept string) {
+		t.Helper()
+		done, err := p.System.ReloadEgress(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		gotNow, gotKept := inForce(t, p, data)
+		if done.Mode != now || gotNow != now || gotKept != kept {
+			t.Errorf("after a reload that says %s, %s is in force, and a start has %s", done.Mode, gotNow, gotKept)
+		}
+		n, err := config.LoadNetwork(data)
+		if want := kept == "none"; err != nil || slices.Contains(n.Without, host) != want {
+			t.Errorf("a start goes without %q, %v", n.Without, err)
+		}
+	}
+	if _, err := p.System.ChooseListed(t.Context(), host, false); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Fatalf("it is kept on a full disk: %v", err)
+	}
+	reload("git+pkg", "git+pkg")
+	if _, err := p.System.ChooseEgress(t.Context(), choir.EgressNone); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Fatalf("it is kept on a full disk: %v", err)
+	}
+	reload("none", "git+pkg")
+	reload("none", "git+pkg")
+	empty()
+	reload("none", "none")
 }

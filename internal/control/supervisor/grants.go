@@ -79,13 +79,18 @@ func (p *policyInForce) setApprovals(holds effect.Policy, file config.Config) (b
 // reload reads the configuration file again and puts its section [egress] and its tables
 // [[approve]] in force, in every computer, where it cuts what does not fit any more. A file with
 // an error anywhere is refused, and both stay as they were. The other sections are those of the
-// start.
+// start. The owner's choices that could not be kept stay in force, and are written again.
 func (p *policyInForce) reload(gateways *gateways) (api.EgressReloaded, error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
 	file, from, err := p.reread()
 	if err != nil {
 		return api.EgressReloaded{}, err
+	}
+	if p.unkept != nil {
+		if file, err = file.WithNetwork(*p.unkept); err != nil {
+			return api.EgressReloaded{}, err
+		}
 	}
 	policy, err := file.Egress.Policy()
 	if err != nil {
@@ -95,7 +100,10 @@ func (p *policyInForce) reload(gateways *gateways) (api.EgressReloaded, error) {
 	if err != nil {
 		return api.EgressReloaded{}, err
 	}
-	p.unkept = nil
+	if p.unkept != nil {
+		// If it fails they stay unkept, as the owner was told when they were made.
+		_ = p.keepChoices(*p.unkept)
+	}
 	before := p.setApprovals(holds, file)
 	done := p.force(gateways, policy, file, from)
 	for _, out := range gateways.all() {
@@ -157,10 +165,6 @@ func (p *policyInForce) choose(gateways *gateways, change func(*config.Network, 
 	if file, err = file.WithNetwork(chosen); err != nil {
 		return api.EgressReloaded{}, err
 	}
-	raw, err := chosen.Encode()
-	if err != nil {
-		return api.EgressReloaded{}, err
-	}
 	policy, err := file.Egress.Policy()
 	if err != nil {
 		return api.EgressReloaded{}, err
@@ -174,14 +178,28 @@ func (p *policyInForce) choose(gateways *gateways, change func(*config.Network, 
 		done = p.force(gateways, policy, file, from)
 		p.unkept = &chosen
 	}
-	if err := durablefile.Write(filepath.Join(p.cfg.Data, config.NetworkFile), raw); err != nil && !errors.Is(err, durablefile.ErrReplaced) {
-		return done, choir.Wrap("egress.choose", choir.CodeUnavailable, err, "keep the policy in %s", config.NetworkFile)
+	if err := p.keepChoices(chosen); err != nil {
+		return done, err
 	}
-	p.unkept = nil
 	if wider {
 		done = p.force(gateways, policy, file, from)
 	}
 	return done, nil
+}
+
+// keepChoices writes the owner's choices to config.NetworkFile. Code unavailable: it cannot be
+// written. The caller holds changing.
+func (p *policyInForce) keepChoices(chosen config.Network) error {
+	raw, err := chosen.Encode()
+	if err != nil {
+		return err
+	}
+	err = durablefile.Write(filepath.Join(p.cfg.Data, config.NetworkFile), raw)
+	if err != nil && !errors.Is(err, durablefile.ErrReplaced) {
+		return choir.Wrap("egress.choose", choir.CodeUnavailable, err, "keep the policy in %s", config.NetworkFile)
+	}
+	p.unkept = nil
+	return nil
 }
 
 // reread reads the configuration again, and the path of its file.
