@@ -36,6 +36,7 @@ type roleProcess struct {
 	done    chan struct{} // closed when it has ended and its end was told
 	// launch counts the starts of roles in this sandbox.
 	launch int
+	ended  bool // guarded by roles.mu
 }
 
 // roles holds the single role process of the sandbox.
@@ -65,13 +66,30 @@ func (r *roles) claim() (launch int, err error) {
 	return r.launches, nil
 }
 
-func (r *roles) set(p *roleProcess) {
+// endStart ends the reservation of a start and records the role that it started; nil if it failed.
+// A role that has ended meanwhile is not recorded.
+func (r *roles) endStart(p *roleProcess) {
 	r.mu.Lock()
-	r.current, r.starting = p, false
-	r.mu.Unlock()
+	defer r.mu.Unlock()
+	r.starting = false
+	if p != nil && !p.ended {
+		r.current = p
+	}
 }
 
-func (s *Server) startRole(ctx context.Context, _ *wire, r *request) (any, error) {
+// forgetRole removes a role that has ended. The reservation of a start stays.
+func (r *roles) forgetRole(p *roleProcess) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.ended = true
+	if r.current == p {
+		r.current = nil
+	}
+}
+
+// startRole starts a role and sends the reply. If the client has closed its connection by then, the
+// role is killed: nobody knows of it, and the next start would be refused.
+func (s *Server) startRole(ctx context.Context, w *wire, r *request) (any, error) {
 	if r.Role == nil {
 		return nil, choir.Invalid("request.role", "is required")
 	}
@@ -79,25 +97,41 @@ func (s *Server) startRole(ctx context.Context, _ *wire, r *request) (any, error
 	if err != nil {
 		return nil, err
 	}
+	calling, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	s.handlers.Go(func() { // ends when the connection does, which serveConn closes
+		_, _, _ = w.read() // the client sends nothing more
+		hangUp()
+	})
 	var p *roleProcess
 	if launch > 1 {
-		ending, cancel := context.WithTimeout(ctx, orphanPatience)
+		ending, cancel := context.WithTimeout(calling, orphanPatience)
 		err = s.cfg.Programs.EndOrphans(ending)
 		cancel()
 	}
 	if err == nil {
-		p, err = s.launchRole(ctx, r.Role, launch)
+		p, err = s.launchRole(ctx, calling, r.Role, launch)
 	}
-	s.roles.set(p)
+	s.roles.endStart(p)
 	if err != nil {
 		return nil, err
 	}
-	return &done{PID: p.program.PID()}, nil
+	if err := w.writeJSON(frameReply, &done{PID: p.program.PID()}); err != nil {
+		p.end()
+		return nil, err
+	}
+	return nil, nil
+}
+
+// end kills the role with all its descendants and waits until its end was told.
+func (p *roleProcess) end() {
+	p.program.Kill()
+	<-p.done
 }
 
 // launchRole starts the role process with its door and writes its credentials and
-// configuration to its standard input. If that fails it kills the process.
-func (s *Server) launchRole(ctx context.Context, spec *RoleSpec, launch int) (*roleProcess, error) {
+// configuration to its standard input. If that fails, or calling ends, it kills the process.
+func (s *Server) launchRole(ctx, calling context.Context, spec *RoleSpec, launch int) (*roleProcess, error) {
 	door, itsEnd, err := roledoor.Listen()
 	if err != nil {
 		return nil, err
@@ -108,14 +142,17 @@ func (s *Server) launchRole(ctx context.Context, spec *RoleSpec, launch int) (*r
 		door.Close()
 		return nil, err
 	}
+	stop := context.AfterFunc(calling, p.program.Kill)
 	for _, line := range []json.RawMessage{spec.Credentials, spec.Config} {
 		if len(line) > 0 && err == nil {
 			err = p.send(line)
 		}
 	}
+	if !stop() && err == nil {
+		err = choir.Wrap("guest.role", choir.CodeUnavailable, calling.Err(), "nobody waits for the start of %s any more", p.name)
+	}
 	if err != nil {
-		p.program.Kill()
-		<-p.done
+		p.end()
 		return nil, err
 	}
 	return p, nil
@@ -176,7 +213,7 @@ func (s *Server) watchRole(ctx context.Context, p *roleProcess, files *streams, 
 	outputs.Wait()
 	files.close()
 	doors.Wait()
-	s.roles.set(nil)
+	s.roles.forgetRole(p)
 	x := end.exit()
 	s.presence.broadcast(Notice{Kind: NoticeRoleExited, Role: p.name, PID: p.program.PID(), Launch: p.launch, Exit: &x, Output: tail.String()})
 }
@@ -223,8 +260,7 @@ func (s *Server) stopRole(ctx context.Context, _ *wire, _ *request) (any, error)
 	select {
 	case <-p.done:
 	case <-timer.C:
-		p.program.Kill()
-		<-p.done
+		p.end()
 	case <-ctx.Done():
 		<-p.done // watchRole ends it
 	}

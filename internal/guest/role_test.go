@@ -1,10 +1,13 @@
 package guest
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -131,4 +134,109 @@ func TestRolesOfOtherNamesAreRefused(t *testing.T) {
 	s.Name = "choir-associate" // not there
 	_, err = in.StartRole(within(t), s)
 	wantCode(t, err, choir.CodeNotFound)
+}
+
+// startHook is a Programs that calls a function after each start of a program.
+type startHook struct {
+	Programs
+	started func()
+}
+
+// Start implements Programs.
+func (h startHook) Start(s Start) (Program, error) {
+	p, err := h.Programs.Start(s)
+	if err == nil {
+		h.started()
+	}
+	return p, err
+}
+
+// TestARoleOfALostCallerEnds has the control plane give up while the role's process starts:
+// no process of the role is left, and the next start is not refused.
+func TestARoleOfALostCallerEnds(t *testing.T) {
+	t.Parallel()
+	for input, credentials := range map[string]string{
+		"read":   `{}`,
+		"unread": `{"x":"` + strings.Repeat("x", 4*os.Getpagesize()) + `"}`,
+	} {
+		t.Run(input, func(t *testing.T) {
+			t.Parallel()
+			ctx := within(t)
+			calling, giveUp := context.WithCancel(ctx)
+			defer giveUp()
+			gone := make(chan error, 1)
+			var once sync.Once
+			role := roleDir(t, `exec sleep 1000`)
+			in := serve(t, func(c *Config) {
+				role(c)
+				c.Programs = startHook{c.Programs, func() {
+					once.Do(func() {
+						giveUp()
+						if err := <-gone; err == nil {
+							t.Error("the start was answered")
+						}
+					})
+				}}
+			})
+			a, err := in.Attach(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			_, err = in.StartRole(calling, spec(credentials))
+			gone <- err
+			// The next start is refused only until this one has ended.
+			again, end := context.WithTimeout(ctx, 30*time.Second)
+			defer end()
+			var pid int
+			for err = errors.New("not yet"); err != nil; {
+				if pid, err = in.StartRole(again, spec(`{}`)); err != nil && choir.CodeOf(err) != choir.CodeBusy {
+					t.Fatal(err)
+				}
+			}
+			n := <-a.Notices()
+			if n.Kind != NoticeRoleExited || n.Launch != 1 || n.Exit.Signal != "SIGKILL" {
+				t.Errorf("got %+v", n)
+			}
+			if p, ok := readProcess(n.PID); ok && n.PID != pid {
+				t.Errorf("the role of the first start is left: %+v", p)
+			}
+			if info, err := in.Hello(ctx); err != nil || info.RolePID != pid {
+				t.Errorf("got %+v, %v, want the role %d", info, err, pid)
+			}
+		})
+	}
+}
+
+// TestARoleThatEndsDuringItsStartIsForgotten has a role end before its start has: it is not recorded
+// as the running one, and until its start has ended no other begins.
+func TestARoleThatEndsDuringItsStartIsForgotten(t *testing.T) {
+	t.Parallel()
+	for name, recorded := range map[string]bool{"a start that fails": false, "a start that does not know of the end": true} {
+		var r roles
+		if _, err := r.claim(); err != nil {
+			t.Fatal(err)
+		}
+		p := &roleProcess{}
+		r.forgetRole(p)
+		_, err := r.claim()
+		wantCode(t, err, choir.CodeBusy)
+		if recorded {
+			r.endStart(p)
+		} else {
+			r.endStart(nil)
+		}
+		if r.running() != nil {
+			t.Errorf("%s: the role that has ended is the running one", name)
+		}
+		if _, err := r.claim(); err != nil {
+			t.Errorf("%s: the next start: %v", name, err)
+		}
+		next := &roleProcess{}
+		r.endStart(next)
+		r.forgetRole(p)
+		if r.running() != next {
+			t.Errorf("%s: the end of the former role is taken for that of the next", name)
+		}
+	}
 }
