@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"testing"
 
 	"choiros/internal/choir"
@@ -92,5 +93,60 @@ func TestASandboxThatCannotBeRecoveredIsRemoved(t *testing.T) {
 	}
 	if err := main.Wait(t.Context()); err != nil {
 		t.Errorf("its process lives: %v", err)
+	}
+}
+
+// killed is a group in which the kernel has ended a number of processes for their memory.
+type killed struct {
+	noGroup
+	n int64
+}
+
+func (k killed) countMemoryKills() int64 { return k.n }
+
+// groupRemains removes the group of a sandbox and nothing else.
+type groupRemains struct{ *Parts }
+
+func (r groupRemains) Clear(ctx context.Context) error { return r.RemoveGroup(ctx) }
+
+// TestADestroyedSandboxDidNotRunOutOfMemory destroys sandboxes in which the kernel has ended a program
+// for its memory: one that ran on did not end for that, and one that had ended did.
+func TestADestroyedSandboxDidNotRunOutOfMemory(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kills       int64
+		endedBefore bool
+		want        bool
+	}{
+		"a program, and the sandbox ran on": {1, false, false},
+		"the sandbox":                       {1, true, true},
+		"nothing":                           {0, false, false},
+		"nothing, and it had ended":         {0, true, false},
+	} {
+		p := NewParts("test", "")
+		p.Main, p.Group = startSleeper(t), killed{n: c.kills}
+		if p.Main.HasEnded() {
+			t.Errorf("%s: its first process has ended while it runs", name)
+		}
+		if c.endedBefore {
+			if err := p.Main.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Main.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var watching sync.WaitGroup
+		watching.Go(func() { p.watch(t.Context(), groupRemains{p}) })
+		if p.RanOutOfMemory() && !c.endedBefore {
+			t.Errorf("%s: it says so while it runs", name)
+		}
+		if err := p.Destroy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		watching.Wait()
+		if got := p.RanOutOfMemory(); got != c.want {
+			t.Errorf("the kernel ended %s: RanOutOfMemory is %v", name, got)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"net"
+	"sync/atomic"
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
@@ -25,7 +26,8 @@ type Parts struct {
 	Main   *Process // its end is the sandbox's; nil once it has ended
 	Making *Making  // until the first Dial; nil when recovered
 	Pausing
-	memoryKills int64 // readable once the sandbox has ended
+	memoryKills int64       // readable once the sandbox has ended
+	destroyed   atomic.Bool // it was ended while it ran
 }
 
 // NewParts returns the parts of a sandbox of a driver, whose control door is in a folder.
@@ -68,6 +70,9 @@ func (p *Parts) Destroy(ctx context.Context) error {
 	if err := p.Resume(ctx); err != nil {
 		return err
 	}
+	if !p.Main.HasEnded() {
+		p.destroyed.Store(true)
+	}
 	return p.Ending.destroy(ctx, p.Main)
 }
 
@@ -91,11 +96,12 @@ func (p *Parts) RemoveGroup(ctx context.Context) error {
 	return err
 }
 
-// RanOutOfMemory implements sandbox.MemoryBound.
+// RanOutOfMemory implements sandbox.MemoryBound. A sandbox that ran when it was destroyed had lost
+// single programs at most.
 func (p *Parts) RanOutOfMemory() bool {
 	select {
 	case <-p.done:
-		return p.memoryKills > 0
+		return p.memoryKills > 0 && !p.destroyed.Load()
 	default:
 		return false
 	}

@@ -131,6 +131,21 @@ func ended(pidfd int) bool {
 	return err == nil && n == 1
 }
 
+// HasEnded reports whether the process has ended, or the kernel takes it apart. A nil and a closed
+// process have ended.
+func (p *Process) HasEnded() bool {
+	if p == nil {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || ended(p.raw) {
+		return true
+	}
+	stat, err := ReadStat(p.PID)
+	return err == nil && stat.Start == p.Start && stat.Exiting
+}
+
 // A read deadline in the past ends a wait.
 var longAgo, noDeadline = time.Unix(1, 0), time.Time{}
 
@@ -140,6 +155,7 @@ type Stat struct {
 	Parent   int    // pid; 0 for one outside of the pid namespace
 	CPUTicks uint64 // user and system, of itself and of the children it waited for
 	Start    uint64 // in ticks since the boot
+	Exiting  bool   // the kernel takes it apart
 }
 
 // ReadStat reads /proc/PID/stat, see proc(5). If there is no such process the error is
@@ -160,7 +176,8 @@ func parseStat(raw []byte) (Stat, error) {
 	// The name in the parentheses may itself contain anything.
 	_, rest, ok := bytes.Cut(raw[max(0, bytes.LastIndexByte(raw, ')')):], []byte(") "))
 	fields := bytes.Fields(rest)
-	const firstTimeField, startField = 11, 19 // counted from the state
+	const flagsField, firstTimeField, startField = 6, 11, 19 // counted from the state
+	const exiting = 0x4                                      // PF_EXITING of the flags
 	if !ok || len(fields) <= startField {
 		return Stat{}, fmt.Errorf("%d fields in %q", len(fields), raw)
 	}
@@ -169,6 +186,11 @@ func parseStat(raw []byte) (Stat, error) {
 	if out.Parent, err = strconv.Atoi(string(fields[1])); err != nil {
 		return Stat{}, err
 	}
+	flags, err := strconv.ParseUint(string(fields[flagsField]), 10, 64)
+	if err != nil {
+		return Stat{}, err
+	}
+	out.Exiting = flags&exiting != 0
 	for _, field := range fields[firstTimeField : firstTimeField+4] {
 		n, err := strconv.ParseUint(string(field), 10, 64)
 		if err != nil {

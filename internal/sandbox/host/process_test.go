@@ -14,9 +14,12 @@ func TestParseStat(t *testing.T) {
 	tail := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 0\n"
 	for _, name := range []string{"sh", "a) S 9", "((", ""} {
 		s, err := parseStat([]byte("77 (" + name + ")" + tail))
-		if err != nil || s.Start != 4242 || s.State != 'S' || s.CPUTicks != 11+12+13+14 {
+		if err != nil || s.Start != 4242 || s.State != 'S' || s.CPUTicks != 11+12+13+14 || !s.Exiting {
 			t.Errorf("%q: %+v, %v", name, s, err)
 		}
+	}
+	if s, err := parseStat([]byte("77 (x)" + strings.Replace(tail, " 6 ", " 4194560 ", 1))); err != nil || s.Exiting {
+		t.Errorf("%+v, %v", s, err)
 	}
 	for _, bad := range []string{"", "1", "1 (x", "1 (x) S", "1 (x)" + strings.ReplaceAll(tail, "4242", "x")} {
 		if _, err := parseStat([]byte(bad)); err == nil {
