@@ -48,6 +48,7 @@ func (b *box) Usage(context.Context) (sandbox.Usage, error) {
 // container, the control door and the folder.
 func (b *box) Clear(ctx context.Context) error {
 	defer b.Release()
+	b.CountMemoryKills() // before all else: the engine removes the group when it notices the end
 	var errs []error
 	if b.state.Container != "" {
 		errs = append(errs, b.machine.engine.remove(ctx, b.state.Container), b.awaitMonitor(ctx))

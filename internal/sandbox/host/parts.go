@@ -83,12 +83,20 @@ func (p *Parts) Release() {
 	p.Main.Close()
 }
 
+// CountMemoryKills counts the processes of the group that the kernel has ended for their memory, which
+// nobody can once the group is removed. A driver calls it where another program removes the group.
+func (p *Parts) CountMemoryKills() {
+	if p.Group != nil {
+		p.memoryKills = max(p.memoryKills, p.Group.countMemoryKills())
+	}
+}
+
 // RemoveGroup kills the processes that are left in the group, and removes the group.
 func (p *Parts) RemoveGroup(ctx context.Context) error {
 	if p.Group == nil {
 		return nil
 	}
-	p.memoryKills = p.Group.countMemoryKills()
+	p.CountMemoryKills()
 	err := KillAll(ctx, p.Group)
 	if failed := p.Group.Remove(); err == nil {
 		err = failed
