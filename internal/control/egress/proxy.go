@@ -178,7 +178,7 @@ var errClosed = choir.Refuse("egress", choir.ReasonComputerStops)
 
 // ServeHTTP carries a request in absolute form, or a tunnel, out, or refuses it.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if p.refusesUnread(w) {
+	if p.refusesUnread(w, r) {
 		return
 	}
 	work, err := p.cfg.Work(r)
@@ -249,11 +249,11 @@ func (e *refusedError) Unwrap() error { return e.told }
 
 // refusesUnread refuses a request after a flood of refused ones, each of which makes the log be read.
 // No event is recorded of it.
-func (p *Proxy) refusesUnread(w http.ResponseWriter) bool {
+func (p *Proxy) refusesUnread(w http.ResponseWriter, r *http.Request) bool {
 	if p.refusals.Tokens() >= 1 {
 		return false
 	}
-	p.cfg.Answer(w, choir.Refuse("egress", choir.ReasonEgressBusy))
+	p.cfg.Answer(w, choir.Refuse("egress", choir.ReasonEgressBusy, choir.TextOf("host", strings.ToValidUTF8(r.Host, "?"))))
 	return true
 }
 
