@@ -93,7 +93,7 @@ func New(cfg Config) *Gateway {
 	mux.Handle("GET /openapi.yaml", cfg.API)
 	mux.HandleFunc("/auth/", notFound)
 	mux.Handle("/", static(cfg.Shell, "shell"))
-	g.shell = headers(g.ownOrigin(patient(mux)), g.policy())
+	g.shell = headers(g.ownOrigin(mux), g.policy())
 	g.desktop, g.past, g.previews = g.newDesktop(), g.newPast(), g.newPreviews()
 	return g
 }
@@ -256,6 +256,7 @@ func (g *Gateway) known(next http.Handler) http.Handler {
 		}
 		var release func()
 		if err == nil {
+			admitRequest(r.Context())
 			release, err = g.usePlace(r)
 		}
 		if err != nil {

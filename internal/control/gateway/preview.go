@@ -42,7 +42,7 @@ func (g *Gateway) newPreviews() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+previewEnter, g.redeemTicket)
 	mux.HandleFunc("/", g.showPort)
-	return noServiceWorker(patient(mux))
+	return noServiceWorker(mux)
 }
 
 // showPort forwards a request to the server at a port in the Associate's sandbox, if the
@@ -57,6 +57,7 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 		refusePlainly(w, err)
 		return
 	}
+	admitRequest(r.Context())
 	release, err := g.usePlace(r)
 	if err != nil {
 		refusePlainly(w, err)
