@@ -155,7 +155,13 @@ func (g *Gateway) entered(next http.Handler) http.Handler {
 				return
 			}
 			defer release()
-			next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), p)))
+			ctx, unbind, err := g.bindToSession(auth.With(r.Context(), p), p, false)
+			if err != nil {
+				refusePlainly(w, err)
+				return
+			}
+			defer unbind()
+			next.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")

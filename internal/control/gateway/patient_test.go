@@ -58,6 +58,11 @@ func (l *pipeListener) dial(context.Context) (net.Conn, error) {
 	}
 }
 
+// transport returns a transport whose connections all lead to the listener.
+func (l *pipeListener) transport() *http.Transport {
+	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) }}
+}
+
 // client is a client of a server in a bubble. received has all bytes that came, and ended
 // closes with the connection.
 type client struct {
@@ -101,16 +106,22 @@ func (c *client) said() string {
 func inBubble(t *testing.T, most int, h http.Handler, test func(*testing.T, *pipeListener)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		l := newPipeListener()
-		srv := NewServer(h)
-		served := make(chan error, 1)
-		go func() { served <- srv.Serve(bounded(l, most, writePatience)) }()
-		defer func() {
-			srv.Close()
-			<-served
-		}()
+		l, stop := serveInBubble(most, h)
+		defer stop()
 		test(t, l)
 	})
+}
+
+// serveInBubble serves a handler until stop is called.
+func serveInBubble(most int, h http.Handler) (l *pipeListener, stop func()) {
+	l = newPipeListener()
+	srv := NewServer(h)
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(bounded(l, most, writePatience)) }()
+	return l, func() {
+		srv.Close()
+		<-served
+	}
 }
 
 // bigPage answers 10 kB, which net/http sends in the middle of the handler.
@@ -300,7 +311,7 @@ func TestAWebSocketOutlivesTheDeadlineOfBodies(t *testing.T) {
 			}
 		}
 	}), func(t *testing.T, l *pipeListener) {
-		tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) }}
+		tr := l.transport()
 		defer tr.CloseIdleConnections()
 		ws, _, err := websocket.Dial(t.Context(), "ws://x/", &websocket.DialOptions{HTTPClient: &http.Client{Transport: tr}})
 		if err != nil {

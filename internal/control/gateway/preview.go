@@ -64,14 +64,12 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	ctx := r.Context()
-	if upgrades(r) {
-		if ctx, err = g.sockets.registerSocket(ctx, p); err != nil {
-			refusePlainly(w, err)
-			return
-		}
-		defer g.sockets.remove(p, ctx)
+	ctx, unbind, err := g.bindToSession(r.Context(), p, upgrades(r))
+	if err != nil {
+		refusePlainly(w, err)
+		return
 	}
+	defer unbind()
 	proxy{
 		to: "preview." + strconv.Itoa(place.Port) + "." + string(place.Computer),
 		dial: func(ctx context.Context) (net.Conn, error) {
