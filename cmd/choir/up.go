@@ -144,6 +144,9 @@ func (s *server) serve(ctx context.Context, listeners []net.Listener) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.sys.Serve(ctx) })
 	group.Go(func() error { s.reloadOnHangup(ctx); return nil })
+	if s.gate != nil {
+		group.Go(func() error { return s.gate.Serve(ctx) })
+	}
 	for i, srv := range s.servers() {
 		group.Go(func() error {
 			if err := srv.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {

@@ -100,7 +100,7 @@ type Sessions interface {
 // Places are the sessions of untrusted pages, each opened through a shell session.
 type Places interface {
 	// NewTicket returns a one-time ticket for a place, for the shell session of p. Code
-	// rate_limited: too many of it are unused.
+	// rate_limited: too many of it for the place's computer are unused.
 	NewTicket(p Principal, place Place) (string, error)
 	// RedeemTicket exchanges a ticket for a session in its place and returns the session's
 	// cookie. Code unauthenticated: the ticket is wrong, used, expired or for another place.

@@ -48,7 +48,7 @@ func (g *Gateway) newPast() http.Handler {
 
 // place wraps mux in the checks and headers that all origins framed by the shell share.
 func (g *Gateway) place(mux *http.ServeMux) http.Handler {
-	strict := noServiceWorker(g.ownOrigin(patient(mux)))
+	strict := noServiceWorker(g.ownOrigin(mux))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		place, _ := placeIn(r.Context())
 		w.Header().Set(allowlistHeader, g.allowlist(place))
@@ -148,13 +148,20 @@ func (g *Gateway) entered(next http.Handler) http.Handler {
 			return
 		}
 		if err == nil {
+			admitRequest(r.Context())
 			release, err := g.usePlace(r)
 			if err != nil {
 				refusePlainly(w, err)
 				return
 			}
 			defer release()
-			next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), p)))
+			ctx, unbind, err := g.bindToSession(auth.With(r.Context(), p), p, false)
+			if err != nil {
+				refusePlainly(w, err)
+				return
+			}
+			defer unbind()
+			next.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")

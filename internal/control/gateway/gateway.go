@@ -71,14 +71,14 @@ type Gateway struct {
 	desktop  http.Handler
 	past     http.Handler
 	previews http.Handler
-	sockets  sockets
+	requests sessionRequests
 	// transport holds the connections to servers inside sandboxes.
 	transport *http.Transport
 }
 
 // New returns a gateway with the handlers of all its origins.
 func New(cfg Config) *Gateway {
-	g := &Gateway{cfg: cfg, sockets: newSockets(), transport: newTransport()}
+	g := &Gateway{cfg: cfg, requests: newSessionRequests(), transport: newTransport()}
 	mux := http.NewServeMux()
 	g.mux = mux
 	mux.HandleFunc("GET /health", g.health)
@@ -93,7 +93,7 @@ func New(cfg Config) *Gateway {
 	mux.Handle("GET /openapi.yaml", cfg.API)
 	mux.HandleFunc("/auth/", notFound)
 	mux.Handle("/", static(cfg.Shell, "shell"))
-	g.shell = headers(g.ownOrigin(patient(mux)), g.policy())
+	g.shell = headers(g.ownOrigin(mux), g.policy())
 	g.desktop, g.past, g.previews = g.newDesktop(), g.newPast(), g.newPreviews()
 	return g
 }
@@ -245,7 +245,7 @@ func (g *Gateway) usePlace(r *http.Request) (release func(), err error) {
 
 // known calls next for requests with a session. It refuses requests that a page of
 // another origin makes the browser send, because a desktop's cookie may be sent with
-// them. The context of a WebSocket ends with its session.
+// them. The request's context ends with its session.
 func (g *Gateway) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := g.who(r)
@@ -256,6 +256,7 @@ func (g *Gateway) known(next http.Handler) http.Handler {
 		}
 		var release func()
 		if err == nil {
+			admitRequest(r.Context())
 			release, err = g.usePlace(r)
 		}
 		if err != nil {
@@ -264,16 +265,12 @@ func (g *Gateway) known(next http.Handler) http.Handler {
 		}
 		defer release()
 		w.Header().Set("Cache-Control", "no-store")
-		ctx := auth.With(r.Context(), p)
-		if upgrades(r) {
-			socket, err := g.sockets.registerSocket(ctx, p)
-			if err != nil {
-				api.WriteProblem(w, err)
-				return
-			}
-			defer g.sockets.remove(p, socket)
-			ctx = socket
+		ctx, unbind, err := g.bindToSession(auth.With(r.Context(), p), p, upgrades(r))
+		if err != nil {
+			api.WriteProblem(w, err)
+			return
 		}
+		defer unbind()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
@@ -347,13 +344,14 @@ func (g *Gateway) login(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// logout ends the session of a request, its sockets and the sessions opened through it.
+// logout ends the session of a request and the sessions opened through it, and cancels
+// the requests in progress of these and of all other sessions that have ended.
 func (g *Gateway) logout(w http.ResponseWriter, r *http.Request) {
 	p, err := g.cfg.Auth.Check(r)
 	if err == nil {
 		err = g.cfg.Auth.Logout(p)
-		g.sockets.endSession(p.Session)
 	}
+	g.requests.cancelEnded(g.cfg.Auth.Alive)
 	if err != nil {
 		api.WriteProblem(w, err)
 		return

@@ -42,7 +42,7 @@ func (g *Gateway) newPreviews() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+previewEnter, g.redeemTicket)
 	mux.HandleFunc("/", g.showPort)
-	return noServiceWorker(patient(mux))
+	return noServiceWorker(mux)
 }
 
 // showPort forwards a request to the server at a port in the Associate's sandbox, if the
@@ -57,20 +57,19 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 		refusePlainly(w, err)
 		return
 	}
+	admitRequest(r.Context())
 	release, err := g.usePlace(r)
 	if err != nil {
 		refusePlainly(w, err)
 		return
 	}
 	defer release()
-	ctx := r.Context()
-	if upgrades(r) {
-		if ctx, err = g.sockets.registerSocket(ctx, p); err != nil {
-			refusePlainly(w, err)
-			return
-		}
-		defer g.sockets.remove(p, ctx)
+	ctx, unbind, err := g.bindToSession(r.Context(), p, upgrades(r))
+	if err != nil {
+		refusePlainly(w, err)
+		return
 	}
+	defer unbind()
 	proxy{
 		to: "preview." + strconv.Itoa(place.Port) + "." + string(place.Computer),
 		dial: func(ctx context.Context) (net.Conn, error) {

@@ -11,7 +11,8 @@ import (
 // ticketAge is the time for which a ticket is valid.
 const ticketAge = 30 * time.Second
 
-// The maxima of unused tickets and of place sessions of one shell session.
+// The maxima of unused tickets and of place sessions that one shell session has for one
+// computer. Its pages use these up for no other computer.
 const (
 	maxTickets = 16
 	maxPlaces  = 64
@@ -25,7 +26,7 @@ type ticket struct {
 }
 
 // NewTicket returns a one-time ticket for a place, for the shell session of p. Code
-// rate_limited: maxTickets of it are unused.
+// rate_limited: maxTickets of it for the place's computer are unused.
 func (l *Sessions) NewTicket(p auth.Principal, place auth.Place) (string, error) {
 	token, err := auth.NewToken()
 	if err != nil {
@@ -41,7 +42,7 @@ func (l *Sessions) NewTicket(p auth.Principal, place auth.Place) (string, error)
 	for key, t := range l.tickets {
 		if now.After(t.until) {
 			delete(l.tickets, key)
-		} else if t.shell == p.Shell {
+		} else if t.shell == p.Shell && t.place.Computer == place.Computer {
 			waiting++
 		}
 	}

@@ -159,20 +159,29 @@ func (l *Sessions) prune(now time.Time) {
 			delete(l.sessions, key)
 		}
 	}
-	l.pruneIdlest("", maxSessions)
-	for key, s := range l.sessions {
-		if s.Of == "" {
-			l.pruneIdlest(key, maxPlaces)
+	l.pruneIdlest("", "", maxSessions)
+	type owner struct {
+		shell    string
+		computer choir.ID
+	}
+	owners := map[owner]struct{}{}
+	for _, s := range l.sessions {
+		if s.Of != "" {
+			owners[owner{s.Of, s.Computer}] = struct{}{}
 		}
+	}
+	for o := range owners {
+		l.pruneIdlest(o.shell, o.computer, maxPlaces)
 	}
 }
 
-// pruneIdlest drops the longest idle sessions opened through one shell session until at
-// most most are left; "" means the shell sessions themselves. The caller holds mu.
-func (l *Sessions) pruneIdlest(of string, most int) {
+// pruneIdlest drops the longest idle sessions opened through one shell session for one
+// computer until at most most are left; "" means the shell sessions themselves. The
+// caller holds mu.
+func (l *Sessions) pruneIdlest(of string, computer choir.ID, most int) {
 	var all []string
 	for key, s := range l.sessions {
-		if s.Of == of {
+		if s.Of == of && s.Computer == computer {
 			all = append(all, key)
 		}
 	}
