@@ -84,7 +84,13 @@ func TestNoProcessOutlivesAKilledOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner.Wait() // killed, as intended
-	if err := os.WriteFile(order.Bwrap+".go", []byte("\n"), 0); err != nil {
+	// For reading too, which waits for no reader: the program may have ended with its owner.
+	resume, err := os.OpenFile(order.Bwrap+".go", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resume.Close()
+	if _, err := resume.WriteString("\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := alive.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
