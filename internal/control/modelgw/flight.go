@@ -19,6 +19,16 @@ type asked struct {
 	trial     *trial // the route of Try; nil for the routing in force
 }
 
+// encode sets the canonical form of the request and its digest.
+func (a *asked) encode() error {
+	canonical, err := choir.Canonical(a.req)
+	if err != nil {
+		return err
+	}
+	a.canonical, a.digest = canonical, choir.DigestOf(canonical)
+	return nil
+}
+
 // flight is one model call in progress, shared by all its readers. It is cancelled when
 // its last reader leaves: a role's call at once, because a person may have stopped it; a
 // program's call after its linger time, because a program that hangs up shortly before
@@ -128,21 +138,16 @@ func (f *flight) join() bool {
 }
 
 // call makes a model call, or joins the call in progress with the same caller and id,
-// and passes the pieces of the answer to on. allowed is the task's budget for calls by
-// its programs, nil for roles. Code conflict: the call in progress has another request.
-func (g *Gateway) call(ctx context.Context, info model.CallInfo, allowed *choir.ModelBudget, req model.Request, on func(model.Delta)) (model.Response, error) {
-	canonical, err := choir.Canonical(req)
-	if err != nil {
-		return model.Response{}, err
-	}
-	a := &asked{info: info, allowed: allowed, req: req, canonical: canonical, digest: choir.DigestOf(canonical)}
+// and passes the pieces of the answer to on. Code conflict: the call in progress has
+// another request.
+func (g *Gateway) call(ctx context.Context, a *asked, on func(model.Delta)) (model.Response, error) {
 	for {
 		f, started, err := g.flightOf(a)
 		if err != nil {
 			return model.Response{}, err
 		}
 		if f.digest != a.digest {
-			return model.Response{}, otherRequest(info.Call)
+			return model.Response{}, otherRequest(a.info.Call)
 		}
 		if started || f.join() {
 			defer f.leave()

@@ -68,6 +68,9 @@ type Config struct {
 	// Linger is the time for which a program's call goes on after the program has
 	// disconnected, default 2 minutes.
 	Linger time.Duration
+	// BodyTime is the maximum time in which the body of a request has to arrive, default 1
+	// minute.
+	BodyTime time.Duration
 }
 
 // waitingPerSlot is the maximum of waiting calls for each of Config.Concurrent.
@@ -89,6 +92,7 @@ type Gateway struct {
 	mu      sync.Mutex // guards the fields below
 	flights map[flightKey]*flight
 	waits   map[flightKey]wait
+	bodies  map[string]chan struct{} // of bodySlots, by caller
 	closed  bool
 }
 
@@ -97,6 +101,9 @@ func New(books Books, cfg Config) *Gateway {
 	cfg.Budget.Run = cfg.Budget.Run.WithDefaults()
 	if cfg.Linger <= 0 {
 		cfg.Linger = 2 * time.Minute
+	}
+	if cfg.BodyTime <= 0 {
+		cfg.BodyTime = time.Minute
 	}
 	if cfg.Concurrent <= 0 {
 		cfg.Concurrent = 16
@@ -108,6 +115,7 @@ func New(books Books, cfg Config) *Gateway {
 		slots:   make(chan struct{}, cfg.Concurrent),
 		flights: map[flightKey]*flight{},
 		waits:   map[flightKey]wait{},
+		bodies:  map[string]chan struct{}{},
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.ledger = newLedger(g.ctx, cfg.Now)
