@@ -16,7 +16,8 @@ type asked struct {
 	req       model.Request
 	canonical []byte
 	digest    choir.Digest
-	trial     *trial // the route of Try; nil for the routing in force
+	trial     *trial  // the route of Try; nil for the routing in force
+	flight    *flight // the flight that makes this call; nil if the call joined another
 }
 
 // encode sets the canonical form of the request and its digest.
@@ -32,7 +33,8 @@ func (a *asked) encode() error {
 // flight is one model call in progress, shared by all its readers. It is cancelled when
 // its last reader leaves: a role's call at once, because a person may have stopped it; a
 // program's call after its linger time, because a program that hangs up shortly before
-// the end must not get tokens that the provider counts for less.
+// the end must not get tokens that the provider counts for less. Without a reader no
+// request is sent to a provider.
 type flight struct {
 	digest choir.Digest // of the canonical request
 	cancel context.CancelFunc
@@ -41,6 +43,7 @@ type flight struct {
 
 	mu      sync.Mutex // guards the fields below
 	readers int
+	sent    bool // a request is at a provider
 	deltas  []model.Delta
 	more    chan struct{} // closed and made anew when something was added
 	resp    model.Response
@@ -110,18 +113,38 @@ func (f *flight) follow(ctx context.Context, on func(model.Delta)) (model.Respon
 	}
 }
 
-// leave removes a reader; each reader calls it once. The last one cancels the call, at
-// once or after its linger time.
+// leave removes a reader; each reader calls it once. The last one cancels the call: after
+// its linger time if a request is at a provider, else at once.
 func (f *flight) leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.readers--
 	switch {
 	case f.readers > 0 || f.over:
-	case f.linger == 0:
+	case f.linger == 0 || !f.sent:
 		f.cancel()
 	default:
 		f.leaving = time.AfterFunc(f.linger, f.cancel)
+	}
+}
+
+// markSent notes that a request is about to be sent to a provider. It returns false if
+// no reader is left, so that it must not be sent.
+func (f *flight) markSent() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent = f.readers > 0
+	return f.sent
+}
+
+// markAnswered notes that the request at the provider has ended. A call without readers
+// is cancelled, so that no fallback is asked.
+func (f *flight) markAnswered() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent = false
+	if f.readers == 0 {
+		f.cancel()
 	}
 }
 
@@ -182,6 +205,7 @@ func (g *Gateway) flightOf(a *asked) (f *flight, started bool, err error) {
 	if a.info.Caller == AliasTool {
 		f.linger = g.cfg.Linger
 	}
+	a.flight = f
 	g.flights[keyOf(a.info)] = f
 	g.work.Go(func() {
 		defer cancel()

@@ -52,7 +52,9 @@ type Config struct {
 	// program in the sandbox.
 	Caller func(r *http.Request) (role choir.Role, ok bool)
 	// MayCall returns nil if the role may call a model for the run and task named in its
-	// request, and the reason otherwise.
+	// request, and the reason otherwise. It is called again right before each request to a
+	// provider, because a call may have waited; for a program with the role Associate,
+	// whose tasks programs work for.
 	MayCall func(ctx context.Context, role choir.Role, run, task choir.ID) error
 	// Hold waits while a run is paused, and returns when a call of it may leave; nil holds
 	// none. Its error is that of ctx.
