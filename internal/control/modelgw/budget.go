@@ -129,10 +129,17 @@ func (g *Gateway) reserve(ctx context.Context, a *asked, most Used) (*reservatio
 }
 
 // reserveAgain raises the reservation of a call for one more attempt, on top of the
-// usage of its failed attempts. Code budget: that exceeds a limit. If it fits only
-// without the calls in flight it returns why, the last attempt's error, because waiting
-// for them while holding a reservation could deadlock.
+// usage of its failed attempts. Code budget: that exceeds a limit; conflict: the task or
+// run is over. If it fits only without the calls in flight it returns why, the last
+// attempt's error, because waiting for them while holding a reservation could deadlock;
+// also if the call has no reader any more.
 func (g *Gateway) reserveAgain(ctx context.Context, a *asked, t terms, held *reservation, used model.Usage, why error) error {
+	if err := g.checkOpen(ctx, a); err != nil {
+		return err
+	}
+	if !a.flight.markSent() {
+		return why
+	}
 	u, _ := t.bill(model.Response{Usage: used}, true, 0)
 	most := t.most().plus(usedBy(u))
 	most.Calls = 1

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/model"
@@ -30,7 +31,7 @@ type completionsRequest struct {
 
 type completionsMessage struct {
 	Role       string            `json:"role"`
-	Content    messagesContent   `json:"content"`
+	Content    messagesParts     `json:"content"`
 	ToolCalls  []completionsCall `json:"tool_calls"`
 	ToolCallID string            `json:"tool_call_id"`
 	Reasoning  string            `json:"reasoning_content"`
@@ -76,11 +77,13 @@ func parseCompletions(body []byte) (req model.Request, in completionsRequest, er
 	if req.MaxTokens == 0 {
 		req.MaxTokens = defaultMaxTokens
 	}
+	var system strings.Builder
 	for i, m := range in.Messages {
-		if err := m.add(&req, at("messages", i)); err != nil {
+		if err := m.add(&req, &system, at("messages", i)); err != nil {
 			return req, in, err
 		}
 	}
+	req.System = system.String()
 	for i, t := range in.Tools {
 		if t.Type != "function" {
 			return req, in, unsupported(at("tools", i), t.Type)
@@ -94,19 +97,16 @@ func parseCompletions(body []byte) (req model.Request, in completionsRequest, er
 	return req, in, in.choose(&req)
 }
 
-// add converts the message and appends it to req: system text to req.System, consecutive
-// tool results into one user message. path names the message in errors of code invalid.
-func (m *completionsMessage) add(req *model.Request, path string) error {
-	text, images, err := m.Content.parts(path + ".content")
+// add converts the message and appends it to req: system text to system, consecutive tool
+// results into one user message. path names the message in errors of code invalid.
+func (m *completionsMessage) add(req *model.Request, system *strings.Builder, path string) error {
+	text, images, err := m.Content.split(path + ".content")
 	if err != nil {
 		return err
 	}
 	switch m.Role {
 	case "system", "developer":
-		if req.System != "" {
-			req.System += "\n\n"
-		}
-		req.System += text
+		appendAfter(system, "\n\n", text)
 	case "user":
 		said := model.Message{Role: model.User}
 		if text != "" || len(images) == 0 {
@@ -188,18 +188,17 @@ func (in *completionsRequest) choose(req *model.Request) error {
 
 // serveCompletions answers OpenAI's chat completions for a program in the sandbox.
 func (g *Gateway) serveCompletions(w http.ResponseWriter, r *http.Request) {
-	body, err := readBody(w, r)
+	var in completionsRequest
+	a, err := g.decodeProgramCall(w, r, func(body []byte) (req model.Request, err error) {
+		req, in, err = parseCompletions(body)
+		return checked(req, err)
+	})
 	if err != nil {
 		writeCompletionsError(w, err)
 		return
 	}
-	req, in, err := parseCompletions(body)
-	if err != nil {
-		writeCompletionsError(w, err)
-		return
-	}
-	s := &completionsStream{eventStream: eventStream{w: w}, model: req.Model, usage: in.StreamOptions.IncludeUsage, created: g.cfg.Now().Std().Unix()}
-	g.answerProgram(w, r, req, in.Stream, s, func(resp model.Response, err error) {
+	s := &completionsStream{eventStream: eventStream{w: w}, model: a.req.Model, usage: in.StreamOptions.IncludeUsage, created: g.cfg.Now().Std().Unix()}
+	g.answerProgram(w, r, a, in.Stream, s, func(resp model.Response, err error) {
 		if err != nil {
 			writeCompletionsError(w, err)
 			return

@@ -2,7 +2,7 @@ package modelgw
 
 import "choiros/internal/model"
 
-// ParseMessages and ParseCompletions open the translations to the fuzz target.
+// ParseMessages, ParseCompletions and ParseResponses export the parsers for tests.
 func ParseMessages(raw []byte) (model.Request, error) {
 	req, _, err := parseMessages(raw)
 	return req, err
@@ -10,6 +10,11 @@ func ParseMessages(raw []byte) (model.Request, error) {
 
 func ParseCompletions(raw []byte) (model.Request, error) {
 	req, _, err := parseCompletions(raw)
+	return req, err
+}
+
+func ParseResponses(raw []byte) (model.Request, error) {
+	req, _, _, err := parseResponses(raw)
 	return req, err
 }
 

@@ -16,13 +16,25 @@ type asked struct {
 	req       model.Request
 	canonical []byte
 	digest    choir.Digest
-	trial     *trial // the route of Try; nil for the routing in force
+	trial     *trial  // the route of Try; nil for the routing in force
+	flight    *flight // the flight that makes this call; nil if the call joined another
+}
+
+// encode sets the canonical form of the request and its digest.
+func (a *asked) encode() error {
+	canonical, err := choir.Canonical(a.req)
+	if err != nil {
+		return err
+	}
+	a.canonical, a.digest = canonical, choir.DigestOf(canonical)
+	return nil
 }
 
 // flight is one model call in progress, shared by all its readers. It is cancelled when
 // its last reader leaves: a role's call at once, because a person may have stopped it; a
 // program's call after its linger time, because a program that hangs up shortly before
-// the end must not get tokens that the provider counts for less.
+// the end must not get tokens that the provider counts for less. Without a reader no
+// request is sent to a provider.
 type flight struct {
 	digest choir.Digest // of the canonical request
 	cancel context.CancelFunc
@@ -31,6 +43,7 @@ type flight struct {
 
 	mu      sync.Mutex // guards the fields below
 	readers int
+	sent    bool // a request is at a provider
 	deltas  []model.Delta
 	more    chan struct{} // closed and made anew when something was added
 	resp    model.Response
@@ -100,18 +113,38 @@ func (f *flight) follow(ctx context.Context, on func(model.Delta)) (model.Respon
 	}
 }
 
-// leave removes a reader; each reader calls it once. The last one cancels the call, at
-// once or after its linger time.
+// leave removes a reader; each reader calls it once. The last one cancels the call: after
+// its linger time if a request is at a provider, else at once.
 func (f *flight) leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.readers--
 	switch {
 	case f.readers > 0 || f.over:
-	case f.linger == 0:
+	case f.linger == 0 || !f.sent:
 		f.cancel()
 	default:
 		f.leaving = time.AfterFunc(f.linger, f.cancel)
+	}
+}
+
+// markSent notes that a request is about to be sent to a provider. It returns false if
+// no reader is left, so that it must not be sent.
+func (f *flight) markSent() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent = f.readers > 0
+	return f.sent
+}
+
+// markAnswered notes that the request at the provider has ended. A call without readers
+// is cancelled, so that no fallback is asked.
+func (f *flight) markAnswered() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent = false
+	if f.readers == 0 {
+		f.cancel()
 	}
 }
 
@@ -128,21 +161,16 @@ func (f *flight) join() bool {
 }
 
 // call makes a model call, or joins the call in progress with the same caller and id,
-// and passes the pieces of the answer to on. allowed is the task's budget for calls by
-// its programs, nil for roles. Code conflict: the call in progress has another request.
-func (g *Gateway) call(ctx context.Context, info model.CallInfo, allowed *choir.ModelBudget, req model.Request, on func(model.Delta)) (model.Response, error) {
-	canonical, err := choir.Canonical(req)
-	if err != nil {
-		return model.Response{}, err
-	}
-	a := &asked{info: info, allowed: allowed, req: req, canonical: canonical, digest: choir.DigestOf(canonical)}
+// and passes the pieces of the answer to on. Code conflict: the call in progress has
+// another request.
+func (g *Gateway) call(ctx context.Context, a *asked, on func(model.Delta)) (model.Response, error) {
 	for {
 		f, started, err := g.flightOf(a)
 		if err != nil {
 			return model.Response{}, err
 		}
 		if f.digest != a.digest {
-			return model.Response{}, otherRequest(info.Call)
+			return model.Response{}, otherRequest(a.info.Call)
 		}
 		if started || f.join() {
 			defer f.leave()
@@ -177,6 +205,7 @@ func (g *Gateway) flightOf(a *asked) (f *flight, started bool, err error) {
 	if a.info.Caller == AliasTool {
 		f.linger = g.cfg.Linger
 	}
+	a.flight = f
 	g.flights[keyOf(a.info)] = f
 	g.work.Go(func() {
 		defer cancel()

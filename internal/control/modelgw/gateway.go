@@ -52,7 +52,9 @@ type Config struct {
 	// program in the sandbox.
 	Caller func(r *http.Request) (role choir.Role, ok bool)
 	// MayCall returns nil if the role may call a model for the run and task named in its
-	// request, and the reason otherwise.
+	// request, and the reason otherwise. It is called again right before each request to a
+	// provider, because a call may have waited; for a program with the role Associate,
+	// whose tasks programs work for.
 	MayCall func(ctx context.Context, role choir.Role, run, task choir.ID) error
 	// Hold waits while a run is paused, and returns when a call of it may leave; nil holds
 	// none. Its error is that of ctx.
@@ -68,6 +70,9 @@ type Config struct {
 	// Linger is the time for which a program's call goes on after the program has
 	// disconnected, default 2 minutes.
 	Linger time.Duration
+	// BodyTime is the maximum time in which the body of a request has to arrive, default 1
+	// minute.
+	BodyTime time.Duration
 }
 
 // waitingPerSlot is the maximum of waiting calls for each of Config.Concurrent.
@@ -89,6 +94,7 @@ type Gateway struct {
 	mu      sync.Mutex // guards the fields below
 	flights map[flightKey]*flight
 	waits   map[flightKey]wait
+	bodies  map[string]chan struct{} // of bodySlots, by caller
 	closed  bool
 }
 
@@ -97,6 +103,9 @@ func New(books Books, cfg Config) *Gateway {
 	cfg.Budget.Run = cfg.Budget.Run.WithDefaults()
 	if cfg.Linger <= 0 {
 		cfg.Linger = 2 * time.Minute
+	}
+	if cfg.BodyTime <= 0 {
+		cfg.BodyTime = time.Minute
 	}
 	if cfg.Concurrent <= 0 {
 		cfg.Concurrent = 16
@@ -108,6 +117,7 @@ func New(books Books, cfg Config) *Gateway {
 		slots:   make(chan struct{}, cfg.Concurrent),
 		flights: map[flightKey]*flight{},
 		waits:   map[flightKey]wait{},
+		bodies:  map[string]chan struct{}{},
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.ledger = newLedger(g.ctx, cfg.Now)

@@ -2,8 +2,6 @@ package modelgw
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
 
 	"choiros/internal/choir"
@@ -19,12 +17,15 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 			WithRemedy("programs use /anthropic or /openai/v1 as base URL"))
 		return
 	}
-	body, err := readBody(w, r)
-	if err != nil {
-		writeFailure(w, err)
-		return
-	}
-	c, err := DecodeCall(body)
+	var c model.Call
+	a := &asked{}
+	err := g.decodeBody(w, r, string(role), deepestList+1, func(body []byte) (err error) {
+		if c, err = DecodeCall(body); err != nil {
+			return err
+		}
+		a.info, a.req = c.Info(), c.Request
+		return a.encode()
+	})
 	if err != nil {
 		writeFailure(w, err)
 		return
@@ -38,7 +39,7 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := frameStream{eventStream{w: w}}
-	resp, err := g.call(r.Context(), c.Info(), nil, c.Request, s.delta)
+	resp, err := g.call(r.Context(), a, s.delta)
 	g.abortIfClosing()
 	s.finish(resp, err)
 }
@@ -49,18 +50,6 @@ func DecodeCall(body []byte) (model.Call, error) {
 	var c model.Call
 	err := choir.DecodeStrict(body, &c)
 	return c, err
-}
-
-// readBody reads a request's body of at most model.MaxCallBytes. Code too_large: it has
-// more.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, model.MaxCallBytes))
-	var big *http.MaxBytesError
-	if errors.As(err, &big) {
-		return nil, choir.E("modelgw.serve", choir.CodeTooLarge, "the request has more than %d bytes", big.Limit).
-			WithRemedy("shorten the conversation")
-	}
-	return body, choir.Wrap("modelgw.serve", choir.CodeInvalid, err, "read the request")
 }
 
 // abortIfClosing drops the connection without an answer if the gateway is closing. The

@@ -101,9 +101,31 @@ func (g *Gateway) routeOf(ctx context.Context, a *asked) (Route, map[string]Pric
 	return route, routing.Prices, err
 }
 
+// checkOpen returns nil if the run and task of a call are open still. Code conflict: one
+// of them ended while the call waited. The owner's own trial has neither.
+func (g *Gateway) checkOpen(ctx context.Context, a *asked) error {
+	if a.trial != nil {
+		return nil
+	}
+	role := choir.Role(a.info.Caller)
+	if a.info.Caller == AliasTool {
+		role = choir.RoleAssociate
+	}
+	return g.cfg.MayCall(ctx, role, a.info.Run, a.info.Task)
+}
+
 // ask records model.called and then calls the provider, so that a call which left is in
-// the log with what it may cost, however choir ends.
+// the log with what it may cost, however choir ends. A call whose task is over or whose
+// readers have gone is not sent. Code conflict: the task or run is over; cancelled: nobody
+// reads the answer.
 func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *reservation, on func(model.Delta)) (model.Response, error) {
+	if err := g.checkOpen(ctx, a); err != nil {
+		return model.Response{}, err
+	}
+	if !a.flight.markSent() || ctx.Err() != nil {
+		return model.Response{}, choir.E("modelgw.call", choir.CodeCancelled, "the caller has gone before the call was sent")
+	}
+	defer a.flight.markAnswered()
 	// What has begun to be recorded is recorded, also when the caller has gone.
 	recording := context.WithoutCancel(ctx)
 	if err := r.appendCalled(recording, a.canonical, a.digest); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/model"
@@ -65,19 +66,28 @@ type messagesTool struct {
 type messagesContent []messagesBlock
 
 type messagesBlock struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text,omitempty"`
+	messagesPart
 	ID        string          `json:"id,omitempty"`
 	Name      string          `json:"name,omitempty"`
 	Input     json.RawMessage `json:"input,omitempty"`
 	ToolUseID string          `json:"tool_use_id,omitempty"`
-	Content   messagesContent `json:"content,omitempty"`
+	Content   messagesParts   `json:"content,omitempty"` // tool_result
 	IsError   bool            `json:"is_error,omitempty"`
-	Source    *messagesSource `json:"source,omitempty"`    // image
 	Thinking  string          `json:"thinking,omitempty"`  // thinking
 	Signature string          `json:"signature,omitempty"` // thinking
 	Data      string          `json:"data,omitempty"`      // redacted_thinking
-	ImageURL  *struct {
+}
+
+// messagesParts is a text with images: a string or a list of parts in JSON. Parts contain
+// no other parts, so that the nesting of a request is bounded.
+type messagesParts []messagesPart
+
+// messagesPart is a text or an image.
+type messagesPart struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text,omitempty"`
+	Source   *messagesSource `json:"source,omitempty"` // image
+	ImageURL *struct {
 		URL string `json:"url"`
 	} `json:"image_url,omitempty"` // of chat completions
 }
@@ -89,64 +99,88 @@ type messagesSource struct {
 	Data      string `json:"data"`
 }
 
-// image returns the image of a block. Code invalid, with path: the block has another
-// type, or its image is elsewhere.
-func (b *messagesBlock) image(path string) (model.Image, error) {
+// image returns the image of a part. Code invalid, with path: the part has another type,
+// or its image is elsewhere.
+func (p *messagesPart) image(path string) (model.Image, error) {
 	switch {
-	case b.Type == "image_url" && b.ImageURL != nil:
-		return imageOf(b.ImageURL.URL, path+".image_url.url")
-	case b.Type != "image":
-		return model.Image{}, unsupported(path, b.Type)
-	case b.Source == nil || b.Source.Type != "base64":
+	case p.Type == "image_url" && p.ImageURL != nil:
+		return imageOf(p.ImageURL.URL, path+".image_url.url")
+	case p.Type != "image":
+		return model.Image{}, unsupported(path, p.Type)
+	case p.Source == nil || p.Source.Type != "base64":
 		return model.Image{}, choir.Invalid(path+".source.type", "must be base64, because this gateway fetches nothing")
 	}
-	return model.Image{MediaType: b.Source.MediaType, Data: b.Source.Data}, nil
+	return model.Image{MediaType: p.Source.MediaType, Data: p.Source.Data}, nil
 }
 
-// parts returns the text blocks joined with newlines, and the images. Code invalid, with
-// path: there is a block of another kind.
-func (c messagesContent) parts(path string) (text string, images []model.Image, err error) {
-	for i, b := range c {
-		if b.Type == "text" {
-			if text != "" {
-				text += "\n"
-			}
-			text += b.Text
+// split returns the texts joined with newlines, and the images. Code invalid, with path:
+// there is a part of another kind.
+func (c messagesParts) split(path string) (string, []model.Image, error) {
+	var text strings.Builder
+	var images []model.Image
+	for i, p := range c {
+		if p.Type == "text" {
+			appendAfter(&text, "\n", p.Text)
 			continue
 		}
-		image, err := b.image(at(path, i))
+		image, err := p.image(at(path, i))
 		if err != nil {
 			return "", nil, err
 		}
 		images = append(images, image)
 	}
-	return text, images, nil
+	return text.String(), images, nil
+}
+
+// appendAfter appends a text to out, after a separator unless out is empty.
+func appendAfter(out *strings.Builder, separator, text string) {
+	if out.Len() > 0 {
+		out.WriteString(separator)
+	}
+	out.WriteString(text)
 }
 
 // UnmarshalJSON decodes a string into one text block, or a list of blocks.
 func (c *messagesContent) UnmarshalJSON(raw []byte) error {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		*c = messagesContent{{Type: "text", Text: text}}
+	if text, ok := decodeText(raw); ok {
+		*c = messagesContent{{messagesPart: messagesPart{Type: "text", Text: text}}}
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]messagesBlock)(c))
 }
 
+// UnmarshalJSON decodes a string into one text, or a list of parts.
+func (c *messagesParts) UnmarshalJSON(raw []byte) error {
+	if text, ok := decodeText(raw); ok {
+		*c = messagesParts{{Type: "text", Text: text}}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]messagesPart)(c))
+}
+
+// decodeText decodes a JSON string, or null as the empty text. It returns false for any
+// other value, and for a list without reading it.
+func decodeText(raw []byte) (text string, ok bool) {
+	if len(raw) == 0 || raw[0] == '[' {
+		return "", false
+	}
+	return text, json.Unmarshal(raw, &text) == nil
+}
+
 // text joins the text blocks with newlines. Code invalid, with path: there is a block of
 // another kind.
 func (c messagesContent) text(path string) (string, error) {
-	out := ""
+	var out strings.Builder
 	for i, b := range c {
 		if b.Type != "text" {
 			return "", unsupported(at(path, i), b.Type)
 		}
 		if i > 0 {
-			out += "\n"
+			out.WriteString("\n")
 		}
-		out += b.Text
+		out.WriteString(b.Text)
 	}
-	return out, nil
+	return out.String(), nil
 }
 
 // at returns the path of a list's element, for errors.
@@ -169,13 +203,16 @@ func parseMessages(body []byte) (req model.Request, stream bool, err error) {
 		return req, in.Stream, choir.Invalid(threadPath, "is not supported: this gateway keeps no messages, send the whole conversation")
 	}
 	req = model.Request{Model: in.Model, MaxTokens: in.MaxTokens, Temperature: in.Temperature, Effort: in.effort()}
-	if req.System, err = in.System.text("system"); err != nil {
+	prompt, err := in.System.text("system")
+	if err != nil {
 		return req, in.Stream, err
 	}
+	var system strings.Builder
+	system.WriteString(prompt)
 	for i, m := range in.Messages {
 		path := at("messages", i) + ".content"
 		if m.Role == "system" {
-			if err := m.addSystem(&req, path); err != nil {
+			if err := m.addSystem(&req, &system, path); err != nil {
 				return req, in.Stream, err
 			}
 			continue
@@ -186,6 +223,7 @@ func parseMessages(body []byte) (req model.Request, stream bool, err error) {
 		}
 		req.Messages = append(req.Messages, out)
 	}
+	req.System = system.String()
 	for i, t := range in.Tools {
 		if t.Type != "" && t.Type != "custom" {
 			return req, in.Stream, unsupported(at("tools", i), t.Type)
@@ -206,19 +244,17 @@ func parseMessages(body []byte) (req model.Request, stream bool, err error) {
 }
 
 // addSystem adds a system message within the conversation, where not every provider takes
-// one: as a marked text of the user, and before the first message as system prompt.
-func (m *messagesMessage) addSystem(req *model.Request, path string) error {
+// one: as a marked text of the user, and before the first message to the system prompt.
+func (m *messagesMessage) addSystem(req *model.Request, system *strings.Builder, path string) error {
 	text, err := m.Content.text(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case len(req.Messages) > 0:
-		appendBlock(req, model.User, model.Block{Kind: model.Text, Text: "<system>\n" + text + "\n</system>"})
-	case req.System != "":
-		req.System += "\n\n" + text
-	default:
-		req.System = text
 	}
+	if len(req.Messages) > 0 {
+		appendBlock(req, model.User, model.Block{Kind: model.Text, Text: "<system>\n" + text + "\n</system>"})
+		return nil
+	}
+	appendAfter(system, "\n\n", text)
 	return nil
 }
 
@@ -233,7 +269,7 @@ func (c messagesContent) blocks(path string) ([]model.Block, error) {
 		case "tool_use":
 			out = append(out, model.Block{Kind: model.ToolCall, CallID: b.ID, Tool: b.Name, Input: b.Input})
 		case "tool_result":
-			text, images, err := b.Content.parts(at(path, i) + ".content")
+			text, images, err := b.Content.split(at(path, i) + ".content")
 			if err != nil {
 				return nil, err
 			}
@@ -256,40 +292,32 @@ func (c messagesContent) blocks(path string) ([]model.Block, error) {
 // serveCountTokens answers the API's count of a request's tokens with an estimate, as
 // budgets count it. No provider is asked.
 func (g *Gateway) serveCountTokens(w http.ResponseWriter, r *http.Request) {
-	body, err := readBody(w, r)
-	if err != nil {
-		writeMessagesError(w, err)
-		return
-	}
-	req, _, err := parseMessages(body)
-	if err != nil {
-		writeMessagesError(w, err)
-		return
-	}
-	canonical, err := choir.Canonical(req)
+	a, err := g.decodeProgramCall(w, r, func(body []byte) (model.Request, error) {
+		req, _, err := parseMessages(body)
+		return req, err
+	})
 	if err != nil {
 		writeMessagesError(w, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, struct {
 		Input int64 `json:"input_tokens"`
-	}{tokensOf(&req, len(canonical))})
+	}{tokensOf(&a.req, len(a.canonical))})
 }
 
 // serveMessages answers the Anthropic Messages API for a program in the sandbox.
 func (g *Gateway) serveMessages(w http.ResponseWriter, r *http.Request) {
-	body, err := readBody(w, r)
+	stream := false
+	a, err := g.decodeProgramCall(w, r, func(body []byte) (req model.Request, err error) {
+		req, stream, err = parseMessages(body)
+		return checked(req, err)
+	})
 	if err != nil {
 		writeMessagesError(w, err)
 		return
 	}
-	req, stream, err := parseMessages(body)
-	if err != nil {
-		writeMessagesError(w, err)
-		return
-	}
-	s := &messagesStream{eventStream: eventStream{w: w}, model: req.Model}
-	g.answerProgram(w, r, req, stream, s, func(resp model.Response, err error) {
+	s := &messagesStream{eventStream: eventStream{w: w}, model: a.req.Model}
+	g.answerProgram(w, r, a, stream, s, func(resp model.Response, err error) {
 		if err != nil {
 			writeMessagesError(w, err)
 			return

@@ -53,20 +53,20 @@ func messagesAnswer(call choir.ID, r model.Response) messagesMessageOut {
 
 func messagesBlockOf(b model.Block) messagesBlock {
 	if b.Kind == model.ToolCall {
-		return messagesBlock{Type: "tool_use", ID: b.CallID, Name: b.Tool, Input: b.Input}
+		return messagesBlock{messagesPart: messagesPart{Type: "tool_use"}, ID: b.CallID, Name: b.Tool, Input: b.Input}
 	}
 	if b.Kind == model.Thinking {
 		return messagesThinking(b)
 	}
-	return messagesBlock{Type: "text", Text: b.Text}
+	return messagesBlock{messagesPart: messagesPart{Type: "text", Text: b.Text}}
 }
 
 // messagesThinking returns a thinking block with its sealed thought.
 func messagesThinking(b model.Block) messagesBlock {
 	if b.Text == "" {
-		return messagesBlock{Type: "redacted_thinking", Data: sealThought(b.Thought)}
+		return messagesBlock{messagesPart: messagesPart{Type: "redacted_thinking"}, Data: sealThought(b.Thought)}
 	}
-	return messagesBlock{Type: "thinking", Thinking: b.Text, Signature: sealThought(b.Thought)}
+	return messagesBlock{messagesPart: messagesPart{Type: "thinking"}, Thinking: b.Text, Signature: sealThought(b.Thought)}
 }
 
 // The events of a stream.

@@ -1,24 +1,39 @@
 package modelgw
 
 import (
-	"context"
 	"net/http"
 
 	"choiros/internal/choir"
 	"choiros/internal/model"
 )
 
-// callAsTool makes a model call for a program in the sandbox that uses a provider's API,
-// with the task that it works for.
-func (g *Gateway) callAsTool(ctx context.Context, r *http.Request, id choir.ID, req model.Request, on func(model.Delta)) (model.Response, error) {
-	if err := req.Check(); err != nil {
-		return model.Response{}, err
+// decodeProgramCall decodes the request of a program in the sandbox that uses a provider's
+// API with parse, and returns it with the task that the program works for and without the
+// call's id. A program that may not call is refused before its body is read. The errors
+// are those of workOf, decodeBody and parse.
+func (g *Gateway) decodeProgramCall(w http.ResponseWriter, r *http.Request, parse func(body []byte) (model.Request, error)) (*asked, error) {
+	if err := g.limitBodyTime(w); err != nil { // the server reads a short body also after a refusal
+		return nil, err
 	}
 	work, err := g.workOf(r)
 	if err != nil {
-		return model.Response{}, err
+		return nil, err
 	}
-	return g.call(ctx, model.CallInfo{Call: id, Run: work.Run, Task: work.Task, Caller: AliasTool}, work.Allowed, req, on)
+	a := &asked{info: model.CallInfo{Run: work.Run, Task: work.Task, Caller: AliasTool}, allowed: work.Allowed}
+	return a, g.decodeBody(w, r, AliasTool, deepestList, func(body []byte) (err error) {
+		if a.req, err = parse(body); err != nil {
+			return err
+		}
+		return a.encode()
+	})
+}
+
+// checked returns a parsed request, and the error of its parser or its check.
+func checked(req model.Request, err error) (model.Request, error) {
+	if err == nil {
+		err = req.Check()
+	}
+	return req, err
 }
 
 // workOf returns the run and task for which a program calls. Code forbidden: no task
@@ -74,7 +89,7 @@ func (c *called) name(call choir.ID) { c.call = call }
 
 // answerProgram makes the model call of a program and answers it, as a stream or by whole. Each answer is
 // named by its call: programs join answers of one id into one.
-func (g *Gateway) answerProgram(w http.ResponseWriter, r *http.Request, req model.Request, stream bool, s answerStream, whole func(model.Response, error)) {
+func (g *Gateway) answerProgram(w http.ResponseWriter, r *http.Request, a *asked, stream bool, s answerStream, whole func(model.Response, error)) {
 	on := func(model.Delta) {}
 	if stream {
 		on = s.delta
@@ -86,7 +101,8 @@ func (g *Gateway) answerProgram(w http.ResponseWriter, r *http.Request, req mode
 		for _, header := range requestIDs {
 			w.Header().Set(header, "req_"+string(call))
 		}
-		resp, err = g.callAsTool(r.Context(), r, call, req, on)
+		a.info.Call = call
+		resp, err = g.call(r.Context(), a, on)
 	} else {
 		err = choir.Wrap("modelgw.serve", choir.CodeInternal, err, "make an id for the call")
 	}

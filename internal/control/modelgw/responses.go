@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/model"
@@ -28,11 +29,16 @@ type responsesRequest struct {
 }
 
 type responsesTool struct {
+	namespaceTool
+	Tools []namespaceTool `json:"tools"` // of a namespace
+}
+
+// namespaceTool is a tool that contains no other tools.
+type namespaceTool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
-	Tools       []responsesTool `json:"tools"` // of a namespace
 }
 
 // responsesInput is a text of the user or a list of items in JSON.
@@ -64,8 +70,7 @@ type responsesPart struct {
 
 // UnmarshalJSON decodes a text into one message of the user, or a list of items.
 func (in *responsesInput) UnmarshalJSON(raw []byte) error {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
+	if text, ok := decodeText(raw); ok {
 		*in = responsesInput{{Role: "user", Content: responsesContent{{Type: "input_text", Text: text}}}}
 		return nil
 	}
@@ -74,24 +79,22 @@ func (in *responsesInput) UnmarshalJSON(raw []byte) error {
 
 // UnmarshalJSON decodes a text into one part, or a list of parts.
 func (c *responsesContent) UnmarshalJSON(raw []byte) error {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
+	if text, ok := decodeText(raw); ok {
 		*c = responsesContent{{Type: "input_text", Text: text}}
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]responsesPart)(c))
 }
 
-// parts returns the texts joined with newlines, and the images. Code invalid, with path:
+// split returns the texts joined with newlines, and the images. Code invalid, with path:
 // there is a part of another kind.
-func (c responsesContent) parts(path string) (text string, images []model.Image, err error) {
+func (c responsesContent) split(path string) (string, []model.Image, error) {
+	var text strings.Builder
+	var images []model.Image
 	for i, p := range c {
 		switch p.Type {
 		case "input_text", "output_text", "text", "refusal":
-			if text != "" {
-				text += "\n"
-			}
-			text += p.Text + p.Refusal
+			appendAfter(&text, "\n", p.Text+p.Refusal)
 		case "input_image":
 			image, err := imageOf(p.ImageURL, at(path, i)+".image_url")
 			if err != nil {
@@ -102,7 +105,7 @@ func (c responsesContent) parts(path string) (text string, images []model.Image,
 			return "", nil, unsupported(at(path, i), p.Type)
 		}
 	}
-	return text, images, nil
+	return text.String(), images, nil
 }
 
 // parseResponses converts the JSON of a Responses request into a model.Request. custom
@@ -115,35 +118,41 @@ func parseResponses(body []byte) (req model.Request, in responsesRequest, custom
 	if in.Previous != "" {
 		return req, in, nil, choir.Invalid("previous_response_id", "is not supported: this gateway stores no responses, send the whole conversation")
 	}
-	req = model.Request{Model: in.Model, System: in.Instructions, MaxTokens: in.MaxTokens, Temperature: in.Temperature, Effort: effortOf(in.Reasoning.Effort)}
+	req = model.Request{Model: in.Model, MaxTokens: in.MaxTokens, Temperature: in.Temperature, Effort: effortOf(in.Reasoning.Effort)}
 	if req.MaxTokens == 0 {
 		req.MaxTokens = defaultMaxTokens
 	}
 	custom = map[string]bool{}
-	addTools(&req, in.Tools, custom)
+	for _, t := range in.Tools {
+		t.add(&req, custom)
+		if t.Type == "namespace" {
+			for _, inner := range t.Tools {
+				inner.add(&req, custom)
+			}
+		}
+	}
+	var system strings.Builder
+	system.WriteString(in.Instructions)
 	for i := range in.Input {
-		if err := in.Input[i].add(&req, custom, at("input", i)); err != nil {
+		if err := in.Input[i].add(&req, &system, at("input", i)); err != nil {
 			return req, in, custom, err
 		}
 	}
+	req.System = system.String()
 	return req, in, custom, in.choose(&req)
 }
 
-// addTools adds the tools that the program runs, and notes those whose input is a text.
-func addTools(req *model.Request, tools []responsesTool, custom map[string]bool) {
-	for _, t := range tools {
-		switch t.Type {
-		case "function":
-			if len(t.Parameters) == 0 {
-				t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
-			}
-			req.Tools = append(req.Tools, model.ToolDef{Name: t.Name, Description: t.Description, Schema: t.Parameters})
-		case "custom":
-			custom[t.Name] = true
-			req.Tools = append(req.Tools, model.ToolDef{Name: t.Name, Description: t.Description, Schema: json.RawMessage(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)})
-		case "namespace":
-			addTools(req, t.Tools, custom)
+// add adds the tool to req if the program runs it, and to custom if its input is a text.
+func (t namespaceTool) add(req *model.Request, custom map[string]bool) {
+	switch t.Type {
+	case "function":
+		if len(t.Parameters) == 0 {
+			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
+		req.Tools = append(req.Tools, model.ToolDef{Name: t.Name, Description: t.Description, Schema: t.Parameters})
+	case "custom":
+		custom[t.Name] = true
+		req.Tools = append(req.Tools, model.ToolDef{Name: t.Name, Description: t.Description, Schema: json.RawMessage(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)})
 	}
 }
 
@@ -154,20 +163,17 @@ type customInput struct {
 
 // add appends an item to the conversation. Code invalid, with path: it has an
 // unsupported type.
-func (i *responsesItem) add(req *model.Request, custom map[string]bool, path string) error {
+func (i *responsesItem) add(req *model.Request, system *strings.Builder, path string) error {
 	switch i.Type {
 	case "message", "":
-		return i.addMessage(req, path+".content")
+		return i.addMessage(req, system, path+".content")
 	case "reasoning":
 		if t := unsealThought(i.Sealed); t != nil { // else no service would take it
-			b := model.Block{Kind: model.Thinking, Thought: t}
+			summary := make([]string, len(i.Summary))
 			for n, s := range i.Summary {
-				if n > 0 {
-					b.Text += "\n\n"
-				}
-				b.Text += s.Text
+				summary[n] = s.Text
 			}
-			appendBlock(req, model.Assistant, b)
+			appendBlock(req, model.Assistant, model.Block{Kind: model.Thinking, Text: strings.Join(summary, "\n\n"), Thought: t})
 		}
 	case "function_call", "custom_tool_call":
 		input := json.RawMessage(i.Arguments)
@@ -186,7 +192,7 @@ func (i *responsesItem) add(req *model.Request, custom map[string]bool, path str
 		}
 		appendBlock(req, model.Assistant, model.Block{Kind: model.ToolCall, CallID: i.CallID, Tool: i.Name, Input: input})
 	case "function_call_output", "custom_tool_call_output":
-		text, images, err := i.Output.parts(path + ".output")
+		text, images, err := i.Output.split(path + ".output")
 		if err != nil {
 			return err
 		}
@@ -197,18 +203,15 @@ func (i *responsesItem) add(req *model.Request, custom map[string]bool, path str
 	return nil
 }
 
-// addMessage appends a message: text of the system and the developer to req.System.
-func (i *responsesItem) addMessage(req *model.Request, path string) error {
-	text, images, err := i.Content.parts(path)
+// addMessage appends a message: text of the system and the developer to system.
+func (i *responsesItem) addMessage(req *model.Request, system *strings.Builder, path string) error {
+	text, images, err := i.Content.split(path)
 	if err != nil {
 		return err
 	}
 	switch i.Role {
 	case "system", "developer":
-		if req.System != "" {
-			req.System += "\n\n"
-		}
-		req.System += text
+		appendAfter(system, "\n\n", text)
 		return nil
 	case "user", "assistant":
 	default:
@@ -256,18 +259,18 @@ func (in *responsesRequest) choose(req *model.Request) error {
 
 // serveResponses answers OpenAI's Responses API for a program in the sandbox.
 func (g *Gateway) serveResponses(w http.ResponseWriter, r *http.Request) {
-	body, err := readBody(w, r)
+	var in responsesRequest
+	var custom map[string]bool
+	a, err := g.decodeProgramCall(w, r, func(body []byte) (req model.Request, err error) {
+		req, in, custom, err = parseResponses(body)
+		return checked(req, err)
+	})
 	if err != nil {
 		writeCompletionsError(w, err)
 		return
 	}
-	req, in, custom, err := parseResponses(body)
-	if err != nil {
-		writeCompletionsError(w, err)
-		return
-	}
-	s := &responsesStream{eventStream: eventStream{w: w}, out: responsesOut{Object: "response", CreatedAt: g.cfg.Now().Std().Unix(), Model: req.Model}, custom: custom}
-	g.answerProgram(w, r, req, in.Stream, s, func(resp model.Response, err error) {
+	s := &responsesStream{eventStream: eventStream{w: w}, out: responsesOut{Object: "response", CreatedAt: g.cfg.Now().Std().Unix(), Model: a.req.Model}, custom: custom}
+	g.answerProgram(w, r, a, in.Stream, s, func(resp model.Response, err error) {
 		if err != nil {
 			writeCompletionsError(w, err)
 			return

@@ -3,7 +3,6 @@ package modelgw
 import (
 	"context"
 
-	"choiros/internal/choir"
 	"choiros/internal/model"
 )
 
@@ -33,14 +32,11 @@ func (g *Gateway) try(ctx context.Context, t trial, req model.Request, on func(m
 	if err != nil {
 		return model.Response{}, err
 	}
-	canonical, err := choir.Canonical(req)
-	if err != nil {
+	a := &asked{info: model.CallInfo{Call: id, Caller: CallerOwner}, req: req, trial: &t}
+	if err := a.encode(); err != nil {
 		return model.Response{}, err
 	}
-	f, _, err := g.flightOf(&asked{
-		info: model.CallInfo{Call: id, Caller: CallerOwner}, req: req, canonical: canonical, digest: choir.DigestOf(canonical),
-		trial: &t,
-	})
+	f, _, err := g.flightOf(a)
 	if err != nil {
 		return model.Response{}, err
 	}
