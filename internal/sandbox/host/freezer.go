@@ -144,6 +144,14 @@ func (p *Pausing) Resume(g Group) error {
 	return err
 }
 
+// thaw undoes the freezer of a group alone, without which a version 1 group cannot be killed. The
+// sandbox's own kernel may still hold its programs, and a guard stays until Resume.
+func (p *Pausing) thaw(g Group) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return resumeGroup(g)
+}
+
 func (p *Pausing) command() []string {
 	if p.Inner == nil {
 		return nil
