@@ -39,6 +39,7 @@ type seat struct {
 	pausing sync.Mutex                     // held while the sandbox is paused or resumed; before mu
 	paused  atomic.Pointer[sandbox.Pauser] // the sandbox while it is paused, else nil
 	still   atomic.Bool                    // the sandbox is paused, or being paused
+	unsure  bool                           // its pause failed, and it may stand still although it was resumed; guarded by pausing
 }
 
 // live is a running sandbox with its connections.
