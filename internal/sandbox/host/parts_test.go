@@ -79,8 +79,8 @@ func TestASandboxWhoseKernelIsDeafCanBeDestroyed(t *testing.T) {
 			if err := b.Destroy(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if b.guard != nil || len(g.Processes()) > 0 {
-				t.Errorf("its guard is there (%t), or the processes %v", b.guard != nil, g.Processes())
+			if left, err := g.Processes(); b.guard != nil || err != nil || len(left) > 0 {
+				t.Errorf("its guard is there (%t), or the processes %v, %v", b.guard != nil, left, err)
 			}
 		})
 	}
