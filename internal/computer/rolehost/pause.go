@@ -11,7 +11,7 @@ import (
 
 // Pause stops the processes of both sandboxes where they are, until Resume or the next use of a
 // sandbox. Code unavailable: this driver or machine cannot do that; conflict: a start is under way.
-// After an error both run.
+// After an error both run, or are started anew.
 func (h *Host) Pause(ctx context.Context) error {
 	for _, s := range h.seats {
 		if err := s.pause(ctx); err != nil {
