@@ -11,7 +11,7 @@ import (
 
 // Pause stops the processes of both sandboxes where they are, until Resume or the next use of a
 // sandbox. Code unavailable: this driver or machine cannot do that; conflict: a start is under way.
-// After an error both run.
+// After an error both run, or are started anew.
 func (h *Host) Pause(ctx context.Context) error {
 	for _, s := range h.seats {
 		if err := s.pause(ctx); err != nil {
@@ -60,11 +60,12 @@ func (s *seat) pauseLocked(ctx context.Context) error {
 		return choir.E("computer.pause", choir.CodeUnavailable, "sandboxes of this driver cannot be paused")
 	}
 	l.setPaused(true)
-	if err := p.Pause(ctx); err != nil {
-		l.setPaused(false)
-		return err
-	}
+	err := p.Pause(ctx)
 	s.paused.Store(&p)
+	if err != nil {
+		s.unsure = true
+		return errors.Join(err, s.resumeLocked(ctx))
+	}
 	return nil
 }
 
@@ -107,12 +108,15 @@ func (s *seat) resumeLocked(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resumePatience)
-	defer cancel()
-	err := (*p).Resume(ctx)
+	s.mu.Lock()
+	l := s.live
+	s.mu.Unlock()
+	err := s.tryResume(ctx, *p, l)
 	if err != nil {
 		lives := error(nil)
 		if b, ok := (*p).(sandbox.Sandbox); ok {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resumePatience)
+			defer cancel()
 			lives = b.Destroy(ctx)
 		}
 		if err = errors.Join(err, lives); lives != nil {
@@ -120,11 +124,22 @@ func (s *seat) resumeLocked(ctx context.Context) error {
 		}
 	}
 	s.paused.Store(nil)
-	s.mu.Lock()
-	l := s.live
-	s.mu.Unlock()
+	s.unsure = false
 	l.setPaused(false)
 	s.still.Store(false)
+	return err
+}
+
+// tryResume resumes a sandbox. Where its pause failed, an error is also that it does not answer.
+func (s *seat) tryResume(ctx context.Context, p sandbox.Pauser, l *live) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resumePatience)
+	defer cancel()
+	err := p.Resume(ctx)
+	if err != nil || !s.unsure || l == nil {
+		return err
+	}
+	l.setPaused(false)
+	_, err = l.client.Hello(ctx)
 	return err
 }
 

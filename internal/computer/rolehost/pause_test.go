@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -251,5 +252,65 @@ func TestASandboxThatCannotGoOnIsTriedAgain(t *testing.T) {
 	}
 	if err != nil || l.Paused() || pausedNow(g.machine) != 0 {
 		t.Errorf("%v, paused %t, %d are paused", err, l.Paused(), pausedNow(g.machine))
+	}
+}
+
+// halfPaused is a sandbox whose pause stops it and fails.
+type halfPaused struct {
+	sandbox.Sandbox
+	sandbox.Pauser
+	resumes bool // a resumption lets it go on; without that it says so, and does nothing
+}
+
+func (b halfPaused) Pause(ctx context.Context) error {
+	return errors.Join(b.Pauser.Pause(ctx), errors.New("the pause was interrupted"))
+}
+
+func (b halfPaused) Resume(ctx context.Context) error {
+	if !b.resumes {
+		return nil
+	}
+	return b.Pauser.Resume(ctx)
+}
+
+// halfPausedDriver makes such sandboxes for the Associate.
+type halfPausedDriver struct {
+	sandbox.Driver
+	resumes bool
+}
+
+func (d halfPausedDriver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	b, err := d.Driver.Create(ctx, spec)
+	if err == nil && spec.Role == choir.RoleAssociate {
+		b = halfPaused{b, b.(sandbox.Pauser), d.resumes}
+	}
+	return b, err
+}
+
+// TestASandboxWhosePauseFailedAnswers has the pause of a sandbox stop it and fail: it is resumed, or
+// replaced where that lets nothing go on.
+func TestASandboxWhosePauseFailedAnswers(t *testing.T) {
+	for made, resumes := range map[int]bool{2: true, 3: false} {
+		t.Run(strconv.FormatBool(resumes), func(t *testing.T) {
+			g := newGround(t, nil)
+			l := g.serve(func(c *Config) { c.Driver = halfPausedDriver{c.Driver, resumes} })
+			if _, err := l.LookedAt(g.within()); err != nil {
+				t.Fatal(err)
+			}
+			g.eventually(func() bool { return l.seats[choir.RoleAssociate].rolePID.Load() != 0 })
+			if err := l.seats[choir.RoleAssociate].pause(g.within()); err == nil || !strings.Contains(err.Error(), "interrupted") {
+				t.Errorf("the pause: %v", err)
+			}
+			g.eventually(func() bool {
+				client, err := l.Guest(g.within())
+				if err == nil {
+					_, err = client.Hello(g.within())
+				}
+				return err == nil
+			})
+			if n := g.machine.Made(); n != made || l.Paused() {
+				t.Errorf("%d sandboxes were made, want %d; paused %t", n, made, l.Paused())
+			}
+		})
 	}
 }

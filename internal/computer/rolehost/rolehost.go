@@ -176,6 +176,11 @@ func (h *Host) NextSpecs() []sandbox.Spec {
 	return specs
 }
 
+// CopyOutError returns the error by which a copied workspace could not be stored when Services ended;
+// nil if it was. After an error its sandbox lives on for sandbox.OrphanSeconds with the only copy, and
+// Services served again take it up.
+func (h *Host) CopyOutError() error { return h.seats[choir.RoleAssociate].copyOutError() }
+
 // Terminals returns the terminals in the Associate's sandbox. They do not end with
 // Services; Terminals.Shut ends them.
 func (h *Host) Terminals() *Terminals { return h.terminals }

@@ -25,12 +25,15 @@ type seat struct {
 	// before there is a sandbox.
 	diskHeld bool
 
-	// mu guards live, waiters, key and failed.
+	// mu guards live, waiters, key, failed and notCopied.
 	mu      sync.Mutex
 	live    *live
 	waiters chan struct{} // closed when live changes
 	key     string        // the Director's public key
 	failed  error         // the error of the last start of the sandbox; nil after a success
+	// notCopied is the error by which the last close could not store a copied workspace, so that
+	// the sandbox lives on; nil after a success.
+	notCopied error
 
 	greeting sync.Mutex // held while the Director's key is recorded; before mu
 
@@ -39,6 +42,7 @@ type seat struct {
 	pausing sync.Mutex                     // held while the sandbox is paused or resumed; before mu
 	paused  atomic.Pointer[sandbox.Pauser] // the sandbox while it is paused, else nil
 	still   atomic.Bool                    // the sandbox is paused, or being paused
+	unsure  bool                           // its pause failed, and it may stand still although it was resumed; guarded by pausing
 }
 
 // live is a running sandbox with its connections.
@@ -124,6 +128,13 @@ func (s *seat) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failed
+}
+
+// copyOutError returns the error by which the last close could not store a copied workspace.
+func (s *seat) copyOutError() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.notCopied
 }
 
 // set stores the running sandbox, nil for none, and wakes waiting callers.
@@ -270,6 +281,7 @@ func (s *seat) close(ctx context.Context, l *live) error {
 	}
 	s.mu.Lock()
 	logged := l.logged
+	s.notCopied = kept
 	s.mu.Unlock()
 	if bound, ok := l.sandbox.(sandbox.MemoryBound); ok && ended && bound.RanOutOfMemory() {
 		reason = choir.SandboxOutOfMemory

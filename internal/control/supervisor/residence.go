@@ -80,11 +80,16 @@ func (s *System) openEntry(ctx context.Context, e entry) (*computer.Computer, er
 	return computer.Open(ctx, s.computerConfig(e, s.guest))
 }
 
-// hibernate stops an idle computer with its sandboxes and closes it.
+// hibernate stops an idle computer with its sandboxes and closes it. It stays open if its workspace
+// cannot be copied out of its sandbox, which would end with it.
 func (s *System) hibernate(ctx context.Context, id choir.ID, c *computer.Computer) error {
 	s.desktops.drop(id)
 	c.Session().EndBecause("the computer was idle")
 	if err := s.computers.services.stop(id); err != nil {
+		return errors.Join(hibernation.ErrKept, err)
+	}
+	if err := c.Roles().CopyOutError(); err != nil {
+		s.computers.services.start(c)
 		return errors.Join(hibernation.ErrKept, err)
 	}
 	s.demos.drop(id)

@@ -180,3 +180,62 @@ func TestTheSentryPausesTooBeforeItStandsStill(t *testing.T) {
 		}
 	}
 }
+
+// wrapRunsc writes a program that does as runsc does until a file is there, and from then on answers
+// with a script. It returns the paths of both.
+func wrapRunsc(t *testing.T, script string) (runsc, switched string) {
+	t.Helper()
+	dir := sandboxtest.DataDir(t)
+	runsc, switched = filepath.Join(dir, "runsc"), filepath.Join(dir, "switched")
+	whole := "#!/bin/sh\nreal=" + sandboxtest.Runsc(t) + "\nif [ -e " + switched + " ]; then\n" + script + "\nfi\nexec \"$real\" \"$@\"\n"
+	if err := os.WriteFile(runsc, []byte(whole), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return runsc, switched
+}
+
+// TestASandboxThatRunscCannotResumeEnds has runsc fail to resume a paused sandbox: it is destroyed by
+// its own driver, and found gone by another one.
+func TestASandboxThatRunscCannotResumeEnds(t *testing.T) {
+	runsc, switched := wrapRunsc(t, `case "$2" in resume) exit 1 ;; state) echo '{"status":"paused"}'; exit ;; esac`)
+	state := sandboxtest.DataDir(t)
+	for _, recovered := range []bool{false, true} {
+		d := gvisor.New(gvisor.Config{StateDir: state, Runsc: runsc})
+		defer d.Close()
+		b, err := d.Create(t.Context(), sandboxtest.NewSpec(t, choir.RoleAssociate))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(b.Level().Limits, "sentry") {
+			b.Destroy(context.Background())
+			t.Skip("no cgroups here, so that nothing can be paused")
+		}
+		if err := b.(sandbox.Pauser).Pause(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(switched, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.(sandbox.Pauser).Resume(t.Context()); err == nil {
+			t.Error("it could be resumed")
+		}
+		if recovered {
+			if err := d.Close(); err != nil {
+				t.Fatal(err)
+			}
+			other := gvisor.New(gvisor.Config{StateDir: state, Runsc: runsc})
+			defer other.Close()
+			if _, err := other.Recover(t.Context(), b.Handle()); sandbox.VerdictOf(err) != sandbox.Gone {
+				t.Errorf("another driver finds it %s: %v", sandbox.VerdictOf(err), err)
+			}
+		} else if err := b.Destroy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(filepath.Join(state, "boxes")); err != nil || len(left) > 0 {
+			t.Errorf("after its end the driver has %v, %v", left, err)
+		}
+		if err := os.Remove(switched); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -54,13 +54,15 @@ type Group interface {
 	Start(fork func(*syscall.SysProcAttr) error) error
 	// Folders returns the group's folders, from which openGroup finds it again.
 	Folders() []string
-	// Processes returns the pids of the group's processes as the host sees them.
-	Processes() []int
+	// Processes returns the pids of the group's processes as the host sees them; none if the
+	// group is gone. An error means that they could not be read.
+	Processes() ([]int, error)
 	Usage() (sandbox.Usage, error)
 	// Remove removes the empty group. It is idempotent.
 	Remove() error
-	// findFreezer returns how the group is stopped as a whole; false if it cannot be.
-	findFreezer() (freezer, bool)
+	// findFreezer returns how the group is stopped as a whole. The error is errNoFreezer if it cannot
+	// be stopped or is gone; after another one it may stand still.
+	findFreezer() (freezer, error)
 	// findShortage returns the reason by which the kernel refused a process of the group
 	// something since it was made: process ids or memory. It is empty for none.
 	findShortage() choir.Reason
@@ -75,7 +77,10 @@ func KillAll(ctx context.Context, g Group) error {
 		return err
 	}
 	for {
-		pids := g.Processes()
+		pids, err := g.Processes()
+		if err != nil {
+			return choir.Wrap("host.kill", choir.CodeUnavailable, err, "list the processes of a sandbox")
+		}
 		if len(pids) == 0 {
 			return nil
 		}
@@ -111,11 +116,14 @@ func KillAndWait(ctx context.Context, pid int) error {
 }
 
 // readPIDs returns the pids in a cgroup.procs file, without zombies and without processes
-// of other pid namespaces, which appear as 0. A missing file gives none.
-func readPIDs(path string) []int {
+// of other pid namespaces, which appear as 0. The file of a group that is gone gives none.
+func readPIDs(path string) ([]int, error) {
 	raw, err := os.ReadFile(path)
+	if groupGone(err) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil // the group is gone
+		return nil, err
 	}
 	var out []int
 	for _, f := range strings.Fields(string(raw)) {
@@ -123,12 +131,13 @@ func readPIDs(path string) []int {
 			out = append(out, n)
 		}
 	}
-	return out
+	return out, nil
 }
 
+// isZombie reports whether a process has ended; false if that could not be found out.
 func isZombie(pid int) bool {
 	s, err := ReadStat(pid)
-	return err != nil || s.State == 'Z'
+	return choir.CodeOf(err) == choir.CodeNotFound || s.State == 'Z'
 }
 
 func readNumber(path string) (int64, error) {

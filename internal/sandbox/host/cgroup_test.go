@@ -123,7 +123,7 @@ func TestV2ChildIsBornInTheGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pids := g.Processes(); len(pids) != 1 || pids[0] != cmd.Process.Pid {
+	if pids, err := g.Processes(); err != nil || len(pids) != 1 || pids[0] != cmd.Process.Pid {
 		t.Errorf("the group holds %v, not %d", pids, cmd.Process.Pid)
 	}
 	if err := KillAll(t.Context(), g); err != nil {
@@ -183,8 +183,8 @@ func TestSweepKeepsTheLiving(t *testing.T) {
 			t.Errorf("%s was not swept", dir)
 		}
 	}
-	if len(living.Processes()) != 1 {
-		t.Errorf("the living group holds %v", living.Processes())
+	if pids, err := living.Processes(); err != nil || len(pids) != 1 {
+		t.Errorf("the living group holds %v, %v", pids, err)
 	}
 	if own, err := os.ReadFile("/proc/thread-self/cgroup"); err != nil || strings.Contains(string(own), "choir-sweep") {
 		t.Errorf("a thread of ours stayed in the group: %s %v", own, err)

@@ -39,7 +39,7 @@ func newV1(all []hierarchy, label string) *v1Limiter {
 		if h.version != 1 || !slices.ContainsFunc(h.controllers, usesV1) {
 			continue
 		}
-		if unix.Access(h.own, unix.W_OK) != nil || !writable(filepath.Join(h.own, "tasks")) {
+		if unix.Access(h.own, unix.W_OK) != nil || checkWritable(filepath.Join(h.own, "tasks")) != nil {
 			continue
 		}
 		for _, c := range h.controllers {
@@ -59,13 +59,13 @@ func usesV1(controller string) bool {
 	return slices.Contains([]string{"pids", "memory", "cpu", "cpuacct", "freezer"}, controller)
 }
 
-func writable(path string) bool {
+// checkWritable opens a file for writing and closes it. It returns the error of the opening.
+func checkWritable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return false
+	if err == nil {
+		f.Close()
 	}
-	f.Close()
-	return true
+	return err
 }
 
 func (l *v1Limiter) Name() string { return LimitsV1 }
@@ -179,9 +179,9 @@ func (g *v1Group) leave() error {
 	return nil
 }
 
-func (g *v1Group) Processes() []int {
+func (g *v1Group) Processes() ([]int, error) {
 	if len(g.dirs) == 0 {
-		return nil
+		return nil, nil
 	}
 	return readPIDs(filepath.Join(g.dirs[0], "cgroup.procs"))
 }

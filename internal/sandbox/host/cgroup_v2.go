@@ -85,7 +85,10 @@ func withoutLeaf(own string) string {
 // stepAside moves this process into a new group below dir. It returns an error if other
 // processes are in dir.
 func stepAside(dir string) error {
-	pids := readPIDs(filepath.Join(dir, "cgroup.procs"))
+	pids, err := readPIDs(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return err
+	}
 	if !slices.Equal(pids, []int{os.Getpid()}) {
 		return fmt.Errorf("%s holds processes that are not ours", dir)
 	}
@@ -140,7 +143,7 @@ func (g *v2Group) Start(fork func(*syscall.SysProcAttr) error) error {
 	return fork(&syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(dir.Fd())})
 }
 
-func (g *v2Group) Processes() []int { return readPIDs(filepath.Join(g.dir, "cgroup.procs")) }
+func (g *v2Group) Processes() ([]int, error) { return readPIDs(filepath.Join(g.dir, "cgroup.procs")) }
 
 func (g *v2Group) Usage() (sandbox.Usage, error) {
 	n, err := readNumber(filepath.Join(g.dir, "pids.current"))

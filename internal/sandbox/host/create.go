@@ -120,6 +120,10 @@ func (d *Driver[M, B]) watch(b B) error {
 	return d.calls.Watch(func(ctx context.Context) { b.parts().watch(ctx, b) })
 }
 
+// stuckPatience is the time for the answer of a recovered sandbox that could not be resumed. It comes
+// at once, or never.
+const stuckPatience = 5 * time.Second
+
 // Recover implements sandbox.Driver.
 func (d *Driver[M, B]) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox, error) {
 	if err := d.calls.BeginCall(); err != nil {
@@ -130,25 +134,34 @@ func (d *Driver[M, B]) Recover(ctx context.Context, h sandbox.Handle) (sandbox.S
 	if err != nil {
 		return nil, err
 	}
-	if err := b.Resume(ctx); err != nil {
+	parts := b.parts()
+	if err := parts.thaw(parts.Group); err != nil {
 		b.Release()
 		return nil, err
 	}
-	parts := b.parts()
 	if parts.Main == nil {
 		return nil, parts.removeGone(ctx, b, "the sandbox has ended")
 	}
 	if outdated != "" {
 		return nil, parts.removeGone(ctx, b, outdated)
 	}
-	hello, cancel := context.WithTimeout(ctx, d.kind.HelloTimeout)
+	patience := d.kind.HelloTimeout
+	stuck := b.Resume(ctx)
+	if stuck != nil {
+		patience = min(patience, stuckPatience)
+	}
+	hello, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if _, err := guest.NewClient(b.Dial).Hello(hello); err != nil {
 		if ctx.Err() != nil {
 			b.Release()
 			return nil, choir.Wrap(d.kind.Name+".recover", choir.CodeCancelled, ctx.Err(), "look for a sandbox")
 		}
-		return nil, parts.removeGone(ctx, b, "the sandbox no longer answers and was ended")
+		why := "the sandbox no longer answers and was ended"
+		if stuck != nil {
+			why += ": " + stuck.Error()
+		}
+		return nil, parts.removeGone(ctx, b, why)
 	}
 	if err := d.watch(b); err != nil {
 		b.Release()

@@ -23,30 +23,48 @@ type freezer struct {
 	frozen func() bool
 }
 
-// findFreezer returns the freezer of a version 1 group; false if it has none.
-func (g *v1Group) findFreezer() (freezer, bool) {
-	i := slices.IndexFunc(g.dirs, func(dir string) bool { return writable(filepath.Join(dir, "freezer.state")) })
-	if i < 0 {
-		return freezer{}, false
+// errNoFreezer is the error of findFreezer for a group that cannot be stopped as a whole.
+var errNoFreezer = errors.New("it has none here")
+
+// checkFreezer returns nil if the file of a freezer can be written, and errNoFreezer if it is not
+// there or this process may not write it. Other errors, as the lack of a file descriptor, say nothing
+// of the freezer.
+func checkFreezer(file string) error {
+	err := checkWritable(file)
+	if groupGone(err) || errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EROFS) {
+		return errNoFreezer
 	}
-	file := filepath.Join(g.dirs[i], "freezer.state")
-	return freezer{file, "FROZEN", "THAWED", func() bool {
-		raw, err := os.ReadFile(file) // which also makes the kernel look again
-		return err == nil && strings.TrimSpace(string(raw)) == "FROZEN"
-	}}, true
+	return err
 }
 
-// findFreezer returns the freezer of a version 2 group; false before Linux 5.2.
-func (g *v2Group) findFreezer() (freezer, bool) {
+// findFreezer returns the freezer of a version 1 group. Its error is as Group says.
+func (g *v1Group) findFreezer() (freezer, error) {
+	for _, dir := range g.dirs {
+		file := filepath.Join(dir, "freezer.state")
+		err := checkFreezer(file)
+		if err == errNoFreezer {
+			continue
+		}
+		return freezer{file, "FROZEN", "THAWED", func() bool {
+			raw, err := os.ReadFile(file) // which also makes the kernel look again
+			return err == nil && strings.TrimSpace(string(raw)) == "FROZEN"
+		}}, err
+	}
+	return freezer{}, errNoFreezer
+}
+
+// findFreezer returns the freezer of a version 2 group, which has none before Linux 5.2. Its error is
+// as Group says.
+func (g *v2Group) findFreezer() (freezer, error) {
 	file := filepath.Join(g.dir, "cgroup.freeze")
 	return freezer{file, "1", "0", func() bool {
 		raw, err := os.ReadFile(filepath.Join(g.dir, "cgroup.events"))
 		return err == nil && slices.Contains(strings.Split(string(raw), "\n"), "frozen 1")
-	}}, writable(file)
+	}}, checkFreezer(file)
 }
 
-// findFreezer returns false: a group without cgroups cannot be stopped as a whole.
-func (noGroup) findFreezer() (freezer, bool) { return freezer{}, false }
+// findFreezer returns errNoFreezer: a group without cgroups cannot be stopped as a whole.
+func (noGroup) findFreezer() (freezer, error) { return freezer{}, errNoFreezer }
 
 // freezePatience is the time that the processes of a group have to stand still.
 const freezePatience = 2 * time.Second
@@ -81,9 +99,9 @@ func (p *Pausing) Pause(ctx context.Context, g Group) error {
 	if p.guard != nil {
 		return nil
 	}
-	f, ok := g.findFreezer()
-	if !ok {
-		return choir.E("host.pause", choir.CodeUnavailable, "the cgroup of a sandbox has no freezer here")
+	f, err := g.findFreezer()
+	if err != nil {
+		return choir.Wrap("host.pause", choir.CodeUnavailable, err, "find the freezer of a sandbox's cgroup")
 	}
 	guard, err := startGuard(nil, resumeScript, append([]string{f.file, f.run}, p.command()...)...)
 	if err != nil {
@@ -144,6 +162,14 @@ func (p *Pausing) Resume(g Group) error {
 	return err
 }
 
+// thaw undoes the freezer of a group alone, without which a version 1 group cannot be killed. The
+// sandbox's own kernel may still hold its programs, and a guard stays until Resume.
+func (p *Pausing) thaw(g Group) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return resumeGroup(g)
+}
+
 func (p *Pausing) command() []string {
 	if p.Inner == nil {
 		return nil
@@ -163,13 +189,12 @@ func resumeGroup(g Group) error {
 	if g == nil {
 		return nil
 	}
-	f, ok := g.findFreezer()
-	if !ok {
-		return nil // nothing could have stopped them
+	f, err := g.findFreezer()
+	if err == nil {
+		err = writeKnob(f.file, f.run)
 	}
-	err := writeKnob(f.file, f.run)
-	if groupGone(err) {
-		return nil
+	if err == errNoFreezer || groupGone(err) {
+		return nil // nothing could have stopped them, or nothing is left of them
 	}
 	return choir.Wrap("host.resume", choir.CodeUnavailable, err, "let the processes of a sandbox go on")
 }

@@ -2,12 +2,16 @@ package host
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
@@ -158,5 +162,58 @@ func TestWithoutAFreezerNothingIsPaused(t *testing.T) {
 		if err := p.Resume(g); err != nil {
 			t.Errorf("%T: %v", g, err)
 		}
+	}
+}
+
+// withoutDescriptors calls do while this process can open no file.
+func withoutDescriptors(t *testing.T, do func()) {
+	t.Helper()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := limit
+	none.Cur = 0
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+			t.Error(err)
+		}
+	}()
+	do()
+}
+
+// TestAResumeWithoutFileDescriptorsFails resumes a paused group while no file can be opened, and says
+// that it does not go on; the guard stays for it until a resume succeeds.
+func TestAResumeWithoutFileDescriptorsFails(t *testing.T) {
+	for name, g := range freezableGroups(t) {
+		t.Run(name, func(t *testing.T) {
+			var p Pausing
+			if err := p.Pause(t.Context(), g); err != nil {
+				t.Fatal(err)
+			}
+			withoutDescriptors(t, func() {
+				if err := p.Resume(g); !errors.Is(err, unix.EMFILE) {
+					t.Errorf("the resume: %v", err)
+				}
+				if err := KillAll(t.Context(), g); !errors.Is(err, unix.EMFILE) {
+					t.Errorf("the end of its processes: %v", err)
+				}
+				if pids, err := g.Processes(); !errors.Is(err, unix.EMFILE) {
+					t.Errorf("its processes are %v, %v", pids, err)
+				}
+			})
+			if p.guard == nil || p.guard.process.Signal(syscall.Signal(0)) != nil {
+				t.Fatal("its guard has ended")
+			}
+			if err := p.Resume(g); err != nil || p.guard != nil {
+				t.Errorf("once there are descriptors: %v, guard %v", err, p.guard)
+			}
+			if f, err := g.findFreezer(); err != nil || f.frozen() {
+				t.Errorf("it is frozen still, %v", err)
+			}
+		})
 	}
 }

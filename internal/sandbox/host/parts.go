@@ -65,9 +65,10 @@ func (p *Parts) Pause(ctx context.Context) error {
 func (p *Parts) Resume(context.Context) error { return p.Pausing.Resume(p.Group) }
 
 // Destroy kills the main process, which ends every other one of the sandbox, and waits until the
-// watcher has removed the rest. It implements sandbox.Sandbox.
+// watcher has removed the rest. Inner is not asked: it may never answer. It implements
+// sandbox.Sandbox.
 func (p *Parts) Destroy(ctx context.Context) error {
-	if err := p.Resume(ctx); err != nil {
+	if err := p.thaw(p.Group); err != nil {
 		return err
 	}
 	if !p.Main.HasEnded() {

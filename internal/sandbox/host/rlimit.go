@@ -22,7 +22,7 @@ func (noGroup) Start(fork func(*syscall.SysProcAttr) error) error {
 	return fork(&syscall.SysProcAttr{})
 }
 func (noGroup) Folders() []string          { return nil }
-func (noGroup) Processes() []int           { return nil }
+func (noGroup) Processes() ([]int, error)  { return nil, nil }
 func (noGroup) Remove() error              { return nil }
 func (noGroup) findShortage() choir.Reason { return "" }
 func (noGroup) Usage() (sandbox.Usage, error) {
