@@ -229,7 +229,11 @@ func (d *Driver) Thaw(ctx context.Context, spec sandbox.Spec, folder string) (sa
 	defer cancel()
 	b := m.Draft(spec)
 	b.state.Most = what.Most
+	if b.Making, err = d.StartMaking(spec.Doors); err != nil {
+		return nil, err
+	}
 	if err := f.thaw(ctx, b, spec, folder, what); err != nil {
+		b.Making.FreeReserve()
 		host.Abandon(ctx, b)
 		return nil, err
 	}
@@ -283,7 +287,7 @@ func (f *firecrackerMonitor) thaw(ctx context.Context, b *box, spec sandbox.Spec
 	if err != nil {
 		return b.refused(ctx, err)
 	}
-	if _, err := guest.NewClient(b.Dial).Hello(living); err != nil {
+	if _, err := guest.NewClient(b.DialEarly).Hello(living); err != nil {
 		return b.notMade(ctx, err)
 	}
 	return nil
