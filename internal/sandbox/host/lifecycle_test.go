@@ -193,3 +193,36 @@ func TestADestroyedSandboxDidNotRunOutOfMemory(t *testing.T) {
 		}
 	}
 }
+
+// halfRemoved removes the group of a sandbox, and fails to remove something else.
+type halfRemoved struct{ *Parts }
+
+func (r halfRemoved) Clear(ctx context.Context) error {
+	return errors.Join(r.RemoveGroup(ctx), errors.New("the engine does not answer"))
+}
+
+// TestRanOutOfMemoryIsSafeWhileTheRestIsRemoved asks a sandbox that ended for its memory while Destroy
+// removes the rest of it again and again.
+func TestRanOutOfMemoryIsSafeWhileTheRestIsRemoved(t *testing.T) {
+	t.Parallel()
+	p := NewParts("test", "")
+	p.Main, p.Group = startSleeper(t), killed{n: 1}
+	if err := errors.Join(p.Main.Kill(), p.Main.Wait(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	p.watch(t.Context(), halfRemoved{p})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if err := p.Destroy(t.Context()); err == nil {
+				t.Error("what could not be removed is said to be")
+			}
+		})
+		all.Go(func() {
+			if !p.RanOutOfMemory() {
+				t.Error("it no longer says that it ran out of memory")
+			}
+		})
+	}
+	all.Wait()
+}
