@@ -7,8 +7,10 @@ import "context"
 type Freezer interface {
 	// Freeze writes a sandbox of this driver to a new folder and ends it, so that nothing is
 	// left of it but the folder. Its open connections end. If it fails the sandbox runs on and
-	// there is no folder; a sandbox that has ended is code not_found, one of another driver or
-	// kind code invalid. Who has the folder has what was in the sandbox's memory.
+	// there is no folder, unless the sandbox has ended and the rest of it cannot be removed: then
+	// the folder is whole, and Destroy tries the removal again. A sandbox that has ended is code
+	// not_found, one of another driver or kind code invalid. Who has the folder has what was in the
+	// sandbox's memory.
 	Freeze(ctx context.Context, b Sandbox, folder string) error
 	// Thaw returns the sandbox of a folder, running where it was stopped, with spec's doors,
 	// user and limits. The folder stays as it is, and can be used again. A folder of another

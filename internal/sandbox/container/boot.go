@@ -79,8 +79,8 @@ func (m *machine) Fill(ctx context.Context, b *box, spec sandbox.Spec) error {
 		return m.notMade(ctx, b.state.Container, err, "choir-init did not fetch its control door")
 	}
 	listener.Close()
-	if err := host.RemoveDoor(b.state.doorFolder()); err != nil {
-		return err
+	if err := os.Remove(filepath.Join(b.state.doorFolder(), sandbox.ControlSocket)); err != nil {
+		return choir.Wrap("container.create", choir.CodeInternal, err, "remove the socket at which choir-init fetched its control door")
 	}
 	if _, err := guest.NewClient(b.DialEarly).Hello(ctx); err != nil {
 		return m.notMade(ctx, b.state.Container, err, "the sandbox did not answer")

@@ -71,7 +71,7 @@ func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
 
 func TestContainer(t *testing.T) {
 	if testing.Short() {
-		sandboxtest.RunSome(t, newDriver, nil, "make soak runs the whole suite on a container engine", "profile", "director", "contract/a second driver takes a sandbox up", "calls", "inherited", "doors", "init",
+		sandboxtest.RunSome(t, newDriver, nil, "make soak runs the whole suite on a container engine", "profile", "director", "contract/a second driver takes a sandbox up", "contract/the handle of an ended sandbox is not the next one's", "calls", "inherited", "doors", "init",
 			"survival/ended with the maker while it was made", "survival/ended with the maker when nobody dialled it", "survival/refused without file descriptors", "survival/refused without process ids", "survival/refused without room on the disk", "survival/ends before the control plane")
 		return
 	}

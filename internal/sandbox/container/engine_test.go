@@ -249,7 +249,8 @@ func TestImagesCanBeRemoved(t *testing.T) {
 }
 
 // TestAnEngineThatIsKilled checks that a sandbox answers without its engine, that its end is
-// said to be incomplete then, and that the next engine's driver removes the rest.
+// said to be incomplete then, and that once there is an engine the rest is removed: by the same driver
+// when the sandbox is destroyed once more, and by the next one.
 func TestAnEngineThatIsKilled(t *testing.T) {
 	engine(t)
 	p, err := sandboxtest.NewPodman()
@@ -260,6 +261,12 @@ func TestAnEngineThatIsKilled(t *testing.T) {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
+	for _, again := range []bool{true, false} {
+		testEngineThatIsKilled(t, p, again)
+	}
+}
+
+func testEngineThatIsKilled(t *testing.T, p *sandboxtest.Podman, again bool) {
 	state := sandboxtest.DataDir(t)
 	first := container.New(container.Config{StateDir: state, Socket: p.Socket})
 	defer first.Close()
@@ -277,10 +284,16 @@ func TestAnEngineThatIsKilled(t *testing.T) {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	second := container.New(container.Config{StateDir: state, Socket: p.Socket})
-	defer second.Close()
-	if _, err := second.Recover(t.Context(), b.Handle()); choir.CodeOf(err) != choir.CodeNotFound {
-		t.Errorf("recover: %v", err)
+	if again {
+		if err := b.Destroy(t.Context()); err != nil {
+			t.Errorf("destroyed once more: %v", err)
+		}
+	} else {
+		second := container.New(container.Config{StateDir: state, Socket: p.Socket})
+		defer second.Close()
+		if _, err := second.Recover(t.Context(), b.Handle()); choir.CodeOf(err) != choir.CodeNotFound {
+			t.Errorf("recover: %v", err)
+		}
 	}
 	api, err := client.New(client.WithHost("unix://" + p.Socket))
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/container"
 	"choiros/internal/sandbox/host"
 	"choiros/internal/sandbox/sandboxtest"
@@ -54,6 +55,32 @@ func forgetful(t *testing.T, socket string) (at string, made <-chan struct{}) {
 // TestAContainerWhoseMakerLeavesIsRemoved ends the context of a creation when the engine has made
 // the container and has not answered.
 func TestAContainerWhoseMakerLeavesIsRemoved(t *testing.T) {
+	spec := sandboxtest.NewSpec(t, choir.RoleAssociate)
+	err := callAndLeave(t, func(ctx context.Context, d *container.Driver) error {
+		_, err := d.Create(ctx, spec)
+		return err
+	})
+	if choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestATrialWhoseMakerLeavesIsRemoved does the same with a probe, as choir doctor makes one.
+func TestATrialWhoseMakerLeavesIsRemoved(t *testing.T) {
+	var report sandbox.Report
+	callAndLeave(t, func(ctx context.Context, d *container.Driver) error {
+		report = d.Probe(ctx)
+		return nil
+	})
+	if report.Usable {
+		t.Errorf("an engine that does not answer is called usable: %+v", report)
+	}
+}
+
+// callAndLeave ends the context of a call when the engine has made a container for it and has not answered.
+// It returns the error of the call, after which nothing may be left of the container.
+func callAndLeave(t *testing.T, call func(context.Context, *container.Driver) error) error {
+	t.Helper()
 	socket, state := engine(t), sandboxtest.DataDir(t)
 	at, made := forgetful(t, socket)
 	d := container.New(container.Config{StateDir: state, Socket: at})
@@ -61,20 +88,14 @@ func TestAContainerWhoseMakerLeavesIsRemoved(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	failed := make(chan error, 1)
-	spec := sandboxtest.NewSpec(t, choir.RoleAssociate)
-	go func() {
-		_, err := d.Create(ctx, spec)
-		failed <- err
-	}()
+	go func() { failed <- call(ctx, d) }()
 	select {
 	case <-made:
 	case err := <-failed:
 		t.Fatalf("the engine made nothing: %v", err)
 	}
 	cancel()
-	if err := <-failed; choir.CodeOf(err) != choir.CodeUnavailable {
-		t.Errorf("%v", err)
-	}
+	failure := <-failed
 	api, err := client.New(client.WithHost("unix://" + socket))
 	if err != nil {
 		t.Fatal(err)
@@ -87,4 +108,5 @@ func TestAContainerWhoseMakerLeavesIsRemoved(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Join(state, "boxes")); err != nil || len(left) > 0 {
 		t.Errorf("%v is left, %v", left, err)
 	}
+	return failure
 }

@@ -75,15 +75,16 @@ func (m *machine) runOnce(ctx context.Context, argv ...string) (string, error) {
 		Computer: "trial", Role: choir.RoleAssociate, UID: nobodyUID,
 		Mounts: []sandbox.Mount{sandbox.Workspace("", sandbox.TransportCopy)},
 	}
-	id, err := m.create(ctx, program{name: host.NewName(spec), argv: argv, spec: spec})
+	name := host.NewName(spec)
+	defer func() { // by its name: it may be there, and its id be lost with the engine's answer
+		ctx, cancel := host.ContextOfRemoval(ctx)
+		defer cancel()
+		m.engine.remove(ctx, name) // the next start sweeps what stays
+	}()
+	id, err := m.create(ctx, program{name: name, argv: argv, spec: spec})
 	if err != nil {
 		return "", err
 	}
-	defer func() {
-		ctx, cancel := host.ContextOfRemoval(ctx)
-		defer cancel()
-		m.engine.remove(ctx, id) // the next start sweeps what stays
-	}()
 	if _, err := m.engine.api.ContainerStart(ctx, id, client.ContainerStartOptions{}); err != nil {
 		return "", err
 	}

@@ -65,8 +65,7 @@ func (b *box) Clear(ctx context.Context) error {
 // stopped first, so that it can start no further child.
 func (b *box) reap(ctx context.Context) error {
 	var errs []error
-	if b.monitor != nil {
-		b.monitor.Signal(syscall.SIGSTOP) // it may have ended
+	if b.monitor != nil && b.monitor.Signal(syscall.SIGSTOP) == nil { // else an earlier call has reaped it
 		for _, pid := range host.Children(b.monitor.Pid) {
 			errs = append(errs, host.KillAndWait(ctx, pid))
 		}

@@ -85,9 +85,9 @@ func (d *Driver[M, B]) Create(ctx context.Context, spec sandbox.Spec) (sandbox.S
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.kind.BootTimeout)
 	defer cancel()
-	making, err := d.calls.StartMaking(spec.Doors)
+	making, err := d.StartMaking(spec.Doors)
 	if err != nil {
-		return nil, NameShortage(d.kind.Name+".create", err, "")
+		return nil, err
 	}
 	b := m.Draft(spec)
 	parts := b.parts()
@@ -104,6 +104,13 @@ func (d *Driver[M, B]) Create(ctx context.Context, spec sandbox.Spec) (sandbox.S
 		return nil, err
 	}
 	return d.Watch(ctx, b)
+}
+
+// StartMaking registers a sandbox that is to be made, so that it ends if this process is killed
+// meanwhile, see Makings.
+func (d *Driver[M, B]) StartMaking(doors string) (*Making, error) {
+	making, err := d.calls.StartMaking(doors)
+	return making, NameShortage(d.kind.Name+".create", err, "")
 }
 
 // Watch waits for the end of a sandbox that was made, in a goroutine, and removes the rest of

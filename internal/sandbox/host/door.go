@@ -150,13 +150,26 @@ func checkPeer(conn *net.UnixConn, pid int) error {
 	return nil
 }
 
-// RemoveDoor removes the control door. It is idempotent.
+// RemoveDoor removes the control door of a sandbox whose processes have ended. It leaves a door at which
+// a process listens: that of the next sandbox in the same folder. It is idempotent.
 func RemoveDoor(doors string) error {
+	if isOpen(doors) {
+		return nil
+	}
 	err := os.Remove(doorIn(doors))
 	if os.IsNotExist(err) {
 		return nil
 	}
 	return choir.Wrap("host.door", choir.CodeInternal, err, "remove the control door")
+}
+
+// isOpen reports whether a process listens at the control door.
+func isOpen(doors string) bool {
+	conn, err := DialDoor(context.Background(), doors) // which does not wait
+	if err == nil {
+		conn.Close()
+	}
+	return err == nil || errors.Is(err, unix.EAGAIN) // it has as many connections as can wait
 }
 
 // doorIn returns the path of the control door in its folder.

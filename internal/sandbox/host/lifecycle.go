@@ -70,7 +70,8 @@ func (c *Calls) Close() (first bool) {
 
 // Remains are the parts of a sandbox on this machine, as its ending needs them.
 type Remains interface {
-	// Clear removes everything that the sandbox has outside of it, and releases.
+	// Clear removes everything that the sandbox has outside of it, and releases. After an error it
+	// is called again.
 	Clear(context.Context) error
 	// Release closes the control plane's files of the sandbox, which may live on.
 	Release()
@@ -82,7 +83,10 @@ type Ending struct {
 	driver string
 	done   chan struct{}
 	left   chan struct{} // closed when the sandbox is no longer watched, though it may live
-	err    error         // of the cleaning, readable when done is closed
+
+	mu   sync.Mutex // guards err, and is held while the rest is removed once more
+	err  error      // of the last removal of the rest
+	rest Remains    // readable when done is closed
 }
 
 // NewEnding returns the ending of a sandbox of a driver.
@@ -90,7 +94,7 @@ func NewEnding(driver string) *Ending {
 	return &Ending{driver: driver, done: make(chan struct{}), left: make(chan struct{})}
 }
 
-// Done is closed when the sandbox has ended and the rest of it is removed.
+// Done is closed when the sandbox has ended and the removal of the rest was tried.
 func (e *Ending) Done() <-chan struct{} { return e.done }
 
 // CheckRunning returns code not_found once the sandbox has ended.
@@ -111,25 +115,39 @@ func (e *Ending) watch(ctx context.Context, main *Process, rest Remains) {
 		close(e.left)
 		return
 	}
-	e.err = clearIn(ctx, rest)
+	e.rest, e.err = rest, clearIn(ctx, rest)
 	close(e.done)
 }
 
 // destroy kills the sandbox's main process and waits until the watcher has removed the
-// rest.
+// rest. It removes what the watcher could not.
 func (e *Ending) destroy(ctx context.Context, main *Process) error {
 	if err := main.Kill(); err != nil {
 		return err
 	}
 	select {
 	case <-e.done:
-		return e.err
+		return e.clearAgain(ctx)
 	case <-e.left:
 		return choir.E(e.driver+".destroy", choir.CodeUnavailable, "the driver was closed, so nobody saw the end of this sandbox").
 			WithRemedy("recover it by its handle with another driver")
 	case <-ctx.Done():
 		return choir.Wrap(e.driver+".destroy", choir.CodeTimeout, ctx.Err(), "wait for the end of a sandbox")
 	}
+}
+
+// clearAgain removes the rest of a sandbox that has ended, if every removal so far has failed: the
+// container engine may have been stopped, say. It returns the error of the last one.
+func (e *Ending) clearAgain(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err == nil || ctx.Err() != nil {
+		return e.err
+	}
+	ctx, cancel := context.WithTimeout(ctx, goneTimeout)
+	defer cancel()
+	e.err = e.rest.Clear(ctx)
+	return e.err
 }
 
 // removeGone kills the main process of a sandbox that cannot be recovered, if it lives,

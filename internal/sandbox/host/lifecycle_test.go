@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"strconv"
@@ -11,11 +12,22 @@ import (
 	"choiros/internal/choir"
 )
 
-// remains records how a sandbox was left.
-type remains struct{ cleared, released bool }
+// remains records how a sandbox was left. Its first removals fail.
+type remains struct {
+	failures, tries   int
+	cleared, released bool
+}
 
-func (r *remains) Clear(context.Context) error { r.cleared = true; return nil }
-func (r *remains) Release()                    { r.released = true }
+func (r *remains) Clear(context.Context) error {
+	r.tries++
+	if r.tries <= r.failures {
+		return errors.New("the engine does not answer")
+	}
+	r.cleared = true
+	return nil
+}
+
+func (r *remains) Release() { r.released = true }
 
 // startSleeper starts a process that ends only when it is killed, and opens it.
 func startSleeper(t *testing.T) *Process {
@@ -61,6 +73,37 @@ func TestASandboxThatEndsIsCleared(t *testing.T) {
 	if !calls.Close() || calls.Close() {
 		t.Error("Close must tell the first call from the second")
 	}
+}
+
+// TestWhatCouldNotBeRemovedIsRemovedByTheNextDestroy has the removal of a sandbox fail when it ends and
+// at the first Destroy.
+func TestWhatCouldNotBeRemovedIsRemovedByTheNextDestroy(t *testing.T) {
+	t.Parallel()
+	calls, end, rest, main := NewCalls("test"), NewEnding("test"), &remains{failures: 2}, startSleeper(t)
+	if err := calls.Watch(func(ctx context.Context) { end.watch(ctx, main, rest) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := end.destroy(t.Context(), main); err == nil || rest.cleared {
+		t.Errorf("the removal failed, and Destroy says %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := end.clearAgain(ended); err == nil || rest.tries != 2 {
+		t.Errorf("a Destroy whose time is over: %v after %d removals", err, rest.tries)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if err := end.destroy(t.Context(), main); err != nil {
+				t.Errorf("Destroy once more: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if !rest.cleared || rest.tries != 3 {
+		t.Errorf("cleared %t, by %d removals and not 3", rest.cleared, rest.tries)
+	}
+	calls.Close()
 }
 
 func TestAClosedDriverLeavesItsSandboxes(t *testing.T) {
@@ -149,4 +192,37 @@ func TestADestroyedSandboxDidNotRunOutOfMemory(t *testing.T) {
 			t.Errorf("the kernel ended %s: RanOutOfMemory is %v", name, got)
 		}
 	}
+}
+
+// halfRemoved removes the group of a sandbox, and fails to remove something else.
+type halfRemoved struct{ *Parts }
+
+func (r halfRemoved) Clear(ctx context.Context) error {
+	return errors.Join(r.RemoveGroup(ctx), errors.New("the engine does not answer"))
+}
+
+// TestRanOutOfMemoryIsSafeWhileTheRestIsRemoved asks a sandbox that ended for its memory while Destroy
+// removes the rest of it again and again.
+func TestRanOutOfMemoryIsSafeWhileTheRestIsRemoved(t *testing.T) {
+	t.Parallel()
+	p := NewParts("test", "")
+	p.Main, p.Group = startSleeper(t), killed{n: 1}
+	if err := errors.Join(p.Main.Kill(), p.Main.Wait(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	p.watch(t.Context(), halfRemoved{p})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if err := p.Destroy(t.Context()); err == nil {
+				t.Error("what could not be removed is said to be")
+			}
+		})
+		all.Go(func() {
+			if !p.RanOutOfMemory() {
+				t.Error("it no longer says that it ran out of memory")
+			}
+		})
+	}
+	all.Wait()
 }

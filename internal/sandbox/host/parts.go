@@ -26,8 +26,8 @@ type Parts struct {
 	Main   *Process // its end is the sandbox's; nil once it has ended
 	Making *Making  // until the first Dial; nil when recovered
 	Pausing
-	memoryKills int64       // readable once the sandbox has ended
-	destroyed   atomic.Bool // it was ended while it ran
+	memoryKills atomic.Int64 // in the group, counted when the rest is removed
+	destroyed   atomic.Bool  // it was ended while it ran
 }
 
 // NewParts returns the parts of a sandbox of a driver, whose control door is in a folder.
@@ -88,7 +88,7 @@ func (p *Parts) Release() {
 // nobody can once the group is removed. A driver calls it where another program removes the group.
 func (p *Parts) CountMemoryKills() {
 	if p.Group != nil {
-		p.memoryKills = max(p.memoryKills, p.Group.countMemoryKills())
+		p.memoryKills.Store(max(p.memoryKills.Load(), p.Group.countMemoryKills()))
 	}
 }
 
@@ -110,7 +110,7 @@ func (p *Parts) RemoveGroup(ctx context.Context) error {
 func (p *Parts) RanOutOfMemory() bool {
 	select {
 	case <-p.done:
-		return p.memoryKills > 0 && !p.destroyed.Load()
+		return p.memoryKills.Load() > 0 && !p.destroyed.Load()
 	default:
 		return false
 	}

@@ -61,9 +61,10 @@ func (b *box) Clear(ctx context.Context) error {
 func (b *box) reap(ctx context.Context) {
 	b.Main.Kill()
 	if b.monitor != nil {
-		b.monitor.Signal(syscall.SIGSTOP) // it may have ended
-		for _, pid := range host.Children(b.monitor.Pid) {
-			host.KillAndWait(ctx, pid)
+		if b.monitor.Signal(syscall.SIGSTOP) == nil { // else an earlier call has reaped it
+			for _, pid := range host.Children(b.monitor.Pid) {
+				host.KillAndWait(ctx, pid)
+			}
 		}
 		b.monitor.Kill()
 		b.monitor.Wait() // how it ended says nothing that matters

@@ -24,6 +24,7 @@ type box struct {
 	shared  *guest.Mux  // over the only stream of line, where the driver has many; else nil
 	child   *os.Process // what was started; nil when recovered
 	console *os.File    // nil when recovered
+	reaped  bool        // the monitor has ended; of Clear, which closes Main
 }
 
 func newBox(s state) *box {
@@ -125,6 +126,22 @@ func (b *box) setPaused(paused bool) {
 // Clear kills the monitor, waits for its end and removes the cgroups and its way in.
 func (b *box) Clear(ctx context.Context) error {
 	defer b.Release()
+	var first error
+	if !b.reaped {
+		first = b.reap(ctx)
+		b.reaped = first == nil
+	}
+	if err := b.RemoveGroup(ctx); first == nil {
+		first = err
+	}
+	if err := b.line.remove(ctx); first == nil {
+		first = err
+	}
+	return first
+}
+
+// reap kills the monitor and waits for its end.
+func (b *box) reap(ctx context.Context) error {
 	first := b.Main.Kill()
 	if b.child != nil {
 		b.child.Kill()
@@ -136,12 +153,6 @@ func (b *box) Clear(ctx context.Context) error {
 		}
 		// A former driver in this same process may have started it.
 		syscall.Wait4(b.state.PID, nil, syscall.WNOHANG, nil)
-	}
-	if err := b.RemoveGroup(ctx); first == nil {
-		first = err
-	}
-	if err := b.line.remove(ctx); first == nil {
-		first = err
 	}
 	return first
 }

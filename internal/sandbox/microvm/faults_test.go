@@ -16,6 +16,8 @@ import (
 	"choiros/internal/sandbox/microvm"
 	"choiros/internal/sandbox/microvm/firecrackertest"
 	"choiros/internal/sandbox/sandboxtest"
+
+	"golang.org/x/sys/unix"
 )
 
 // roomsLeft returns what is left in the folder of all machines of a driver.
@@ -206,6 +208,54 @@ func checkJail(t *testing.T, spec sandbox.Spec, state string) {
 	}
 	if _, err := os.Lstat(filepath.Join(rooms[0], "root", "v.sock_1003")); !os.IsNotExist(err) {
 		t.Errorf("the machine finds a socket of the host: %v", err)
+	}
+}
+
+// TestARoomThatCouldNotBeRemovedIsRemovedByTheNextDestroy destroys a machine while something is mounted in
+// its room: one that this driver made without a jail, one in a jail, and one that was recovered.
+func TestARoomThatCouldNotBeRemovedIsRemovedByTheNextDestroy(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ jail, recovered bool }{{false, false}, {true, false}, {false, true}} {
+		dir := sandboxtest.DataDir(t)
+		config := jailedConfig(t, dir)
+		if !c.jail {
+			config.Jailer = microvm.NoJailer
+		}
+		d := microvm.New(config)
+		defer func() { d.Close() }()
+		spec := sandboxtest.NewSpec(t, choir.RoleDirector)
+		b, err := d.Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.recovered {
+			d.Close()
+			d = microvm.New(config)
+			if b, err = d.Recover(t.Context(), b.Handle()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := filepath.Join(roomsLeft(t, dir)[0], "mounted")
+		if err := os.Mkdir(at, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mount("choir-test", at, "tmpfs", 0, ""); err != nil {
+			t.Fatal(err)
+		}
+		err = b.Destroy(t.Context())
+		if failed := unix.Unmount(at, 0); failed != nil {
+			t.Fatal(failed)
+		}
+		if err == nil {
+			t.Errorf("%+v: a room in which something is mounted was removed", c)
+		}
+		if err := b.Destroy(t.Context()); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		sandboxtest.NothingLeft(t, spec)
+		if left := roomsLeft(t, dir); len(left) > 0 {
+			t.Errorf("%+v: left behind: %v", c, left)
+		}
 	}
 }
 

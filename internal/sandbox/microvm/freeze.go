@@ -59,14 +59,27 @@ func (d *Driver) Freeze(ctx context.Context, s sandbox.Sandbox, folder string) e
 		return choir.Wrap(op, choir.CodeUnavailable, err, "make the folder of a frozen sandbox")
 	}
 	if err = f.writeFrozen(ctx, b, m, folder); err == nil {
-		if err = b.Destroy(ctx); err != nil {
+		if err = b.killMonitor(); err != nil {
 			err = errors.Join(err, f.resume(ctx, b))
 		}
 	}
 	if err != nil {
 		return errors.Join(choir.Wrap(op, "", err, "freeze a sandbox"), os.RemoveAll(folder))
 	}
-	return nil
+	// The folder is all that remains of the sandbox, whether ctx ends now or something fails.
+	ctx, cancel := host.ContextOfRemoval(ctx)
+	defer cancel()
+	return choir.Wrap(op, "", b.Destroy(ctx), "remove the rest of a sandbox that was frozen to %s", folder)
+}
+
+// killMonitor kills the monitor, also when its driver was closed meanwhile, which closes Main.
+func (b *box) killMonitor() error {
+	p, err := host.OpenNamed(host.ProcessName{PID: b.state.PID, Start: b.state.Start})
+	if p == nil || err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.Kill()
 }
 
 // resume lets a paused machine go on, also when ctx has ended.
@@ -112,7 +125,7 @@ func (f *firecrackerMonitor) writeFrozen(ctx context.Context, b *box, m *machine
 		err = api.TakeSnapshot(living, firecracker.SnapshotTo{Type: firecracker.SnapshotFull, State: roomState, Memory: roomMemory})
 	}
 	if err == nil {
-		err = b.copyFrozen(m, folder)
+		err = b.copyFrozen(living, m, folder)
 	}
 	if err != nil {
 		return errors.Join(err, f.resume(ctx, b))
@@ -131,8 +144,9 @@ func (b *box) removeSnapshot() error {
 	return err
 }
 
-// copyFrozen copies the files of a paused machine to the folder of a frozen sandbox.
-func (b *box) copyFrozen(m *machineParts, folder string) error {
+// copyFrozen copies the files of a paused machine to the folder of a frozen sandbox. If ctx ends first
+// it returns its error.
+func (b *box) copyFrozen(ctx context.Context, m *machineParts, folder string) error {
 	names := []string{roomState, roomMemory}
 	_, err := os.Lstat(filepath.Join(b.state.Room, roomDisk))
 	disk := err == nil
@@ -140,7 +154,7 @@ func (b *box) copyFrozen(m *machineParts, folder string) error {
 		names = append(names, roomDisk)
 	}
 	for _, name := range names {
-		if err := copySparse(filepath.Join(b.state.Room, name), filepath.Join(folder, name), -1); err != nil {
+		if err := copySparse(ctx, filepath.Join(b.state.Room, name), filepath.Join(folder, name), -1); err != nil {
 			return choir.Wrap("microvm.freeze", choir.CodeUnavailable, err, "copy %s of a machine", name)
 		}
 	}
@@ -154,9 +168,23 @@ func (b *box) copyFrozen(m *machineParts, folder string) error {
 	return err
 }
 
+// contextReader is a reader that fails once a context has ended.
+type contextReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read implements io.Reader.
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
 // copySparse copies a plain file, which may be another user's, and leaves its holes out. The
-// copy is of the user uid, unless that is negative.
-func copySparse(from, to string, uid int) error {
+// copy is of the user uid, unless that is negative. If ctx ends first it returns its error.
+func copySparse(ctx context.Context, from, to string, uid int) error {
 	in, err := os.OpenFile(from, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
@@ -173,7 +201,7 @@ func copySparse(from, to string, uid int) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(sparse.NewWriter(int(out.Fd())), sparse.NewReader(int(in.Fd()), info.Size()))
+	_, err = io.Copy(sparse.NewWriter(int(out.Fd())), contextReader{ctx, sparse.NewReader(int(in.Fd()), info.Size())})
 	if err == nil {
 		err = out.Truncate(info.Size()) // it may end with a hole
 	}
@@ -201,7 +229,11 @@ func (d *Driver) Thaw(ctx context.Context, spec sandbox.Spec, folder string) (sa
 	defer cancel()
 	b := m.Draft(spec)
 	b.state.Most = what.Most
+	if b.Making, err = d.StartMaking(spec.Doors); err != nil {
+		return nil, err
+	}
 	if err := f.thaw(ctx, b, spec, folder, what); err != nil {
+		b.Making.FreeReserve()
 		host.Abandon(ctx, b)
 		return nil, err
 	}
@@ -236,7 +268,7 @@ func (f *firecrackerMonitor) thaw(ctx context.Context, b *box, spec sandbox.Spec
 	if err := f.m.place(b, spec); err != nil {
 		return err
 	}
-	if err := f.refurnish(b, spec, folder, what); err != nil {
+	if err := f.refurnish(ctx, b, spec, folder, what); err != nil {
 		return err
 	}
 	if err := f.start(ctx, b, spec); err != nil {
@@ -255,14 +287,14 @@ func (f *firecrackerMonitor) thaw(ctx context.Context, b *box, spec sandbox.Spec
 	if err != nil {
 		return b.refused(ctx, err)
 	}
-	if _, err := guest.NewClient(b.Dial).Hello(living); err != nil {
+	if _, err := guest.NewClient(b.DialEarly).Hello(living); err != nil {
 		return b.notMade(ctx, err)
 	}
 	return nil
 }
 
 // refurnish makes the room of a frozen machine. What it writes to is a copy.
-func (f *firecrackerMonitor) refurnish(b *box, spec sandbox.Spec, folder string, what frozen) error {
+func (f *firecrackerMonitor) refurnish(ctx context.Context, b *box, spec sandbox.Spec, folder string, what frozen) error {
 	const op = "microvm.thaw"
 	if err := f.makeRoom(b, spec); err != nil {
 		return err
@@ -279,7 +311,7 @@ func (f *firecrackerMonitor) refurnish(b *box, spec sandbox.Spec, folder string,
 		uid = spec.UID
 	}
 	for _, name := range names {
-		if err := copySparse(filepath.Join(folder, name), filepath.Join(b.state.Room, name), uid); err != nil {
+		if err := copySparse(ctx, filepath.Join(folder, name), filepath.Join(b.state.Room, name), uid); err != nil {
 			return choir.Wrap(op, choir.CodeUnavailable, err, "copy %s of a frozen machine", name)
 		}
 	}

@@ -146,6 +146,65 @@ func TestWhatCannotBeFrozenRunsOn(t *testing.T) {
 	}
 }
 
+// TestAFreezeWhoseContextEndsLosesNothing ends the context of a freeze while the disk is copied, which is a
+// hole that would take minutes to read, and when everything is copied and the machine is about to be
+// killed: the sandbox runs on, or its folder is whole.
+func TestAFreezeWhoseContextEndsLosesNothing(t *testing.T) {
+	t.Parallel()
+	for at, size := range map[string]int64{"disk": 1 << 40, "frozen.json": 0} {
+		dir := sandboxtest.DataDir(t)
+		config := standInConfig(t, dir)
+		config.Jailer = microvm.NoJailer
+		d := microvm.New(config)
+		defer d.Close()
+		spec, folder := copied(t), filepath.Join(dir, "frozen")
+		b, err := d.Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size > 0 {
+			if err := os.Truncate(filepath.Join(roomsLeft(t, dir)[0], "root", "disk"), size); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		frozen := make(chan error, 1)
+		go func() { frozen <- d.Freeze(ctx, b, folder) }()
+		tick := time.NewTicker(100 * time.Microsecond)
+		defer tick.Stop()
+		for _, err := os.Stat(filepath.Join(folder, at)); err != nil && len(frozen) == 0; _, err = os.Stat(filepath.Join(folder, at)) {
+			<-tick.C
+		}
+		cancel()
+		err = <-frozen
+		t.Logf("%s: %v", at, err)
+		if err != nil {
+			checkNotFrozen(t, b, folder)
+		} else if b, err = d.Thaw(t.Context(), spec, folder); err != nil {
+			t.Fatalf("%s: the folder cannot be used: %v", at, err)
+		}
+		if err == nil && size > 0 {
+			t.Errorf("%s: it was frozen without a context", at)
+		}
+		if err := b.Destroy(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// checkNotFrozen checks that a sandbox answers, and that there is no folder of it.
+func checkNotFrozen(t *testing.T, b sandbox.Sandbox, folder string) {
+	t.Helper()
+	within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := guest.NewClient(b.Dial).Hello(within); err != nil {
+		t.Errorf("it does not run on: %v", err)
+	}
+	if _, err := os.Stat(folder); !os.IsNotExist(err) {
+		t.Errorf("a folder is left: %v", err)
+	}
+}
+
 // TestAMachineThatWasPausedWithoutAnAnswerGoesOn freezes a sandbox whose monitor pauses it and does
 // not say so.
 func TestAMachineThatWasPausedWithoutAnAnswerGoesOn(t *testing.T) {
@@ -166,14 +225,7 @@ func TestAMachineThatWasPausedWithoutAnAnswerGoesOn(t *testing.T) {
 	if err := d.Freeze(short, b, folder); err == nil || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("%v", err)
 	}
-	within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if _, err := guest.NewClient(b.Dial).Hello(within); err != nil {
-		t.Errorf("it does not run on: %v", err)
-	}
-	if _, err := os.Stat(folder); !os.IsNotExist(err) {
-		t.Errorf("a folder is left: %v", err)
-	}
+	checkNotFrozen(t, b, folder)
 	if err := b.Destroy(t.Context()); err != nil {
 		t.Error(err)
 	}

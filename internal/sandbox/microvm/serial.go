@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/guest/machine"
 	"choiros/internal/sandbox/host"
+
+	"golang.org/x/sys/unix"
 )
 
 // serialLine is the way into a machine of QEMU: two virtual serial lines, whose ends on the
@@ -86,7 +89,7 @@ func (l serialLine) questions(ctx context.Context) (net.Conn, error) {
 	return host.DialDoor(ctx, stateDoors(l.doors))
 }
 
-// remove removes both sockets. It is idempotent.
+// remove removes both sockets, unless they are the next machine's. It is idempotent.
 func (l serialLine) remove(context.Context) error {
 	if err := host.RemoveDoor(l.doors); err != nil {
 		return err
@@ -95,7 +98,7 @@ func (l serialLine) remove(context.Context) error {
 		return err
 	}
 	err := os.Remove(stateDoors(l.doors))
-	if os.IsNotExist(err) {
+	if os.IsNotExist(err) || errors.Is(err, unix.ENOTEMPTY) {
 		return nil
 	}
 	return choir.Wrap("microvm.door", choir.CodeInternal, err, "remove the second door")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"choiros/internal/choir"
@@ -74,4 +75,44 @@ func TestAClaimDoesNotOutliveItsContext(t *testing.T) {
 	case <-within(t).Done():
 		t.Fatal("the claim waits on")
 	}
+}
+
+// stubborn is a driver whose first sandbox does not end at the first Destroy.
+type stubborn struct {
+	sandbox.Driver
+	failed atomic.Bool
+}
+
+// stubbornBox is a sandbox of a stubborn driver.
+type stubbornBox struct {
+	sandbox.Sandbox
+	of *stubborn
+}
+
+func (d *stubborn) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	b, err := d.Driver.Create(ctx, spec)
+	return stubbornBox{b, d}, err
+}
+
+func (b stubbornBox) Destroy(ctx context.Context) error {
+	if b.of.failed.CompareAndSwap(false, true) {
+		return choir.E("stubborn", choir.CodeUnavailable, "the engine does not answer")
+	}
+	return b.Sandbox.Destroy(ctx)
+}
+
+// TestASandboxThatEndsLateHoldsUpItsComputerUntilThen claims another sandbox than the one that is ready,
+// whose driver cannot end it at first.
+func TestASandboxThatEndsLateHoldsUpItsComputerUntilThen(t *testing.T) {
+	d := &stubborn{}
+	l := newLab(t, func(of sandbox.Driver) sandbox.Driver { d.Driver = of; return d })
+	specs := l.specs()[1:]
+	l.ready(1, specs)
+	other := specs[0]
+	other.UID++
+	if b, err := l.Create(within(t), other); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Fatalf("%v, %v: a second sandbox beside one that lives", b, err)
+	}
+	l.eventually("it ends", func() bool { return l.Counts().Dropped == 1 && len(l.handles()) == 0 })
+	l.answers(l.made(other))
 }

@@ -30,6 +30,7 @@ func (s suite) contract(t *testing.T) {
 	t.Run("launches of the role are counted", s.part(s.launches))
 	t.Run("a stream says who opened it", s.part(s.streamsAreKnown))
 	t.Run("a second driver takes a sandbox up", s.part(s.takenUp))
+	t.Run("the handle of an ended sandbox is not the next one's", s.part(s.oldHandle))
 	t.Run("not known is not gone", s.part(s.unknown))
 	t.Run("an orphan ends by itself", s.part(s.orphan))
 	t.Run("refused specs leave nothing", s.part(s.refusedSpecs))
@@ -244,6 +245,31 @@ func (s suite) takenUp(t *testing.T) {
 	}
 	destroy(t, found)
 	ended(t, found)
+	nothingLeft(t, spec)
+}
+
+// oldHandle recovers a sandbox that has ended, as by a note that stayed, while the next one of the same
+// computer and role runs, which goes on.
+func (s suite) oldHandle(t *testing.T) {
+	d := s.newDriver(t, Setup{StateDir: DataDir(t)})
+	defer closeDriver(t, d)
+	spec := s.spec(t, choir.RoleAssociate)
+	first, err := d.Create(timeout(t), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	destroy(t, first)
+	next, err := d.Create(timeout(t), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Recover(timeout(t), first.Handle())
+	wantVerdict(t, sandbox.Gone, err)
+	destroy(t, first)
+	if _, err := connect(t, d, next, spec).client.Hello(timeout(t)); err != nil {
+		t.Errorf("the next sandbox cannot be reached: %v", err)
+	}
+	destroy(t, next)
 	nothingLeft(t, spec)
 }
 

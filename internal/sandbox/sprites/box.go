@@ -165,12 +165,13 @@ func (b *box) watch(ctx context.Context) {
 	close(b.done)
 }
 
-// awaitEnd reports whether the sandbox has ended; it has not if ctx ended before.
+// awaitEnd reports whether the sandbox has ended; it has not if ctx ended before. A program that
+// could not wait for that, as for lack of memory, is run again, like one whose connection was cut.
 func (b *box) awaitEnd(ctx context.Context) bool {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		if b.watched != nil {
 			began := time.Now()
-			if waitFor(ctx, b.watched) {
+			if waitFor(ctx, b.watched) && b.endIsCertain(ctx) {
 				return true
 			}
 			b.watched.Close()
@@ -179,7 +180,7 @@ func (b *box) awaitEnd(ctx context.Context) bool {
 				pause = firstPause
 			}
 		}
-		select { // also after a cut: the next connection may be cut as soon
+		select { // also after a cut: the next connection may be cut as soon, the next program fail
 		case <-ctx.Done():
 			return false
 		case <-time.After(pause):
@@ -189,6 +190,16 @@ func (b *box) awaitEnd(ctx context.Context) bool {
 			return true
 		}
 	}
+}
+
+// endIsCertain reports whether the sandbox has ended, once watched has: its code 0 says so. With any
+// other code the sandbox may live, and its sprite, which has the only copy of its workspace, is asked.
+func (b *box) endIsCertain(ctx context.Context) bool {
+	if code, _ := b.watched.exit(); code == 0 {
+		return true
+	}
+	ended, err := b.hasEnded(ctx)
+	return err == nil && ended
 }
 
 // watchAgain runs the program that stays until the sandbox has ended. Code not_found: there

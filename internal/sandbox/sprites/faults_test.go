@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"strings"
 	"sync"
@@ -168,6 +169,52 @@ func TestASandboxOutlivesItsConnections(t *testing.T) {
 	case <-b.Done():
 		t.Fatal("a cut connection is taken for the end")
 	default:
+	}
+	client.Run(t.Context(), guest.ExecSpec{Argv: []string{"/bin/sh", "-c", "kill -TERM 1; sleep 60"}}, nil, 1<<10) // its connection ends with it
+	<-b.Done()
+	r.empty(t)
+}
+
+// writeFile replaces a file in a sprite.
+func (r *rig) writeFile(t *testing.T, sprite, file, content string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, r.URL+"/v1/sprites/"+sprite+"/fs/write?path="+url.QueryEscape(file), strings.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+spritestest.Token)
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Fatalf("the file API answers %s", answer.Status)
+	}
+}
+
+// TestAWatcherThatFailsIsNotTheEnd: a program that waits for the end of the sandbox and fails, as
+// for lack of memory in the sprite, deletes no sprite; the sandbox's end is noticed all the same.
+func TestAWatcherThatFailsIsNotTheEnd(t *testing.T) {
+	r, watchers := newRig(t), make(chan struct{}, 100)
+	b := r.create(t, r.driver(t, &carrier{fail: func(req *http.Request) bool {
+		if strings.Contains(req.URL.RawQuery, "watch.sh") {
+			watchers <- struct{}{}
+		}
+		return false
+	}}))
+	r.writeFile(t, r.only(t), "/var/lib/choir/watch.sh", "exit 2\n")
+	r.Cut(r.only(t))
+	for range 3 {
+		select {
+		case <-watchers:
+		case <-b.Done():
+			t.Fatal("the failure of a watcher is taken for the end")
+		}
+	}
+	client := guest.NewClient(b.Dial)
+	if _, err := client.Hello(t.Context()); err != nil {
+		t.Errorf("it does not live on: %v", err)
 	}
 	client.Run(t.Context(), guest.ExecSpec{Argv: []string{"/bin/sh", "-c", "kill -TERM 1; sleep 60"}}, nil, 1<<10) // its connection ends with it
 	<-b.Done()
