@@ -106,3 +106,10 @@ func Caller(r *http.Request) (role choir.Role, isRole bool) {
 	c, _ := r.Context().Value(callerKey{}).(caller)
 	return c.role, c.isRole
 }
+
+// CallerName returns a name of the caller of a request at the egress door: the role of its sandbox and
+// the address by which its tool call is known. A program chooses among the addresses of its sandbox.
+func CallerName(r *http.Request) string {
+	c, _ := r.Context().Value(callerKey{}).(caller)
+	return string(c.role) + " " + c.at.String()
+}

@@ -132,14 +132,18 @@ func (s *seat) resumeLocked(ctx context.Context) error {
 
 // tryResume resumes a sandbox. Where its pause failed, an error is also that it does not answer.
 func (s *seat) tryResume(ctx context.Context, p sandbox.Pauser, l *live) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resumePatience)
+	ctx = context.WithoutCancel(ctx)
+	resuming, cancel := context.WithTimeout(ctx, resumePatience)
 	defer cancel()
-	err := p.Resume(ctx)
+	err := p.Resume(resuming)
 	if err != nil || !s.unsure || l == nil {
 		return err
 	}
 	l.setPaused(false)
-	_, err = l.client.Hello(ctx)
+	// Not in the time that is left: a driver may take longer to resume than its context lasts.
+	greeting, cancel := context.WithTimeout(ctx, s.h.cfg.GuestPatience)
+	defer cancel()
+	_, err = l.client.Hello(greeting)
 	return err
 }
 

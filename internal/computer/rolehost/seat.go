@@ -281,7 +281,9 @@ func (s *seat) close(ctx context.Context, l *live) error {
 	}
 	s.mu.Lock()
 	logged := l.logged
-	s.notCopied = kept
+	if l.sandbox != nil {
+		s.notCopied = kept
+	}
 	s.mu.Unlock()
 	if bound, ok := l.sandbox.(sandbox.MemoryBound); ok && ended && bound.RanOutOfMemory() {
 		reason = choir.SandboxOutOfMemory

@@ -109,6 +109,7 @@ func TestADriverThatDoesNotKnowYetIsAskedAgain(t *testing.T) {
 	g := newGround(t, nil)
 	l := g.serve()
 	l.started(choir.RoleAssociate, 1)
+	l.eventually(func() bool { return l.Serving(choir.RoleDirector) }) // its sandbox is noted too
 	l.kill()
 	g.machine.FailRecover(3, choir.E("x", choir.CodeTimeout, "the machine is slow"))
 	again := g.serve()

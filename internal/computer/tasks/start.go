@@ -131,7 +131,8 @@ func (c *Changes) startedEvents(ctx context.Context, t *eventstore.Task, p choir
 
 // IfUnbegun calls do if nothing of the task is in the workspace: it has neither begun nor an
 // answer, or its result waits for the owner. It reports whether it called it, and holds the
-// tree's lock meanwhile, so that the task cannot begin and its result cannot land. It
+// tree's lock meanwhile, so that the task cannot begin and its result cannot land. Code
+// unavailable: an unfinished intent may be the landing of the result that waits. It
 // implements dispatch.Workspace.
 func (c *Changes) IfUnbegun(ctx context.Context, id choir.ID, do func() error) (bool, error) {
 	unlock, err := c.workspace.Lock(ctx)
@@ -142,6 +143,14 @@ func (c *Changes) IfUnbegun(ctx context.Context, id choir.ID, do func() error) (
 	t, err := c.log.Task(ctx, id)
 	if err != nil || t.Base != "" && !t.Waits() || t.Result != nil {
 		return false, err
+	}
+	if t.Waits() {
+		if unfinished, err := c.workspace.UnfinishedIntent(); err != nil || unfinished {
+			if err == nil {
+				err = choir.Refuse("computer.task", choir.ReasonComputerNotStarted)
+			}
+			return false, err
+		}
 	}
 	return true, do()
 }

@@ -2,11 +2,14 @@ package tasks
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/computer/workspace/workspacetest"
 )
 
@@ -117,6 +120,39 @@ func TestATaskIsAnsweredOnlyBeforeItBegins(t *testing.T) {
 		if err != nil || got != c.want || called != c.want {
 			t.Errorf("%s: %v, called %v: %v", c.name, got, called, err)
 		}
+	}
+}
+
+// TestAResultThatMayBeLandingIsNotAnswered stops a task after a crash in the middle of the landing of
+// its result: the next start finishes that first.
+func TestAResultThatMayBeLandingIsNotAnswered(t *testing.T) {
+	l := newLab(t)
+	task := l.dispatch()
+	held := choir.EffectHeld{
+		Base: l.root(), Snapshot: l.root(), Rules: []string{"x"}, Tools: []string{}, Hosts: []choir.EffectHost{},
+		Result: choir.AssociateResult{
+			Version: choir.ContractVersion, TaskID: task.TaskID, RunID: task.RunID, Status: choir.StatusOK, Summary: "done",
+			FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
+			Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown},
+		},
+	}
+	must(l.Events.AppendToRun(l.Within(), choir.RoleControl, workspacetest.NewID(t), task.RunID, task.TaskID, held))(t)
+	intent := filepath.Join(l.Data, workspace.IntentFile)
+	if err := os.WriteFile(intent, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answers := 0
+	answer := func() error {
+		answers++
+		return nil
+	}
+	_, err := l.IfUnbegun(l.Within(), task.TaskID, answer)
+	l.wantCode(err, choir.CodeUnavailable)
+	if err := os.Remove(intent); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := l.IfUnbegun(l.Within(), task.TaskID, answer); !done || err != nil || answers != 1 {
+		t.Errorf("answered %d times, %v, %v", answers, done, err)
 	}
 }
 

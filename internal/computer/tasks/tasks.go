@@ -47,6 +47,8 @@ type Tree interface {
 	ScanWorktree(ctx context.Context, task choir.ID) (snapshot.Result, *guest.Client, error)
 	ClearWay(ctx context.Context, client *guest.Client, scope workspace.Scope, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error)
 	RestoreTree(ctx context.Context, client *guest.Client, root choir.Digest, opts guest.RestoreOptions) (snapshot.RestoreResult, error)
+	// UnfinishedIntent reports whether a rewrite of an earlier session is still to be finished.
+	UnfinishedIntent() (bool, error)
 }
 
 // Record reads from the log which state of the tree is recorded, and appends changes.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"choiros/internal/choir"
@@ -89,9 +90,9 @@ func (s *intents) CarryOut(ctx context.Context, client *guest.Client, in Intent)
 	return receipt, err
 }
 
-// untoldError is the error of appendEvents after which the log does not have the main
-// event of the intent and accepts other appends. recorded reports that the log has the
-// target as the newest snapshot all the same.
+// untoldError is an error of appendEvents after which the log does not have the main event
+// of the intent and accepts other appends. recorded reports that the log has the target as
+// the newest snapshot all the same.
 type untoldError struct {
 	error
 	recorded bool
@@ -99,28 +100,34 @@ type untoldError struct {
 
 func (e *untoldError) Unwrap() error { return e.error }
 
-// untold returns an untoldError for an error of an append that is not in the log. Codes
-// corrupt and unavailable are returned unchanged: only the next start knows whether the
-// append is in the log.
+// refusals are the codes of an append that is not in the log, which accepts others. After
+// any other error only the next start knows whether the append is in the log.
+var refusals = []choir.Code{
+	choir.CodeNoSpace, choir.CodeBusy, choir.CodeConflict, choir.CodeInvalid, choir.CodeForbidden, choir.CodeTooLarge, choir.CodeNotFound, choir.CodeCancelled,
+}
+
+// untold returns an untoldError for an error of an append that the log refused, and other
+// errors unchanged.
 func untold(err error, recorded bool) error {
-	if code := choir.CodeOf(err); err == nil || code == choir.CodeCorrupt || code == choir.CodeUnavailable {
+	if err == nil || !slices.Contains(refusals, choir.CodeOf(err)) {
 		return err
 	}
 	return &untoldError{error: err, recorded: recorded}
 }
 
-// takeBack makes the workspace and the log as they were before an intent whose main
-// event the log refused, and returns that refusal. If it cannot, the intent stays, and
-// the next start carries it out.
+// takeBack makes the workspace as it was before an intent whose main event the log
+// refused, and returns that refusal. What the log has of the target is recorded as undone,
+// here or, if the log refuses that too, by the next scan. If the workspace cannot be
+// restored the intent stays, and the next start carries it out.
 func (s *intents) takeBack(ctx context.Context, client *guest.Client, in Intent, refused *untoldError) error {
-	err := s.Revert(ctx, client, in)
-	if err == nil && refused.recorded {
-		err = s.record(ctx, in.Before, in.Reason)
-	}
-	if err != nil {
+	if err := s.Revert(ctx, client, in); err != nil {
 		return errors.Join(refused.error, err)
 	}
-	return joined(refused.error, s.drop())
+	var err error
+	if refused.recorded {
+		err = s.record(ctx, in.Before, in.Reason)
+	}
+	return joined(joined(refused.error, err), s.drop())
 }
 
 // appendEvents appends the events of an intent whose target is restored, and returns
@@ -130,17 +137,20 @@ func (s *intents) appendEvents(ctx context.Context, in Intent) (choir.Receipt, e
 	// What was done is told, whoever still waits for the answer.
 	ctx = context.WithoutCancel(ctx)
 	last, err := s.tree.LastSnapshot(ctx)
-	if err == nil && in.Reason != "" && last != in.Target {
+	if err != nil {
+		return choir.Receipt{}, &untoldError{err, false}
+	}
+	if in.Reason != "" && last != in.Target {
 		err = s.record(ctx, in.Target, in.Reason)
 	}
 	if err != nil {
 		return choir.Receipt{}, err
 	}
 	drafts, err := in.drafts()
-	var receipts []choir.Receipt
-	if err == nil {
-		receipts, err = s.tree.log.Append(ctx, in.Role, drafts...)
+	if err != nil {
+		return choir.Receipt{}, &untoldError{err, in.Reason != ""}
 	}
+	receipts, err := s.tree.log.Append(ctx, in.Role, drafts...)
 	if errors.Is(err, eventstore.ErrNotReplicated) {
 		// It is in the log; an intent that stayed would be carried out once more.
 		return choir.Receipt{}, joined(err, s.drop())
@@ -186,13 +196,13 @@ func (s *intents) recordFound(ctx context.Context, in Intent) error {
 func (s *intents) record(ctx context.Context, root choir.Digest, reason string) error {
 	drafts, err := s.changesTo(ctx, root, reason)
 	if err != nil {
+		return &untoldError{err, false}
+	}
+	first := drafts[:min(len(drafts), choir.MaxDrafts)]
+	if err := s.tree.AppendAll(ctx, choir.RoleControl, first); err != nil {
 		return untold(err, false)
 	}
-	err = s.tree.AppendAll(ctx, choir.RoleControl, drafts)
-	if len(drafts) > choir.MaxDrafts {
-		return err // a part of them may be in the log
-	}
-	return untold(err, false)
+	return s.tree.AppendAll(ctx, choir.RoleControl, drafts[len(first):])
 }
 
 // changesTo returns the events that record appends.

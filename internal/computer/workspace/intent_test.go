@@ -153,6 +153,7 @@ func TestAnIntentThatTheLogRefusesIsTakenBack(t *testing.T) {
 		{"busy", "", choir.TypeTimelineRewound, choir.CodeBusy},
 		{"conflict", "", choir.TypeTimelineRewound, choir.CodeConflict},
 		{"no space for the changes", "taken", choir.TypeFileWritten, choir.CodeNoSpace},
+		{"no space after the changes", "taken", choir.TypeTimelineRewound, choir.CodeNoSpace},
 		{"conflict after the changes", "taken", choir.TypeTimelineRewound, choir.CodeConflict},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -188,6 +189,7 @@ func TestAnIntentWhoseOutcomeIsUnknownStays(t *testing.T) {
 	}{
 		"unavailable": {choir.CodeUnavailable, false},
 		"corrupt":     {choir.CodeCorrupt, false},
+		"internal":    {choir.CodeInternal, false},
 		"lasting":     {choir.CodeNoSpace, true},
 	} {
 		t.Run(name, func(t *testing.T) {

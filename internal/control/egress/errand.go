@@ -31,6 +31,9 @@ type Errand struct {
 // ServeErrand makes the request that prepare returns for the work, under the policy, or refuses
 // it. The body is that of r; answer writes an error to the program.
 func (p *Proxy) ServeErrand(w http.ResponseWriter, r *http.Request, answer func(http.ResponseWriter, error), prepare func(context.Context, Work) (Errand, error)) {
+	if p.refusesUnread(w, r, answer) {
+		return
+	}
 	work, err := p.cfg.Work(r)
 	if err != nil {
 		answer(w, err)

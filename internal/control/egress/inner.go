@@ -108,7 +108,7 @@ func (p *Proxy) serveInside(ctx context.Context, conn net.Conn, outer *passage) 
 
 // serveOneInside decides about one request inside of a tunnel and carries it.
 func (p *Proxy) serveOneInside(w http.ResponseWriter, r *http.Request, outer *passage) {
-	if p.refusesUnread(w, r) {
+	if p.refusesUnread(w, r, p.cfg.Answer) {
 		return
 	}
 	work, err := p.cfg.Work(r)

@@ -13,6 +13,9 @@ import (
 // by the policy, the profile of its task and its grants. It looks nothing up. A refused name is
 // recorded, and asked for, as a tunnel to its first port of the policy is, or to 443.
 func (p *Proxy) ServeName(w http.ResponseWriter, r *http.Request) {
+	if p.refusesUnread(w, r, p.cfg.Answer) {
+		return
+	}
 	work, err := p.cfg.Work(r)
 	if err == nil {
 		var ports []int

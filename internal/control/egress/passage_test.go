@@ -159,10 +159,38 @@ func TestAClientThatSendsNoMoreHoldsNoPassage(t *testing.T) {
 	}
 }
 
+// TestAFailedUploadSpoilsNoLaterRequest ends the exchange of a whole upload without an answer: the next
+// request of the same connection is answered, or the client was told to make another.
+func TestAFailedUploadSpoilsNoLaterRequest(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, policyOf(t, choir.EgressHost{Host: "good.test", Port: 80}, choir.EgressHost{Host: "other.test", Port: 80}))
+	g.serve(good, 80, newHost(t, func(net.Conn) {}))
+	well := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "well") }))
+	t.Cleanup(well.Close)
+	g.serve(other, 80, well.URL)
+	for range 20 {
+		failed, in, conn := g.sendRaw("POST http://good.test/ HTTP/1.1\r\nHost: good.test\r\nContent-Length: 4\r\n\r\nbody")
+		_, err := io.Copy(io.Discard, failed.Body)
+		if err != nil || failed.StatusCode != http.StatusServiceUnavailable {
+			t.Fatalf("%d, %v", failed.StatusCode, err)
+		}
+		if failed.Close {
+			continue
+		}
+		if _, err := io.WriteString(conn, "GET http://other.test/ HTTP/1.1\r\nHost: other.test\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		next, err := http.ReadResponse(in, nil)
+		if err != nil || next.StatusCode != http.StatusOK {
+			t.Fatalf("the next request: %+v, %v", next, err)
+		}
+	}
+}
+
 // TestASilentHostIsRecordedAsSilent has a host say no more at each place of an exchange.
 func TestASilentHostIsRecordedAsSilent(t *testing.T) {
 	t.Parallel()
-	brief := 50 * time.Millisecond
+	brief := time.Second // the test's own steps have it too
 	for name, c := range map[string]struct {
 		says   string
 		change func(*Limits)
@@ -186,7 +214,7 @@ func TestASilentHostIsRecordedAsSilent(t *testing.T) {
 	}
 	t.Run("in its handshake", func(t *testing.T) {
 		g, cfg, _ := newInspected(t, policyOf(t, choir.EgressHost{Host: "good.test", Paths: []string{"/pub"}}), nil)
-		g.cfg.Limits.Begin = 500 * time.Millisecond // the program's handshake has it, too
+		g.cfg.Limits.Begin = 3 * time.Second // the program's handshake has it, too
 		g.serve(good, 443, newHost(t, nil))
 		if statuses, _ := g.inside(cfg, getInside("/pub")); len(statuses) != 1 || statuses[0] != 503 {
 			t.Fatal(statuses)

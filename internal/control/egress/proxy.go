@@ -99,7 +99,10 @@ type Config struct {
 	Limits  Limits
 	// Work returns what a request is for. An error refuses it.
 	Work func(*http.Request) (Work, error)
-	Log  Recorder
+	// Caller returns a name of the program that makes a request, without a look at the log; nil if
+	// all requests count as one program's.
+	Caller func(*http.Request) string
+	Log    Recorder
 	// Answer writes an error to a client.
 	Answer func(http.ResponseWriter, error)
 	Now    func() time.Time
@@ -115,10 +118,9 @@ type Config struct {
 // Proxy serves the requests of a computer's sandboxes for hosts outside. Its methods may be
 // called at any time by any goroutine.
 type Proxy struct {
-	cfg      Config
-	pace     *rate.Limiter
-	refusals *rate.Limiter
-	telling  chan struct{} // full while events that the log did not take are appended
+	cfg     Config
+	pace    *rate.Limiter
+	telling chan struct{} // full while events that the log did not take are appended
 
 	mu     sync.Mutex // guards the rest; held for no call
 	policy Policy
@@ -126,16 +128,17 @@ type Proxy struct {
 	ended  recent // what grants ended with
 	keys   keyEnds
 	untold []untold // oldest first
-	closed bool
-	all    sync.WaitGroup // the requests being served
+	// refusals limits the refused requests of each caller; see refusalsOf.
+	refusals map[string]*rate.Limiter
+	closed   bool
+	all      sync.WaitGroup // the requests being served
 }
 
 // New returns a proxy. Close ends it.
 func New(cfg Config) *Proxy {
 	return &Proxy{
 		cfg: cfg, pace: rate.NewLimiter(rate.Limit(cfg.Limits.Rate), cfg.Limits.Burst),
-		refusals: rate.NewLimiter(rate.Limit(cfg.Limits.Rate), cfg.Limits.Burst),
-		policy:   cfg.Policy, open: map[*passage]struct{}{}, telling: make(chan struct{}, 1),
+		refusals: map[string]*rate.Limiter{}, policy: cfg.Policy, open: map[*passage]struct{}{}, telling: make(chan struct{}, 1),
 	}
 }
 
@@ -178,7 +181,7 @@ var errClosed = choir.Refuse("egress", choir.ReasonComputerStops)
 
 // ServeHTTP carries a request in absolute form, or a tunnel, out, or refuses it.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if p.refusesUnread(w, r) {
+	if p.refusesUnread(w, r, p.cfg.Answer) {
 		return
 	}
 	work, err := p.cfg.Work(r)
@@ -247,24 +250,17 @@ type refusedError struct {
 func (e *refusedError) Error() string { return e.told.Error() }
 func (e *refusedError) Unwrap() error { return e.told }
 
-// refusesUnread refuses a request after a flood of refused ones, each of which makes the log be read.
-// No event is recorded of it.
-func (p *Proxy) refusesUnread(w http.ResponseWriter, r *http.Request) bool {
-	if p.refusals.Tokens() >= 1 {
-		return false
-	}
-	p.cfg.Answer(w, choir.Refuse("egress", choir.ReasonEgressBusy, choir.TextOf("host", strings.ToValidUTF8(r.Host, "?"))))
-	return true
-}
-
 // refused records an error that is a refusal, and returns what the client is told.
 func (p *Proxy) refused(r *http.Request, work Work, err error) error {
 	var refusal *refusedError
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	p.refusals.Allow()
-	asked, err := p.cfg.Log.RecordRefusal(context.WithoutCancel(r.Context()), work, refusal.Refusal)
+	ctx := context.WithoutCancel(r.Context())
+	asked, err := p.cfg.Log.RecordRefusal(ctx, work, refusal.Refusal)
+	if err == nil && p.countRefusal(r) {
+		err = p.recordFlood(ctx, work, refusal.Refusal)
+	}
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -225,35 +225,73 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 	}
 }
 
-// TestAFloodOfRefusedRequestsIsRefusedUnread has a program that asks for a host without pause which it
-// may not reach: the log is not read for each, and a little later requests are decided about again.
+// TestAFloodOfRefusedRequestsIsRefusedUnread has a program that asks at each way out without pause for
+// a host which it may not reach: the log is not read for each request, another program is decided about
+// meanwhile, the flood is recorded, and a little later the first program is decided about again.
 func TestAFloodOfRefusedRequestsIsRefusedUnread(t *testing.T) {
-	var asked atomic.Int64
+	for name, ask := range map[string]func(*Proxy, http.ResponseWriter, *http.Request){
+		"requests": func(p *Proxy, w http.ResponseWriter, r *http.Request) { p.ServeHTTP(w, r) },
+		"errands": func(p *Proxy, w http.ResponseWriter, r *http.Request) {
+			p.ServeErrand(w, r, p.cfg.Answer, func(context.Context, Work) (Errand, error) {
+				return Errand{Target: Target{Host: "other.test", Port: 443}}, choir.Refuse("git", choir.ReasonGitNotARequest)
+			})
+		},
+		"names": func(p *Proxy, w http.ResponseWriter, r *http.Request) {
+			r.URL.Path = choir.NamesPath + "other.test"
+			p.ServeName(w, r)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := map[string]int{}
+			caller := func(r *http.Request) string { return r.Header.Get("Caller") }
+			g := newRig(t, policyOf(t), func(c *Config) {
+				c.Limits.Rate, c.Limits.Burst, c.Caller = 2, 5, caller
+				c.Work = func(r *http.Request) (Work, error) {
+					asked[caller(r)]++
+					return Work{}, nil
+				}
+			})
+			began := time.Now()
+			status := func(who string) int {
+				w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "http://other.test/", http.NoBody)
+				r.Header.Set("Caller", who)
+				ask(g.Proxy, w, r)
+				return w.Code
+			}
+			const flood = 200
+			for range flood {
+				status("hasty")
+			}
+			took := time.Since(began)
+			if most := 5 + int(2*took.Seconds()) + 1; asked["hasty"] > most || most > flood/2 {
+				t.Errorf("%d of %d requests in %v were decided about", asked["hasty"], flood, took)
+			}
+			if last := g.lastRefusal(); last.Why != choir.EgressLimit || last.Host == "" {
+				t.Errorf("the flood is recorded as %+v", last)
+			}
+			if status("calm"); asked["calm"] != 1 {
+				t.Error("another program is refused for it")
+			}
+			for before := asked["hasty"]; asked["hasty"] == before; status("hasty") {
+				if time.Since(began) > patience {
+					t.Fatal("no request is decided about any more")
+				}
+			}
+		})
+	}
+}
+
+// TestFewCallersAreCountedApart floods as many programs as one can pretend to be.
+func TestFewCallersAreCountedApart(t *testing.T) {
 	g := newRig(t, policyOf(t), func(c *Config) {
-		c.Limits.Rate, c.Limits.Burst = 2, 5
-		work := c.Work
-		c.Work = func(r *http.Request) (Work, error) {
-			asked.Add(1)
-			return work(r)
-		}
+		c.Caller = func(r *http.Request) string { return r.Header.Get("Caller") }
 	})
-	began := time.Now()
-	status := func() int {
-		r, _, conn := g.sendRaw(connectTo("other.test:443"))
-		conn.Close()
-		return r.StatusCode
+	for i := range 10 * maxFlooders {
+		r := httptest.NewRequest(http.MethodGet, "http://other.test/", http.NoBody)
+		r.Header.Set("Caller", strconv.Itoa(i))
+		g.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	const flood = 200
-	for range flood {
-		status()
-	}
-	took := time.Since(began)
-	if most := 5 + int64(2*took.Seconds()) + 1; asked.Load() > most || most > flood/2 {
-		t.Errorf("%d of %d requests in %v were decided about", asked.Load(), flood, took)
-	}
-	for status() != http.StatusForbidden {
-		if time.Since(began) > patience {
-			t.Fatal("no request is decided about any more")
-		}
+	if n := len(g.refusals); n > maxFlooders+1 {
+		t.Errorf("%d callers are counted apart", n)
 	}
 }

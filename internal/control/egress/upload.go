@@ -6,19 +6,24 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // upload is the body of a request, which a client sends while the proxy carries it to the host.
 type upload struct {
 	io.ReadCloser
-	of *passage
+	of    *passage
+	ended atomic.Bool // it was read to its end
 }
 
 // Read implements io.Reader. It cuts the passage of a client that is gone before its body ends: the
 // host may have answered by then. http.Server closes the body when an answer begins before its end.
 func (u *upload) Read(p []byte) (int, error) {
 	n, err := u.ReadCloser.Read(p)
+	if err == io.EOF {
+		u.ended.Store(true)
+	}
 	if err != nil && err != io.EOF && !errors.Is(err, http.ErrBodyReadAfterClose) {
 		u.of.cut("error")
 	}
@@ -32,14 +37,23 @@ func (o *passage) limitUpload(w http.ResponseWriter, out *http.Request, idle tim
 	if out.Body == nil {
 		return func() {}
 	}
-	out.Body = &upload{ReadCloser: out.Body, of: o}
+	body := &upload{ReadCloser: out.Body, of: o}
+	out.Body = body
 	client := http.NewResponseController(w)
-	release := context.AfterFunc(o.ctx, func() { _ = client.SetReadDeadline(time.Unix(1, 0)) })
+	release := context.AfterFunc(o.ctx, func() {
+		if !body.ended.Load() {
+			_ = client.SetReadDeadline(time.Unix(1, 0))
+		}
+	})
 	over, watch := make(chan struct{}), sync.WaitGroup{}
 	watch.Go(func() { o.cutIdle(over, idle) })
 	return func() {
 		close(over)
 		watch.Wait()
-		release()
+		if !release() {
+			// The deadline may have passed, which ends the context of each later request of the
+			// connection.
+			w.Header().Set("Connection", "close")
+		}
 	}
 }

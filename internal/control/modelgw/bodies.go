@@ -42,13 +42,19 @@ func (g *Gateway) bodySlots(caller string) chan struct{} {
 
 // decodeBody reads the body of a request and passes it to decode, at most maxBodies at
 // once for each caller. Lists are counted for maxElements down to the depth deepest. Code
-// too_large: the body exceeds a limit; timeout: it did not arrive in time; cancelled: the
-// request ended while it waited for others.
+// too_large: the body exceeds a limit; timeout: it did not arrive in time; busy: it waited
+// for others for Config.BodyTime; cancelled: the request ended meanwhile.
 func (g *Gateway) decodeBody(w http.ResponseWriter, r *http.Request, caller string, deepest int, decode func(body []byte) error) error {
 	slots := g.bodySlots(caller)
+	// net/http notices a client that has gone only once its body was read.
+	patience := time.NewTimer(g.cfg.BodyTime)
+	defer patience.Stop()
 	select {
 	case slots <- struct{}{}:
 		defer func() { <-slots }()
+	case <-patience.C:
+		return choir.E("modelgw.serve", choir.CodeBusy, "other requests were being read for %s", g.cfg.BodyTime).
+			WithRemedy("ask again in a moment")
 	case <-r.Context().Done():
 		return choir.Wrap("modelgw.serve", choir.CodeCancelled, r.Context().Err(), "wait until other requests are read")
 	}

@@ -160,6 +160,7 @@ func (g *gateways) newProxy(c *computer.Computer) *egress.Proxy {
 	proxy = egress.New(egress.Config{
 		Policy: g.policy.get(), Outside: g.cfg.Outside, Limits: egress.DefaultLimits(),
 		Work:   func(r *http.Request) (egress.Work, error) { return errandOf(r, c) },
+		Caller: rolehost.CallerName,
 		Log:    passages{c, func() *egress.Proxy { return proxy }},
 		Answer: api.WriteProblem,
 		Now:    g.cfg.Now, Authority: g.signers.open(c.ID()), Packages: g.packages.Cache,

@@ -33,6 +33,12 @@ func TestTheNextSandboxKeepsItsDoor(t *testing.T) {
 				waiting = append(waiting, conn)
 			}
 		}
+		if err := RemoveDoor(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(doorIn(dir)); err != nil {
+			t.Fatalf("with no room for another connection: %v", err)
+		}
 		for _, conn := range waiting {
 			conn.Close()
 		}
