@@ -3,12 +3,14 @@ package guest
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/snapshot"
 )
 
 func TestACopyIsTheWholeTree(t *testing.T) {
@@ -119,4 +121,43 @@ func TestFind(t *testing.T) {
 	wantCode(t, err, choir.CodeInvalid)
 	_, err = in.Find(ctx, "dir", FindSpec{Name: "secret"}, nil, 0)
 	wantCode(t, err, choir.CodeRefused)
+}
+
+// TestASearchGoesNoDeeperThanASnapshot searches folders below each other whose paths together would fill
+// the memory of a sandbox, and more of them than a process has descriptors for.
+func TestASearchGoesNoDeeperThanASnapshot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ name, found string }{
+		"long names":  {strings.Repeat("%", 255), "below the path of a folder that is too long"},
+		"short names": {"d", "below too many folders"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := serve(t, nil)
+			put(t, in.workspace, "needle", "")
+			at, err := os.OpenRoot(in.workspace)
+			for range snapshot.MaxDepth + 500 {
+				if err == nil {
+					err = at.Mkdir(c.name, 0o755)
+				}
+				if err == nil {
+					var below *os.Root
+					below, err = at.OpenRoot(c.name)
+					at.Close()
+					at = below
+				}
+			}
+			if err == nil {
+				err = at.WriteFile("needle", nil, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			at.Close()
+			f, err := in.Find(within(t), "", FindSpec{Name: "needle"}, nil, 0)
+			if err != nil || len(f.Matches) != 1 || f.Matches[0].File.Path != "needle" {
+				t.Errorf("%s something is found: %d, %v", c.found, len(f.Matches), err)
+			}
+		})
+	}
 }

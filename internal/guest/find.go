@@ -63,12 +63,17 @@ type finding struct {
 	best    bool // all are looked at, and the best names kept
 	room    int  // bytes left in the answer
 	entries int
+	depth   int
 	read    int64
 	found   Found
 }
 
 // errEnough ends a search that has reached one of its bounds.
 var errEnough = choir.E("guest.find", choir.CodeInternal, "enough")
+
+// maxFindPath is the length in bytes of the escaped path of a folder beyond which nothing below it is
+// searched. The paths of all folders above are in memory meanwhile.
+const maxFindPath = 3 * unix.PathMax
 
 // folder searches the open folder dir, which has the escaped path path. Entries that
 // cannot be read are skipped, because they may have vanished.
@@ -110,9 +115,11 @@ func (f *finding) entry(dir *os.File, name string, state choir.FileState) error 
 			return err
 		}
 	}
-	if !isDir {
+	if !isDir || f.depth >= snapshot.MaxDepth || len(state.Path) > maxFindPath {
 		return nil
 	}
+	f.depth++
+	defer func() { f.depth-- }()
 	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil

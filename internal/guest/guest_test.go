@@ -3,7 +3,10 @@ package guest
 import (
 	"context"
 	"net"
+	"os"
 	"path/filepath"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -121,4 +124,29 @@ func TestAttachmentEndsWithTheSandbox(t *testing.T) {
 		t.Error("a notice after the end")
 	}
 	a.Close()
+}
+
+// crowdedListener has no room for a connection a few times.
+type crowdedListener struct {
+	net.Listener
+	times atomic.Int32
+}
+
+func (l *crowdedListener) Accept() (net.Conn, error) {
+	if l.times.Add(-1) >= 0 {
+		return nil, &net.OpError{Op: "accept", Net: "unix", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return l.Listener.Accept()
+}
+
+func TestALackOfDescriptorsEndsNoServer(t *testing.T) {
+	t.Parallel()
+	in := serve(t, func(c *Config) {
+		crowded := &crowdedListener{Listener: c.Listener}
+		crowded.times.Store(3)
+		c.Listener = crowded
+	})
+	if _, err := in.Hello(within(t)); err != nil {
+		t.Error(err)
+	}
 }

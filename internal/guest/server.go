@@ -2,9 +2,13 @@ package guest
 
 import (
 	"context"
+	"errors"
 	"net"
+	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
 )
@@ -111,11 +115,37 @@ func (s *Server) collect() (stop func()) {
 func (s *Server) accept(ctx context.Context, cancel context.CancelFunc) {
 	for {
 		conn, err := s.cfg.Listener.Accept()
+		if err != nil && hasNoRoom(err) && pause(ctx, acceptPause) {
+			continue
+		}
 		if err != nil {
 			cancel() // a door that cannot be opened again ends the sandbox
 			return
 		}
 		s.handlers.Go(func() { s.serveConn(ctx, conn) })
+	}
+}
+
+// acceptPause is the time until the next try to accept a connection for which there was no room.
+const acceptPause = 20 * time.Millisecond
+
+// hasNoRoom reports whether an error of Accept passes: programs in the sandbox take its descriptors and
+// its memory, and give them back.
+func hasNoRoom(err error) bool {
+	return slices.ContainsFunc([]error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ENOBUFS, unix.ECONNABORTED}, func(passing error) bool {
+		return errors.Is(err, passing)
+	})
+}
+
+// pause waits for d. It returns false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -19,7 +19,11 @@ var oldSockets = []string{"bus.sock", "egress.sock"}
 func (s *seat) makeFolders() error {
 	uid := s.h.cfg.HostUIDs[s.role]
 	doors := s.doorsFolder()
-	folders := []folder{{path: s.dir, mode: 0o710, uid: -1, gid: uid}, {path: doors, mode: 0o700}}
+	around := os.FileMode(0o710)
+	if os.Geteuid() != 0 {
+		around = 0o700 // the sandbox's user is this one, and others may be in its group
+	}
+	folders := []folder{{path: s.dir, mode: around, uid: -1, gid: uid}, {path: doors, mode: 0o700}}
 	if s.role == choir.RoleAssociate && !s.copied() {
 		folders = append(folders, folder{s.workspace(), 0o700, uid, uid, true})
 	}

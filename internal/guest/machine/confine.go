@@ -11,7 +11,7 @@ import (
 )
 
 // hiddenInProc are files of /proc that say something of the machine, and are empty inside.
-var hiddenInProc = []string{"cmdline", "interrupts", "diskstats", "partitions", "modules", "key-users", "kcore", "kallsyms", "iomem", "ioports"}
+var hiddenInProc = []string{"cmdline", "interrupts", "diskstats", "partitions", "modules", "key-users", "keys", "kcore", "kallsyms", "iomem", "ioports"}
 
 // Confine takes from this process, the first in its pid namespace, every right that a
 // program of the sandbox does not have, and replaces it by choir-init with the arguments.

@@ -44,7 +44,7 @@ for path in /tmp /dev/shm; do
 done
 mount -t tmpfs -o nosuid,nodev,mode=0700,size=` + homeSize + `,nr_inodes=$3 none /home/choir
 test -z "$2" || mount -t tmpfs -o nosuid,nodev,mode=0700,size=` + workspaceSize + `,nr_inodes=$3 none "$2"
-for path in cmdline interrupts diskstats partitions modules key-users; do
+for path in cmdline interrupts diskstats partitions modules key-users keys; do
 	test ! -e /proc/$path || mount --bind /` + host.EmptyFile + ` /proc/$path
 done
 cd "$1"

@@ -50,6 +50,8 @@ func expectations() []expectation {
 		expectation{"ptrace attach", unix.SYS_PTRACE, [3]uintptr{ptraceAttach, 1}, unix.EPERM},
 		expectation{"ptrace seize", unix.SYS_PTRACE, [3]uintptr{ptraceSeize, 1}, unix.EPERM},
 		expectation{"ptrace of a tracee", unix.SYS_PTRACE, [3]uintptr{unix.PTRACE_CONT, 1}, unix.ESRCH},
+		expectation{"prlimit64 of itself", unix.SYS_PRLIMIT64, [3]uintptr{0, unix.RLIMIT_CPU}, 0},
+		expectation{"prlimit64 of another", unix.SYS_PRLIMIT64, [3]uintptr{1, unix.RLIMIT_CPU}, unix.EPERM},
 		expectation{"personality query", unix.SYS_PERSONALITY, [3]uintptr{personalityQuery}, 0},
 		expectation{"personality without ASLR", unix.SYS_PERSONALITY, [3]uintptr{personalityNoASLR}, 0},
 		expectation{"personality of READ_IMPLIES_EXEC", unix.SYS_PERSONALITY, [3]uintptr{0x0400000}, unix.EPERM},

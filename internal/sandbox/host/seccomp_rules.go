@@ -37,6 +37,9 @@ func rules() []rule {
 		// Only a process that asked for it (TRACEME), as a debugger's child
 		// does, can be traced: nobody reaches into another's memory.
 		rule{"ptrace", unix.SYS_PTRACE, denyWhenOneOf(0, unix.EPERM, ptraceAttach, ptraceSeize)},
+		// Of another process it would end it: the kernel kills a process beyond its limit of
+		// processor time, and Landlock's scope of signals does not cover that.
+		rule{"prlimit64", unix.SYS_PRLIMIT64, allowOnly(0, unix.EPERM, 0)},
 		rule{"personality", unix.SYS_PERSONALITY, allowOnly(0, unix.EPERM, 0, personalityQuery, personalityNoASLR)},
 		rule{"ioctl", unix.SYS_IOCTL, denyWhenOneOf(1, unix.EPERM, tiocPushBackOneKey, tiocLinux, tiocSetLineDisc)},
 		// Filters of a process's own are fine, answering another's calls is not.

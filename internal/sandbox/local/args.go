@@ -31,6 +31,7 @@ const (
 // hardware, modules, and users with keys) and are empty inside.
 var hiddenInProc = []string{
 	"/proc/cmdline", "/proc/interrupts", "/proc/diskstats", "/proc/partitions", "/proc/modules", "/proc/key-users",
+	"/proc/keys",
 }
 
 // commonArgs returns the arguments of bubblewrap that do not depend on a spec. The root

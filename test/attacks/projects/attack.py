@@ -93,6 +93,10 @@ result, said = sandbox("sleep 1000 & kill -9 $! && echo killed", kind="run", rep
 control("processes", "killed" in said, said)
 result, said = sandbox("for p in /proc/[0-9]*; do p=${p#/proc/}; if [ $p != $$ ] && kill -9 $p 2>/dev/null; then echo killed $p; fi; done; true", kind="run", repo="mine")
 attack("processes", "killed" in said or result.get("status") != "ok", f"{result.get('status')} {said[:100]}")
+result, said = sandbox("prlimit --cpu=100 true && echo limited", kind="run", repo="mine")
+control("processes by a limit", "limited" in said, said)
+result, said = sandbox("sleep 1 & for p in /proc/[0-9]*; do p=${p#/proc/}; if [ $p != $$ ] && prlimit --pid $p --cpu=1:1 2>/dev/null; then echo limited $p; fi; done; true", kind="run", repo="mine")
+attack("processes by a limit", "limited" in said or result.get("status") != "ok", f"{result.get('status')} {said[:100]}")
 
 # While a task works in the other project: the act fails at its end, so that it is taken
 # back, and must take nothing of the other task's along, nor be told as that one's.
