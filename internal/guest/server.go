@@ -115,7 +115,7 @@ func (s *Server) collect() (stop func()) {
 func (s *Server) accept(ctx context.Context, cancel context.CancelFunc) {
 	for {
 		conn, err := s.cfg.Listener.Accept()
-		if err != nil && hasNoRoom(err) && pause(ctx, acceptPause) {
+		if err != nil && hasNoRoom(err) && pause(ctx, crowdedPause) {
 			continue
 		}
 		if err != nil {
@@ -126,8 +126,8 @@ func (s *Server) accept(ctx context.Context, cancel context.CancelFunc) {
 	}
 }
 
-// acceptPause is the time until the next try to accept a connection for which there was no room.
-const acceptPause = 20 * time.Millisecond
+// crowdedPause is the time until the next try to accept a connection for which there was no room.
+const crowdedPause = 20 * time.Millisecond
 
 // hasNoRoom reports whether an error of Accept passes: programs in the sandbox take its descriptors and
 // its memory, and give them back.
