@@ -39,6 +39,9 @@ func (p *Proxy) servePackage(w http.ResponseWriter, r *http.Request, work Work, 
 	defer content.Close()
 	one.cached, one.address = content.Kept, content.Address
 	one.passed, one.answerable, one.status = true, false, http.StatusOK
+	if !content.Kept {
+		one.sent.Add(int64(len(one.target.Path))) // by the cache
+	}
 	w.Header().Set("Content-Type", content.Type)
 	if content.ETag != "" {
 		w.Header().Set("ETag", content.ETag)
