@@ -117,14 +117,14 @@ func (s *Server) startRole(ctx context.Context, w *wire, r *request) (any, error
 		return nil, err
 	}
 	if err := w.writeJSON(frameReply, &done{PID: p.program.PID()}); err != nil {
-		p.end()
+		p.killRole()
 		return nil, err
 	}
 	return nil, nil
 }
 
-// end kills the role with all its descendants and waits until its end was told.
-func (p *roleProcess) end() {
+// killRole kills the role with all its descendants and waits until its end was told.
+func (p *roleProcess) killRole() {
 	p.program.Kill()
 	<-p.done
 }
@@ -152,7 +152,7 @@ func (s *Server) launchRole(ctx, calling context.Context, spec *RoleSpec, launch
 		err = choir.Wrap("guest.role", choir.CodeUnavailable, calling.Err(), "nobody waits for the start of %s any more", p.name)
 	}
 	if err != nil {
-		p.end()
+		p.killRole()
 		return nil, err
 	}
 	return p, nil
@@ -260,7 +260,7 @@ func (s *Server) stopRole(ctx context.Context, _ *wire, _ *request) (any, error)
 	select {
 	case <-p.done:
 	case <-timer.C:
-		p.end()
+		p.killRole()
 	case <-ctx.Done():
 		<-p.done // watchRole ends it
 	}

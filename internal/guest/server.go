@@ -115,7 +115,11 @@ func (s *Server) collect() (stop func()) {
 func (s *Server) accept(ctx context.Context, cancel context.CancelFunc) {
 	for {
 		conn, err := s.cfg.Listener.Accept()
-		if err != nil && hasNoRoom(err) && pause(ctx, crowdedPause) {
+		if hasNoRoom(err) && ctx.Err() == nil {
+			select {
+			case <-time.After(crowdedPause):
+			case <-ctx.Done():
+			}
 			continue
 		}
 		if err != nil {
@@ -135,18 +139,6 @@ func hasNoRoom(err error) bool {
 	return slices.ContainsFunc([]error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ENOBUFS, unix.ECONNABORTED}, func(passing error) bool {
 		return errors.Is(err, passing)
 	})
-}
-
-// pause waits for d. It returns false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 func (s *Server) serveConn(ctx context.Context, conn net.Conn) {

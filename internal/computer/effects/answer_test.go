@@ -39,7 +39,7 @@ func newAnswerLab(t *testing.T) *answerLab {
 	l.Effects = New(l.Log, l.Events, blobs, l.Keeper, nil, l.Workspace, merger, NewRules(nil, nil, l.Log, l.Keeper),
 		Config{Computer: l.Computer, Logger: slog.New(slog.DiscardHandler)})
 	task := choir.DirectorTask{Version: choir.ContractVersion, TaskID: l.task, RunID: l.run, Kind: choir.TaskEditRepo, Instruction: "x", Repo: "app"}
-	l.tell(choir.RoleCLI, l.task, choir.TaskDispatched{Task: task})
+	l.appendEvent(choir.RoleCLI, l.task, choir.TaskDispatched{Task: task})
 	l.Write("app/x", "before")
 	base := l.root()
 	l.Write("app/x", "after")
@@ -50,7 +50,7 @@ func newAnswerLab(t *testing.T) *answerLab {
 		t.Fatal(err)
 	}
 	l.Record(nil)
-	l.tell(choir.RoleControl, l.task, choir.EffectHeld{
+	l.appendEvent(choir.RoleControl, l.task, choir.EffectHeld{
 		Rules: []string{"x"}, Base: base, Snapshot: theirs, Tools: []string{}, Hosts: []choir.EffectHost{},
 		Result: choir.AssociateResult{
 			Version: choir.ContractVersion, TaskID: l.task, RunID: l.run, Status: choir.StatusOK,
@@ -61,8 +61,8 @@ func newAnswerLab(t *testing.T) *answerLab {
 	return l
 }
 
-// tell appends an event of the run.
-func (l *answerLab) tell(role choir.Role, task choir.ID, p choir.Payload) {
+// appendEvent appends an event of the run.
+func (l *answerLab) appendEvent(role choir.Role, task choir.ID, p choir.Payload) {
 	l.T.Helper()
 	if _, err := l.Events.AppendToRun(l.Within(), role, workspacetest.NewID(l.T), l.run, task, p); err != nil {
 		l.T.Fatal(err)
@@ -102,7 +102,7 @@ func (l *answerLab) wantUnanswered() {
 // the result of a stopped one.
 func TestNoResultOfAStoppedRunLands(t *testing.T) {
 	l := newAnswerLab(t)
-	l.tell(choir.RoleShell, "", choir.RunCancelRequested{})
+	l.appendEvent(choir.RoleShell, "", choir.RunCancelRequested{})
 	err := l.Approve(l.Within(), choir.RoleShell, l.task)
 	_, again := l.Again(l.Within(), choir.RoleShell, l.task)
 	for _, err := range []error{err, again} {
